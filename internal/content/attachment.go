@@ -80,12 +80,12 @@ type ChoiceSpec[P any] struct {
 // counter.
 func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
-		documents, err := docstore.Open[int64, choices.Choice](ctx, deps.Store, choices.Spec(spec.Collection))
+		documents, err := docstore.Open[string, choices.Choice](ctx, deps.Store, choices.Spec(spec.Collection))
 		if err != nil {
 			return nil, err
 		}
 		*into = &choices.Counter[P]{
-			Parents: parents, Choices: documents, IDs: deps.NewIDs(),
+			Parents: parents, Choices: documents,
 			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers, Background: deps.Counting,
 		}
 		return *into, nil
@@ -158,13 +158,13 @@ func (r *Recommendations[P]) List(ctx context.Context, id int64, limit int, toke
 	profiles := r.profiles.Show(ctx, choices.Users(listed)...)
 	users := make([]*typev1.Profile, len(listed))
 	for i, choice := range listed {
-		users[i] = profiles[choice.UserID].Proto(choice.UserID)
+		users[i] = profiles[choice.UserID()].Proto(choice.UserID())
 	}
 	return users, next, nil
 }
 
 func (r *Recommendations[P]) put(ctx context.Context, id, userID int64, value int32) (int64, error) {
-	counted, err := r.counter.Put(ctx, id, userID, choices.Always(value))
+	counted, err := r.counter.Put(ctx, id, userID, choices.Always[P](value))
 	if err != nil {
 		return 0, err
 	}

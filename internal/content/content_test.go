@@ -148,7 +148,7 @@ func (w *world) fill(t *testing.T, boxID int64) {
 	_, err := w.items.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil, nil,
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	must(t, err)
-	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always(2))
+	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always[box](2))
 	must(t, err)
 	_, err = w.Comments.Post(t.Context(), boxID, &albumv1.AddCommentRequest{AuthorId: 2, Text: "nice"})
 	must(t, err)
@@ -212,7 +212,7 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
 	w := newWorld(t)
 	must(t, w.ballots.Choices.Insert(t.Context(), choices.Choice{
-		ID: boxID, ParentID: boxID, UserID: 3, Wanted: 1, Pending: choices.Pending,
+		ID: choices.IDOf(boxID, 3), ParentID: boxID, Wanted: 1, Pending: choices.Pending,
 	}))
 	must(t, w.Sweep(t.Context()))
 	found, err := w.Get(t.Context(), boxID)

@@ -144,16 +144,6 @@ func (c *Collection[K, T]) GetMany(ctx context.Context, ids []K) ([]T, error) {
 	return c.decodeAll(raws)
 }
 
-// GetDurable is GetMany, and no later failure of a server undoes what it shows. It may miss what
-// was written a moment ago; GetLinearizable does not.
-func (c *Collection[K, T]) GetDurable(ctx context.Context, ids []K) ([]T, error) {
-	raws, err := c.table.GetDurable(ctx, valuesOf(ids))
-	if err != nil {
-		return nil, c.wrap("get durable", err)
-	}
-	return c.decodeAll(raws)
-}
-
 // Highest returns the highest id from from on, in the place that from names if the collection is
 // sharded ByPlace, and 0 if there is none. It walks down from the highest id of all, so it is fast
 // where few ids are above from: when from was drawn just now. The ids must be integers.

@@ -37,29 +37,76 @@ func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) err
 		if err != nil {
 			return none, c.wrap("update", err)
 		}
-		document, err := c.decode(raw)
-		if err != nil {
-			return none, err
-		}
-		if err := change(&document); err != nil {
-			return none, err
-		}
-		made, err := c.changeTo(raw, &document)
-		if err != nil {
-			return none, c.wrap("update", err)
-		}
-		err = c.table.Update(ctx, made)
-		if err == nil {
-			return document, nil
-		}
-		if !errors.Is(err, ErrConflict) {
-			return none, c.wrap("update", err)
+		document, isOvertaken, err := c.updateFrom(ctx, raw, change)
+		if !isOvertaken {
+			return document, err
 		}
 		if err := backOff(ctx, try); err != nil {
 			return none, c.wrap("update", err)
 		}
 	}
 	return none, c.wrap("update", ErrConflict)
+}
+
+// Stored is a state of a document that no failover undoes.
+type Stored[T any] struct {
+	Document T
+	raw      bson.Raw
+}
+
+// GetStored returns a document for UpdateFrom. Errors: ErrNotFound.
+func (c *Collection[K, T]) GetStored(ctx context.Context, id K) (Stored[T], error) {
+	raw, err := c.durable(ctx, id, false)
+	if err != nil {
+		return Stored[T]{}, c.wrap("get", err)
+	}
+	return c.stored(raw)
+}
+
+// GetDurable is GetMany, and no later failure of a server undoes what it shows. It may miss what
+// was written a moment ago; GetLinearizable does not.
+func (c *Collection[K, T]) GetDurable(ctx context.Context, ids []K) ([]Stored[T], error) {
+	raws, err := c.table.GetDurable(ctx, valuesOf(ids))
+	if err != nil {
+		return nil, c.wrap("get durable", err)
+	}
+	all := make([]Stored[T], len(raws))
+	for i, raw := range raws {
+		if all[i], err = c.stored(raw); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (c *Collection[K, T]) stored(raw bson.Raw) (Stored[T], error) {
+	document, err := c.decode(raw)
+	return Stored[T]{document, raw}, err
+}
+
+// UpdateFrom is Update of a state that has been read. Errors: ErrConflict if the document has another one
+// by now, ErrNotFound, and *DuplicateError.
+func (c *Collection[K, T]) UpdateFrom(ctx context.Context, stored Stored[T], change func(*T) error) (T, error) {
+	document, _, err := c.updateFrom(ctx, stored.raw, change)
+	return document, err
+}
+
+func (c *Collection[K, T]) updateFrom(ctx context.Context, raw bson.Raw, change func(*T) error) (document T, isOvertaken bool, err error) {
+	var none T
+	if document, err = c.decode(raw); err != nil {
+		return none, false, err
+	}
+	if err := change(&document); err != nil {
+		return none, false, err
+	}
+	made, err := c.changeTo(raw, &document)
+	if err != nil {
+		return none, false, c.wrap("update", err)
+	}
+	if err := c.table.Update(ctx, made); err != nil {
+		return none, errors.Is(err, ErrConflict), c.wrap("update", err)
+	}
+	return document, false, nil
 }
 
 // durable reads a document that no failover undoes. It shows the latest state if isLatest, or if no

@@ -59,7 +59,7 @@ func storeParts[T any](
 			return nil, nil, err
 		}
 		for _, each := range found {
-			stored[id(&each)] = each
+			stored[id(&each.Document)] = each.Document
 		}
 		for i, each := range taken {
 			if _, isDurable := stored[ids[i]]; !isDurable {

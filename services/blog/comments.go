@@ -64,26 +64,29 @@ func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotReque
 	if _, err := s.profiles.Require(ctx, request.GetVoterId()); err != nil {
 		return nil, err
 	}
-	found, err := s.withVote(ctx, request.GetBlogId())
-	if err != nil {
-		return nil, err
-	}
-	if int(request.GetChoice()) > len(found.Vote.Choices) {
-		return nil, apierror.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", found.ID, len(found.Vote.Choices))
-	}
-	counted, err := s.ballots.Put(ctx, found.ID, request.GetVoterId(), func(present int32) (int32, error) {
-		if present != choices.None && present != request.GetChoice() {
+	counted, err := s.ballots.Put(ctx, request.GetBlogId(), request.GetVoterId(), func(b *blog, present int32) (int32, error) {
+		switch {
+		case b.Vote == nil:
+			return 0, noVote(b.ID)
+		case int(request.GetChoice()) > len(b.Vote.Choices):
+			return 0, apierror.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", b.ID, len(b.Vote.Choices))
+		case present != choices.None && present != request.GetChoice():
 			return 0, apierror.New(codes.AlreadyExists, "ALREADY_VOTED", "user %d voted for choice %d already", request.GetVoterId(), present)
 		}
 		return request.GetChoice(), nil
 	})
-	return &blogv1.CastBallotResponse{Vote: voteProto(counted.Vote)}, err
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.CastBallotResponse{Vote: voteProto(counted.Vote)}, nil
 }
 
 // ListBallots returns a page of the ballots in an entry's vote.
 func (s *Server) ListBallots(ctx context.Context, request *blogv1.ListBallotsRequest) (*blogv1.ListBallotsResponse, error) {
-	if _, err := s.withVote(ctx, request.GetBlogId()); err != nil {
+	if found, err := s.blogs.Get(ctx, request.GetBlogId()); err != nil {
 		return nil, err
+	} else if found.Vote == nil {
+		return nil, noVote(found.ID)
 	}
 	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
 	listed, next, err := s.ballots.List(ctx, request.GetBlogId(), size, request.GetPageToken())
@@ -93,16 +96,11 @@ func (s *Server) ListBallots(ctx context.Context, request *blogv1.ListBallotsReq
 	voters := s.profiles.Show(ctx, choices.Users(listed)...)
 	ballots := make([]*blogv1.Ballot, len(listed))
 	for i, choice := range listed {
-		ballots[i] = &blogv1.Ballot{Voter: voters[choice.UserID].Proto(choice.UserID), Choice: choice.Wanted}
+		ballots[i] = &blogv1.Ballot{Voter: voters[choice.UserID()].Proto(choice.UserID()), Choice: choice.Wanted}
 	}
 	return &blogv1.ListBallotsResponse{Ballots: ballots, NextPageToken: next}, nil
 }
 
-// withVote returns an entry that holds a vote.
-func (s *Server) withVote(ctx context.Context, blogID int64) (blog, error) {
-	found, err := s.blogs.Get(ctx, blogID)
-	if err == nil && found.Vote == nil {
-		err = apierror.NotFound("VOTE_NOT_FOUND", "entry %d holds no vote", blogID)
-	}
-	return found, err
+func noVote(blogID int64) error {
+	return apierror.NotFound("VOTE_NOT_FOUND", "entry %d holds no vote", blogID)
 }

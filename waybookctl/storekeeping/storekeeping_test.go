@@ -32,8 +32,8 @@ func TestEveryCollectionOfChildrenIsInAConstraint(t *testing.T) {
 			t.Errorf("%s opens no collections", p.name)
 		}
 		for _, c := range collections {
-			isChild := slices.ContainsFunc(c.spec.Indexes, func(index docstore.Index) bool {
-				return index.Name == child.ByParent("").Name || index.Fields[0].Name == "parent_id"
+			isChild := slices.Contains(c.spec.PlaceFields, "parent_id") || slices.ContainsFunc(c.spec.Indexes, func(index docstore.Index) bool {
+				return index.Name == child.ByParent("").Name
 			})
 			isConstrained := false
 			for _, constraint := range constraints {

@@ -187,7 +187,7 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 // too low again; the next check finds that.
 func (s *Set[P, C]) Constraint() integrity.Constraint {
 	const one = 1
-	return integrity.Rule[P, C]{
+	return integrity.Rule[P, int64, C]{
 		Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf,
 		Value: func(*P, *C) int32 { return one },
 		Kind:  integrity.LowCount, CountsFirst: true,

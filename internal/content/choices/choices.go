@@ -1,6 +1,6 @@
 // Package choices counts users' choices, at most one per user: the ballots of a vote, the
-// recommendations of an album. The numbers are exact despite retries, concurrency and
-// crashes, although each write changes a single document.
+// recommendations of an album. The numbers are exact despite retries, concurrency, crashes and
+// failovers, although each write changes a single document.
 //
 // Each choice is a separate document. It holds the value that the user wants and, some time
 // later, the value that is counted. It is pending from the moment its user wants another
@@ -13,14 +13,20 @@
 // choices that the mark names: they are settled.
 //
 // So every write may be the last one before a crash. Whoever counts next, a caller or a
-// sweep, finds what is pending and finishes it.
+// sweep, finds what is pending and finishes it. Servers may disagree about what is stored until a failover
+// ends, and show what was. So no number depends on what a read shows: a parent is read first,
+// durably; then each choice that is to be counted is written, if it still is what was read; then the parent is
+// written, if it still is. If another call counts a choice in between, the parent has changed.
 package choices
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -31,9 +37,8 @@ const None int32 = 0
 
 // Choice is the choice of one user under one parent.
 type Choice struct {
-	ID       int64 `bson:"_id"`
-	ParentID int64 `bson:"parent_id"`
-	UserID   int64 `bson:"user_id"`
+	ID       string `bson:"_id"`
+	ParentID int64  `bson:"parent_id"`
 	// Wanted is the value that the user wants counted.
 	Wanted int32 `bson:"wanted"`
 	// Counted is the value that was counted when the parent's Mark.Count was CountedAt.
@@ -41,6 +46,8 @@ type Choice struct {
 	CountedAt int64 `bson:"counted_at"`
 	// Pending is Pending until the choice is settled with the value that the user wants.
 	Pending int64 `bson:"pending"`
+	// IsMoved says that Wanted was moved in from an old service.
+	IsMoved bool `bson:"is_moved,omitempty"`
 }
 
 // The values of Choice.Pending.
@@ -49,10 +56,21 @@ const (
 	Pending
 )
 
-// byUser finds a user's choice under a parent. A user has one. The choices of a parent are
-// deleted together. A check reads all choices in its order.
-func byUser() docstore.Index2[int64, int64] {
-	return docstore.Index2[int64, int64]{Name: "user", A: "parent_id", B: "user_id", Unique: true, Walked: true}
+// IDOf returns the id of a user's choice. Choices are in the order of parents, and of users
+// under a parent.
+func IDOf(parentID, userID int64) string { return fmt.Sprintf("%016d/%016d", parentID, userID) }
+
+// UserID returns the user of a choice.
+func (c *Choice) UserID() int64 {
+	_, user, _ := strings.Cut(c.ID, "/")
+	userID, _ := strconv.ParseInt(user, 10, 64) // choiceID has made it
+	return userID
+}
+
+// under selects the choices under a parent, in the order of their users.
+func under(parentID int64) docstore.Where {
+	users := docstore.Span{From: docstore.ValueOf(IDOf(parentID, 0)), To: docstore.ValueOf(IDOf(parentID, id.Max))}
+	return docstore.All(docstore.IDIndex).Within(users).At(id.PlaceOf(parentID))
 }
 
 // byPending finds the pending choices, of one parent or of all.
@@ -63,8 +81,8 @@ func byPending() docstore.Index2[int64, int64] {
 // Spec declares a collection of choices.
 func Spec(collection string) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"parent_id"},
-		Indexes: []docstore.Index{byUser().Declare(), byPending().Declare()},
+		Name: collection, ID: docstore.String, Sharding: docstore.ByPlace, PlaceFields: []string{"parent_id"},
+		Indexes: []docstore.Index{byPending().Declare()},
 	}
 }
 
@@ -72,9 +90,7 @@ func Spec(collection string) docstore.Spec {
 // after creation. It may be used concurrently.
 type Counter[P any] struct {
 	Parents *owned.Collection[P]
-	Choices *docstore.Collection[int64, Choice]
-	// IDs generates the choices' ids.
-	IDs *id.Source
+	Choices *docstore.Collection[string, Choice]
 	// Mark returns the mark of a parent that has numbers.
 	Mark func(*P) *Mark
 	// Add adds by to a parent's number for a value other than None.
@@ -84,120 +100,35 @@ type Counter[P any] struct {
 	Numbers func(*P) []int64
 	// Background runs the counting that outlives its callers.
 	Background *Background
-	// Patience, unless nil, replaces the time that a check waits before it reports a choice as
-	// uncounted.
-	Patience func(context.Context) error
 
 	flights flights[P]
 	// swept is the parent at which the next sweep begins.
 	swept atomic.Int64
 }
 
-// errSame ends an update of a choice that has the wanted value already.
-var errSame = errors.New("the user wants the same value")
+// Decision returns the value that a user wants, given the parent and the user's present value, which is
+// None for a user without a choice. It must not change the parent. It may be called several times.
+type Decision[P any] func(parent *P, present int32) (int32, error)
+
+// Always is the decision for a value whatever the present one is.
+func Always[P any](value int32) Decision[P] {
+	return func(*P, int32) (int32, error) { return value, nil }
+}
 
 // Put changes a user's choice to the result of decide and returns the parent with its
-// numbers, which other callers may share: it must not be changed. decide receives the
-// present value, which is None for a user without a choice. Put returns an error of decide
+// numbers, which other callers may share: it must not be changed. Put returns an error of decide
 // unchanged, and then changes nothing.
 //
 // Before Put returns nil or an error of decide, the user's present choice is counted. If
 // Put fails otherwise, the choice may be stored, and then it will be counted.
-func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error)) (P, error) {
-	return c.put(ctx, parentID, userID, decide, func(int) int64 { return c.IDs.Unordered(id.PlaceOf(parentID)) })
-}
-
-// put is Put. draw returns an identifier for a new choice; taken is how many were taken.
-func (c *Counter[P]) put(
-	ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error), draw func(taken int) int64,
-) (P, error) {
-	var none P
-	if err := c.Parents.Require(ctx, parentID); err != nil {
-		return none, err
-	}
-	var refusal error
-	choice, err := c.want(ctx, parentID, userID, func(present int32) (wanted int32, err error) {
-		wanted, refusal = decide(present)
-		return wanted, refusal
-	}, draw)
-	switch {
-	case refusal != nil && choice.Pending == Settled:
-		return none, refusal
-	case refusal == nil && err != nil:
-		return none, err
-	case choice.ID == 0:
-		return c.Parents.Get(ctx, parentID)
-	case choice.Pending == Settled:
-		return c.Parents.GetLinearizable(ctx, parentID)
-	}
-	parent, err := c.count(ctx, parentID)
-	if err != nil {
-		return none, err
-	}
-	return parent, refusal
-}
-
-// Always returns a decision for a value that ignores the present one.
-func Always(value int32) func(present int32) (int32, error) {
-	return func(int32) (int32, error) { return value, nil }
+func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide Decision[P]) (P, error) {
+	return c.put(ctx, parentID, &call[P]{choiceID: IDOf(parentID, userID), decide: decide})
 }
 
 // RemoveAll removes the choices under a deleted parent.
 func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
-	_, err := c.Choices.DeleteAll(ctx, byUser().First(parentID))
+	_, err := c.Choices.DeleteAll(ctx, under(parentID))
 	return err
-}
-
-// want stores the value that the user wants, and returns the choice as it is stored. It
-// returns the zero Choice if there is none and the user wants none. If decide fails, the
-// choice is returned with its error.
-func (c *Counter[P]) want(
-	ctx context.Context, parentID, userID int64, decide func(int32) (int32, error), draw func(taken int) int64,
-) (Choice, error) {
-	for taken := 0; ; taken++ {
-		choice, err := c.Choices.Find(ctx, byUser().Is(parentID, userID))
-		if err == nil {
-			return c.rewant(ctx, choice.ID, decide)
-		}
-		if !errors.Is(err, docstore.ErrNotFound) {
-			return Choice{}, err
-		}
-		wanted, err := decide(None)
-		if err != nil || wanted == None {
-			return Choice{}, err
-		}
-		choice = Choice{ID: draw(taken), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending}
-		err = c.Choices.Insert(ctx, choice)
-		var duplicate *docstore.DuplicateError
-		if errors.As(err, &duplicate) {
-			continue // the id is taken, or a concurrent call stored the user's choice
-		}
-		return choice, err
-	}
-}
-
-// rewant changes the value that the user wants, if it differs.
-func (c *Counter[P]) rewant(ctx context.Context, id int64, decide func(int32) (int32, error)) (Choice, error) {
-	var present Choice
-	changed, err := c.Choices.Update(ctx, id, func(stored *Choice) error {
-		present = *stored
-		wanted, err := decide(stored.Wanted)
-		if err != nil {
-			return err
-		}
-		if wanted == stored.Wanted {
-			return errSame
-		}
-		stored.Wanted, stored.Pending = wanted, Pending
-		return nil
-	})
-	switch {
-	case errors.Is(err, errSame):
-		return present, nil
-	case err != nil:
-		return present, err
-	}
-	return changed, nil
 }
 
 // List returns a page of the choices under a parent, in the order of the users' identifiers, and
@@ -205,7 +136,7 @@ func (c *Counter[P]) rewant(ctx context.Context, id int64, decide func(int32) (i
 // counted. A page has fewer than limit choices where users have withdrawn theirs. The caller
 // has seen that the parent exists.
 func (c *Counter[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]Choice, string, error) {
-	page, err := c.Choices.Page(ctx, docstore.Query{Where: byUser().First(parentID), Token: token, Limit: limit})
+	page, err := c.Choices.Page(ctx, docstore.Query{Where: under(parentID), Token: token, Limit: limit})
 	if err != nil {
 		return nil, "", err
 	}
@@ -222,7 +153,39 @@ func (c *Counter[P]) List(ctx context.Context, parentID int64, limit int, token 
 func Users(choices []Choice) []int64 {
 	users := make([]int64, len(choices))
 	for i := range choices {
-		users[i] = choices[i].UserID
+		users[i] = choices[i].UserID()
 	}
 	return users
+}
+
+// Constraint returns the constraint for operators to check: no choice outlives its parent, and
+// the numbers match the counted values. A wrong number is not repaired, because the choices
+// may be wrong instead.
+func (c *Counter[P]) Constraint() integrity.Constraint {
+	return integrity.Rule[P, string, Choice]{
+		Parents: c.Parents, Children: c.Choices, Under: under,
+		ParentOf: func(choice *Choice) int64 { return choice.ParentID },
+		Value: func(parent *P, choice *Choice) int32 {
+			if c.Numbers(parent) == nil {
+				return choice.Counted
+			}
+			value, _ := c.Mark(parent).valueOf(choice)
+			return value
+		},
+		Kind: integrity.WrongTally,
+		Fits: func(parent *P, there integrity.Numbers) bool {
+			numbers := c.Numbers(parent)
+			for i, number := range numbers {
+				if there[int32(i)+1] != number {
+					return false
+				}
+			}
+			for value := range there {
+				if value < None || int(value) > len(numbers) {
+					return false
+				}
+			}
+			return true
+		},
+	}.Constraint()
 }

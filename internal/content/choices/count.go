@@ -4,106 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
-	"github.com/waybook/waybook/internal/content/integrity"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/pause"
 )
-
-// errNothing ends an update of a parent for which there is nothing to do.
-var errNothing = errors.New("nothing is pending")
-
-// countAll counts the pending choices of a parent and returns it. What it returns is durable.
-func (c *Counter[P]) countAll(ctx context.Context, parentID int64) (P, error) {
-	for {
-		parent, more, err := c.countGroup(ctx, parentID, func(context.Context, *P) error { return errNothing })
-		if errors.Is(err, errNothing) {
-			return c.Parents.GetLinearizable(ctx, parentID)
-		}
-		if err != nil || !more {
-			return parent, err
-		}
-	}
-}
-
-// countGroup counts a group of pending choices with one change of their parent. more reports
-// that others are pending. If none is pending, countGroup calls idle, whose error it returns,
-// or writes the parent as idle has changed it.
-func (c *Counter[P]) countGroup(ctx context.Context, parentID int64, idle func(context.Context, *P) error) (_ P, more bool, _ error) {
-	parent, err := c.Parents.Update(ctx, parentID, func(parent *P) error {
-		// The choices are read after the parent. If another call counts or settles one in
-		// between, the parent has changed, and this write fails.
-		if c.Numbers(parent) == nil {
-			return errNothing
-		}
-		var group []Counted
-		var err error
-		if group, more, err = c.countPending(ctx, parentID, parent); err != nil {
-			return err
-		}
-		if len(group) == 0 {
-			return idle(ctx, parent)
-		}
-		if err := c.settle(ctx, parent); err != nil {
-			return err
-		}
-		c.Mark(parent).advance(group)
-		return nil
-	})
-	return parent, more, err
-}
-
-// countPending adds pending choices to a parent's numbers and returns them as a group. It
-// leaves out the choices that only have to be settled.
-func (c *Counter[P]) countPending(ctx context.Context, parentID int64, parent *P) (group []Counted, more bool, err error) {
-	mark, highest := c.Mark(parent), int32(len(c.Numbers(parent)))
-	page, err := c.Choices.Page(ctx, docstore.Query{
-		Where: byPending().Is(Pending, parentID), Limit: len(mark.members()) + maxGroup,
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	for i := range page.Documents {
-		choice := &page.Documents[i]
-		before, _, isUnsettled := mark.valueOf(choice)
-		if isUnsettled && before == choice.Wanted || min(before, choice.Wanted) < None || max(before, choice.Wanted) > highest {
-			continue
-		}
-		if len(group) == maxGroup {
-			return group, true, nil
-		}
-		if before != None {
-			c.Add(parent, before, -1)
-		}
-		if choice.Wanted != None {
-			c.Add(parent, choice.Wanted, 1)
-		}
-		group = append(group, Counted{ChoiceID: choice.ID, Value: choice.Wanted})
-	}
-	return group, page.Next != "", nil
-}
-
-// settle copies the counted values from a parent's mark to the choices that it names. It
-// skips a choice that was settled with this mark or a later one.
-func (c *Counter[P]) settle(ctx context.Context, parent *P) error {
-	mark := c.Mark(parent)
-	members := mark.members()
-	if len(members) == 0 {
-		return nil
-	}
-	return c.Choices.UpdateMany(ctx, members, func(choice *Choice) bool {
-		value, at, isUnsettled := mark.valueOf(choice)
-		if !isUnsettled {
-			return false
-		}
-		choice.Counted, choice.CountedAt, choice.Pending = value, at, Pending
-		if choice.Wanted == value {
-			choice.Pending = Settled
-		}
-		return true
-	})
-}
 
 // Mark is a parent's record of the choices that it counted last.
 type Mark struct {
@@ -116,45 +24,196 @@ type Mark struct {
 
 // Counted is the counted value of a choice.
 type Counted struct {
-	ChoiceID int64 `bson:"choice_id"`
-	Value    int32 `bson:"value"`
+	ChoiceID string `bson:"choice_id"`
+	Value    int32  `bson:"value"`
 }
 
-// maxGroup bounds the choices that one change of a parent counts. A member takes some 40
-// bytes in the parent.
-const maxGroup = 256
-
-// smallGroup is the size up to which a settled group may stay in its parent.
-const smallGroup = 8
+const (
+	// maxGroup bounds the choices that one change of a parent counts. A member takes some 70
+	// bytes in the parent.
+	maxGroup = 256
+	// smallGroup is the size up to which a settled group may stay in its parent.
+	smallGroup = 8
+	// maxTries bounds how often a count starts again because others were faster.
+	maxTries = 100
+)
 
 // valueOf returns the counted value of a choice under a parent with this mark. isUnsettled
-// reports that the choice does not hold this value yet; at is the CountedAt to settle it
-// with.
-func (m *Mark) valueOf(choice *Choice) (value int32, at int64, isUnsettled bool) {
+// reports that the choice does not hold this value yet.
+func (m *Mark) valueOf(choice *Choice) (value int32, isUnsettled bool) {
 	if choice.CountedAt < m.Count {
 		for _, each := range m.Group {
 			if each.ChoiceID == choice.ID {
-				return each.Value, m.Count, true
+				return each.Value, true
 			}
 		}
 	}
-	return choice.Counted, choice.CountedAt, false
+	return choice.Counted, false
 }
 
-// members returns the ids of the choices that the mark names.
-func (m *Mark) members() []int64 {
-	ids := make([]int64, len(m.Group))
-	for i, each := range m.Group {
-		ids[i] = each.ChoiceID
+// settle copies the counted value from the mark to a choice that it names. It reports whether the choice
+// has changed.
+func (m *Mark) settle(choice *Choice) bool {
+	value, isUnsettled := m.valueOf(choice)
+	if isUnsettled {
+		choice.Counted, choice.CountedAt, choice.Pending = value, m.Count, Pending
+		if choice.Wanted == value {
+			choice.Pending = Settled
+		}
 	}
-	return ids
+	return isUnsettled
 }
 
-// advance replaces the settled group of a mark by another.
-func (m *Mark) advance(group []Counted) { *m = Mark{Count: m.Count + 1, Group: group} }
+// count decides the calls of a batch, counts their choices and returns the parent. No failure undoes what it
+// returns. Of a batch without calls it settles what the parent has counted last.
+func (c *Counter[P]) count(ctx context.Context, parentID int64, batch []*call[P]) (P, error) {
+	var none P
+	for try := range maxTries {
+		if err := pause.For(ctx, rand.N(time.Duration(try)*time.Millisecond+1)); err != nil { // #nosec G404 -- no secret
+			return none, err
+		}
+		parent, err := c.Parents.GetStored(ctx, parentID)
+		if err != nil {
+			return none, err
+		}
+		stored, err := c.store(ctx, &parent.Document, batch)
+		var counted P
+		if err == nil {
+			counted, err = c.Parents.Documents.UpdateFrom(ctx, parent, func(parent *P) error { return c.add(parent, stored) })
+		}
+		if errors.Is(err, errNothing) {
+			counted, err = c.Parents.GetLinearizable(ctx, parentID)
+		}
+		if err == nil {
+			err = c.confirm(ctx, stored)
+		}
+		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
+			return counted, err
+		}
+	}
+	return none, fmt.Errorf("count %s under %d: %w", c.Choices.Name(), parentID, docstore.ErrConflict)
+}
 
-// clear removes a settled group.
-func (m *Mark) clear() { m.Group = nil }
+// store settles the choices that a parent has counted last, and stores the choices of a batch as its calls
+// decide. It returns those: the choices that are pending have been written after the parent was read.
+// Errors: ErrConflict if reads are behind what is stored.
+func (c *Counter[P]) store(ctx context.Context, parent *P, batch []*call[P]) (stored map[string]Choice, err error) {
+	mark := &Mark{}
+	if c.Numbers(parent) != nil {
+		mark = c.Mark(parent)
+	}
+	calls := make(map[string][]*call[P], len(batch))
+	ids := make([]string, 0, len(batch)+len(mark.Group))
+	for _, each := range batch {
+		if calls[each.choiceID] == nil {
+			ids = append(ids, each.choiceID)
+		}
+		calls[each.choiceID] = append(calls[each.choiceID], each)
+	}
+	for _, each := range mark.Group {
+		if calls[each.ChoiceID] == nil {
+			ids = append(ids, each.ChoiceID)
+		}
+	}
+	stored = make(map[string]Choice, len(ids))
+	if err := c.Choices.UpdateMany(ctx, ids, func(choice *Choice) bool {
+		isChanged := mark.settle(choice)
+		for _, each := range calls[choice.ID] {
+			isChanged = each.change(parent, choice) || isChanged
+		}
+		stored[choice.ID] = *choice
+		return isChanged || calls[choice.ID] != nil && choice.Pending == Pending
+	}); err != nil {
+		return nil, err
+	}
+	for _, each := range mark.Group {
+		if _, isSettled := stored[each.ChoiceID]; !isSettled {
+			return nil, docstore.ErrConflict
+		}
+		if calls[each.ChoiceID] == nil {
+			delete(stored, each.ChoiceID)
+		}
+	}
+	var added []Choice
+	for _, id := range ids {
+		if _, isThere := stored[id]; isThere || calls[id] == nil {
+			continue
+		}
+		choice := Choice{ID: id, ParentID: c.Parents.ID(parent)}
+		for _, each := range calls[id] {
+			each.change(parent, &choice)
+		}
+		stored[id] = choice
+		if choice.Pending == Pending {
+			added = append(added, choice)
+		}
+	}
+	if len(added) == 0 {
+		return stored, nil
+	}
+	taken, err := c.Choices.InsertNew(ctx, added)
+	if err == nil && len(taken) > 0 {
+		err = docstore.ErrConflict
+	}
+	return stored, err
+}
+
+// errNothing ends an update of a parent that stays as it is.
+var errNothing = errors.New("nothing is pending")
+
+// add adds the pending ones of stored choices to the numbers of a parent whose mark is settled. One is counted
+// again even if its value is counted already, because another process may be about to count
+// the value that its user wanted before. Errors: errNothing.
+func (c *Counter[P]) add(parent *P, stored map[string]Choice) error {
+	highest := int32(len(c.Numbers(parent)))
+	if highest == 0 {
+		return errNothing
+	}
+	var group []Counted
+	for id, choice := range stored {
+		if choice.Pending != Pending || min(choice.Counted, choice.Wanted) < None || max(choice.Counted, choice.Wanted) > highest {
+			continue
+		}
+		if choice.Counted != None {
+			c.Add(parent, choice.Counted, -1)
+		}
+		if choice.Wanted != None {
+			c.Add(parent, choice.Wanted, 1)
+		}
+		group = append(group, Counted{id, choice.Wanted})
+	}
+	mark := c.Mark(parent)
+	switch {
+	case len(group) > 0:
+		*mark = Mark{Count: mark.Count + 1, Group: group}
+	case len(stored) == 0 && len(mark.Group) > smallGroup:
+		mark.Group = nil
+	default:
+		return errNothing
+	}
+	return nil
+}
+
+// confirm checks that those of stored choices that no call has changed are as they were read. Errors: ErrConflict.
+func (c *Counter[P]) confirm(ctx context.Context, stored map[string]Choice) error {
+	reads, ctx := errgroup.WithContext(ctx)
+	for id, choice := range stored {
+		if choice.Pending == Pending {
+			continue
+		}
+		reads.Go(func() error {
+			found, err := c.Choices.GetLinearizable(ctx, id)
+			switch {
+			case err != nil && !errors.Is(err, docstore.ErrNotFound):
+				return err
+			case found.Wanted != choice.Wanted || found.Pending != Settled:
+				return docstore.ErrConflict
+			}
+			return nil
+		})
+	}
+	return reads.Wait()
+}
 
 const (
 	// sweepTimeout bounds a sweep. The next one goes on at the parent where this one stopped.
@@ -181,7 +240,7 @@ func (c *Counter[P]) Sweep(ctx context.Context) error {
 		switch {
 		case limited.Err() != nil:
 			return errors.Join(first, ctx.Err())
-		case choice.ID == 0:
+		case choice.ID == "":
 			return errors.Join(first, err)
 		case err != nil && first == nil:
 			first = fmt.Errorf("count %s under %d: %w", c.Choices.Name(), choice.ParentID, err)
@@ -194,91 +253,35 @@ func (c *Counter[P]) Sweep(ctx context.Context) error {
 // it. It does nothing if the parent is deleted.
 func (c *Counter[P]) tidy(ctx context.Context, parentID int64) error {
 	for range sweepGroups {
-		_, _, err := c.countGroup(ctx, parentID, func(ctx context.Context, parent *P) error {
-			if err := c.settle(ctx, parent); err != nil {
+		page, err := c.Choices.Page(ctx, docstore.Query{Where: byPending().Is(Pending, parentID), Limit: maxGroup})
+		if err != nil {
+			return err
+		}
+		ids := make([]string, len(page.Documents))
+		for i := range ids {
+			ids[i] = page.Documents[i].ID
+		}
+		batch := keeping[P](ids...)
+		for _, each := range [][]*call[P]{batch, nil} {
+			if _, err := c.count(ctx, parentID, each); err != nil {
+				if exists, failure := c.Parents.Documents.Exists(ctx, parentID); failure == nil && !exists {
+					return nil
+				}
 				return err
 			}
-			if len(c.Mark(parent).members()) <= smallGroup {
-				return errNothing
-			}
-			c.Mark(parent).clear()
-			return nil
-		})
-		if errors.Is(err, errNothing) {
-			return nil
 		}
-		if err != nil {
-			if exists, failure := c.Parents.Documents.Exists(ctx, parentID); failure == nil && !exists {
-				return nil
-			}
-			return err
+		if page.Next == "" {
+			return nil
 		}
 	}
 	return nil
 }
 
-// patience is how long a check waits before it reports a choice as uncounted. A call counts
-// its choice sooner.
-const patience = 5 * time.Second
-
-// Constraint returns the constraint for operators to check: no choice outlives its parent,
-// the numbers match the counted values, and every wanted value is counted. A wrong number is
-// not repaired, because the choices may be wrong instead.
-func (c *Counter[P]) Constraint() integrity.Constraint {
-	return integrity.Rule[P, Choice]{
-		Parents: c.Parents, Children: c.Choices, Under: byUser().First,
-		ParentOf: func(choice *Choice) int64 { return choice.ParentID },
-		Value:    c.valueOf,
-		Kind:     integrity.WrongTally,
-		Fits: func(parent *P, there integrity.Numbers) bool {
-			numbers := c.Numbers(parent)
-			for i, number := range numbers {
-				if there[int32(i)+1] != number {
-					return false
-				}
-			}
-			for value := range there {
-				if value < None || int(value) > len(numbers) {
-					return false
-				}
-			}
-			return true
-		},
-		Uncounted: &integrity.Uncounted[P, Choice]{
-			Is:     func(parent *P, choice *Choice) bool { return c.valueOf(parent, choice) != choice.Wanted },
-			ID:     func(choice *Choice) int64 { return choice.ID },
-			IsSame: func(before, after *Choice) bool { return *before == *after },
-			Wait:   c.wait,
-			Count:  c.recount,
-		},
-	}.Constraint()
-}
-
-// valueOf returns the counted value of a choice.
-func (c *Counter[P]) valueOf(parent *P, choice *Choice) int32 {
-	if c.Numbers(parent) == nil {
-		return choice.Counted
+// keeping returns calls that keep choices, so that they are counted.
+func keeping[P any](ids ...string) []*call[P] {
+	batch := make([]*call[P], len(ids))
+	for i, id := range ids {
+		batch[i] = &call[P]{choiceID: id, decide: func(_ *P, present int32) (int32, error) { return present, nil }}
 	}
-	value, _, _ := c.Mark(parent).valueOf(choice)
-	return value
-}
-
-// recount counts choices that nothing else would count.
-func (c *Counter[P]) recount(ctx context.Context, parentID int64, ids []int64) error {
-	err := c.Choices.UpdateMany(ctx, ids, func(choice *Choice) bool {
-		isNew := choice.Pending != Pending
-		choice.Pending = Pending
-		return isNew
-	})
-	if err != nil {
-		return err
-	}
-	return c.tidy(ctx, parentID)
-}
-
-func (c *Counter[P]) wait(ctx context.Context) error {
-	if c.Patience != nil {
-		return c.Patience(ctx)
-	}
-	return pause.For(ctx, patience)
+	return batch
 }

@@ -1,5 +1,7 @@
 package choices
 
+import "context"
+
 // The bounds that tests refer to.
 const (
 	MaxGroup   = maxGroup
@@ -7,4 +9,13 @@ const (
 )
 
 // ValueOf returns the counted value of a choice.
-func (c *Counter[P]) ValueOf(parent *P, choice *Choice) int32 { return c.valueOf(parent, choice) }
+func (m *Mark) ValueOf(choice *Choice) int32 {
+	value, _ := m.valueOf(choice)
+	return value
+}
+
+// CountStored counts choices and does not settle them.
+func (c *Counter[P]) CountStored(ctx context.Context, parentID int64, ids ...string) error {
+	_, err := c.count(ctx, parentID, keeping[P](ids...))
+	return err
+}

@@ -1,8 +1,10 @@
 package choices
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,108 +14,122 @@ import (
 // passTimeout bounds a pass. It is longer than any call of a store waits for a server.
 const passTimeout = 10 * time.Second
 
-// flights let the callers of a process share the counting of a parent: while one pass over
-// its pending choices runs, all who come wait for the next one. So a caller waits for at most
-// two passes, and one process never competes with itself.
+// flights let the callers of a process share the counting under a parent: while a pass counts some,
+// all who come wait for the next one. So one process never competes with itself.
 type flights[P any] struct {
 	mu sync.Mutex
-	// next has a key for each parent in flight. The value is the pass that begins after the
-	// present one; nil if nobody waits for it.
-	next map[int64]*pass[P]
+	// waiting has a key for each parent in flight.
+	waiting map[int64][]*call[P]
 }
 
-// pass is a pass over the pending choices of a parent. The fields are set before done is
-// closed.
-type pass[P any] struct {
-	done   chan struct{}
-	parent P
-	err    error
+// call is a call of Put.
+type call[P any] struct {
+	choiceID string
+	decide   Decision[P]
+	isMoved  bool
+	// refusal is the error of decide. It, parent and err are set before done is closed.
+	refusal error
+	parent  P
+	err     error
+	done    chan struct{}
+	// ctx tells whether the caller has left before the pass.
+	ctx context.Context
 }
 
-// join returns the pass that begins next. isFirst is true if the caller has to start the
-// flight.
-func (f *flights[P]) join(parentID int64) (next *pass[P], isFirst bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.next == nil {
-		f.next = map[int64]*pass[P]{}
+// change lets a call change a choice, and reports whether it did.
+func (c *call[P]) change(parent *P, choice *Choice) bool {
+	var wanted int32
+	if wanted, c.refusal = c.decide(parent, choice.Wanted); c.refusal != nil || wanted == choice.Wanted {
+		return false
 	}
-	next, inFlight := f.next[parentID]
-	if next == nil {
-		next = &pass[P]{done: make(chan struct{})}
-		f.next[parentID] = next
-	}
-	return next, !inFlight
+	choice.Wanted, choice.IsMoved, choice.Pending = wanted, c.isMoved, Pending
+	return true
 }
 
-// begin returns the pass that begins now. It returns nil, and ends the flight, if nobody
-// waits for one.
-func (f *flights[P]) begin(parentID int64) *pass[P] {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	next := f.next[parentID]
-	if next == nil {
-		delete(f.next, parentID)
-	} else {
-		f.next[parentID] = nil
-	}
-	return next
-}
-
-// isAwaited reports whether somebody waits for the next pass.
-func (f *flights[P]) isAwaited(parentID int64) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.next[parentID] != nil
-}
-
-// count counts the choices that are pending now, and returns the parent. It shares the work
-// with other callers.
-func (c *Counter[P]) count(ctx context.Context, parentID int64) (P, error) {
-	next, isFirst := c.flights.join(parentID)
-	if isFirst {
+// put makes a call in a pass that it shares with others.
+func (c *Counter[P]) put(ctx context.Context, parentID int64, mine *call[P]) (P, error) {
+	mine.ctx, mine.done = ctx, make(chan struct{})
+	if isFirst := c.flights.join(parentID, mine); isFirst {
 		// The flight outlives its first caller, because others wait for it. Each pass is
 		// bounded, and the flight ends when nobody waits.
 		c.Background.Run(func() { c.fly(context.WithoutCancel(ctx), parentID) })
 	}
 	select {
-	case <-next.done:
-		return next.parent, next.err
+	case <-mine.done:
+		return mine.parent, cmp.Or(mine.err, mine.refusal)
 	case <-ctx.Done():
 		var none P
 		return none, ctx.Err()
 	}
 }
 
+// join adds a call to those that wait. isFirst is true if the caller has to start the flight.
+func (f *flights[P]) join(parentID int64, mine *call[P]) (isFirst bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.waiting == nil {
+		f.waiting = map[int64][]*call[P]{}
+	}
+	waiting, inFlight := f.waiting[parentID]
+	f.waiting[parentID] = append(waiting, mine)
+	return !inFlight
+}
+
+// take returns the calls of the next pass. It ends the flight, and returns none, if nobody waits.
+func (f *flights[P]) take(parentID int64) (batch []*call[P]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	waiting := f.waiting[parentID]
+	if len(waiting) == 0 {
+		delete(f.waiting, parentID)
+		return nil
+	}
+	n := min(len(waiting), maxGroup)
+	f.waiting[parentID] = waiting[n:]
+	return waiting[:n:n]
+}
+
+// isAwaited reports whether somebody waits for the next pass.
+func (f *flights[P]) isAwaited(parentID int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.waiting[parentID]) > 0
+}
+
 func (c *Counter[P]) fly(ctx context.Context, parentID int64) {
-	for next := c.flights.begin(parentID); next != nil; next = c.flights.begin(parentID) {
-		c.run(ctx, parentID, next)
+	for batch := c.flights.take(parentID); batch != nil; batch = c.flights.take(parentID) {
+		c.pass(ctx, parentID, batch)
 	}
 }
 
-// run makes a pass. If nobody waits for another one, it then settles a small group, which is
-// nearly always a group of one; a large one waits for the next pass or the next sweep.
-func (c *Counter[P]) run(ctx context.Context, parentID int64, p *pass[P]) {
+// pass answers the calls of a batch. If nobody waits for another pass, it then settles a small group,
+// which is nearly always a group of one; a large one waits for the next pass or the next sweep.
+func (c *Counter[P]) pass(ctx context.Context, parentID int64, batch []*call[P]) {
 	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
-	p.parent, p.err = c.guarded(ctx, parentID)
-	close(p.done)
-	if p.err != nil || c.flights.isAwaited(parentID) {
+	batch = slices.DeleteFunc(batch, func(each *call[P]) bool { return each.ctx.Err() != nil })
+	if len(batch) == 0 {
 		return
 	}
-	if c.Numbers(&p.parent) != nil && len(c.Mark(&p.parent).members()) <= smallGroup {
-		_ = c.settle(ctx, &p.parent) // a sweep repeats what fails
+	parent, err := c.guarded(ctx, parentID, batch)
+	for _, each := range batch {
+		each.parent, each.err = parent, err
+		close(each.done)
 	}
+	if err != nil || c.Numbers(&parent) == nil || len(c.Mark(&parent).Group) > smallGroup || c.flights.isAwaited(parentID) {
+		return
+	}
+	_, _ = c.store(ctx, &parent, nil) // a sweep repeats what fails
 }
 
 // guarded counts, and returns a panic and the end of the pass's own time as errors.
-func (c *Counter[P]) guarded(ctx context.Context, parentID int64) (parent P, err error) {
+func (c *Counter[P]) guarded(ctx context.Context, parentID int64, batch []*call[P]) (parent P, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic while counting %s under %d: %v", c.Choices.Name(), parentID, r)
 		}
 	}()
-	parent, err = c.countAll(ctx, parentID)
+	parent, err = c.count(ctx, parentID, batch)
 	if err != nil && ctx.Err() != nil {
 		err = fmt.Errorf("%w: counting %s under %d: %v", docstore.ErrUnavailable, c.Choices.Name(), parentID, err)
 	}

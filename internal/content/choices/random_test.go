@@ -52,7 +52,7 @@ func (p *program) step() {
 	i := rapid.IntRange(0, len(p.running)-1).Draw(p.T, "process")
 	switch rapid.SampledFrom([]string{"change", "change", "vote", "vote", "sweep"}).Draw(p.T, "step") {
 	case "change":
-		p.put(p.running[i], choices.Always)
+		p.put(p.running[i], choices.Always[vote])
 	case "vote":
 		p.put(p.running[i], ballot)
 	case "sweep":
@@ -66,7 +66,7 @@ func (p *program) step() {
 	}
 }
 
-func (p *program) put(process *counter, decision func(int32) func(int32) (int32, error)) {
+func (p *program) put(process *counter, decision func(int32) choices.Decision[vote]) {
 	userID := rapid.Int64Range(1, 5).Draw(p.T, "user")
 	value := rapid.Int32Range(choices.None, choiceCount).Draw(p.T, "value")
 	parent, err := process.Put(p.Context(), voteID, userID, decision(value))
@@ -98,10 +98,10 @@ func (p *program) of(userID int64) []int32 {
 func (p *program) expectCounted(userID int64) {
 	parent, value := stored(p, p.survivor), choices.None
 	for _, choice := range all(p, p.survivor) {
-		if choice.UserID != userID {
+		if choice.UserID() != userID {
 			continue
 		}
-		if value = choice.Wanted; p.survivor.ValueOf(&parent, &choice) != value {
+		if value = choice.Wanted; parent.Mark.ValueOf(&choice) != value {
 			p.Errorf("answered, and not counted: %+v", choice)
 		}
 	}

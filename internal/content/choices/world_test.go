@@ -5,14 +5,12 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
@@ -63,7 +61,7 @@ func openCounter(t tb, engine docstore.Engine) *counter {
 	t.Helper()
 	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64, Sharding: docstore.ByPlace})
 	must(t, err)
-	cast, err := docstore.Open[int64, choices.Choice](t.Context(), engine, choices.Spec("choices"))
+	cast, err := docstore.Open[string, choices.Choice](t.Context(), engine, choices.Spec("choices"))
 	must(t, err)
 	return &counter{
 		Parents: &owned.Collection[vote]{
@@ -71,12 +69,10 @@ func openCounter(t tb, engine docstore.Engine) *counter {
 			ID:        func(v *vote) int64 { return v.ID },
 			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_VOTE", "no vote %d", id) },
 		},
-		Choices: cast, IDs: id.NewSource(time.Now),
-		Mark:     func(v *vote) *choices.Mark { return &v.Mark },
-		Add:      func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
-		Numbers:  func(v *vote) []int64 { return v.Numbers[:] },
-		Patience: func(context.Context) error { return nil },
-
+		Choices:    cast,
+		Mark:       func(v *vote) *choices.Mark { return &v.Mark },
+		Add:        func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
+		Numbers:    func(v *vote) []int64 { return v.Numbers[:] },
 		Background: &choices.Background{},
 	}
 }
@@ -96,7 +92,7 @@ func must(t tb, err error) {
 
 func put(t tb, c *counter, userID int64, value int32) vote {
 	t.Helper()
-	parent, err := c.Put(t.Context(), voteID, userID, choices.Always(value))
+	parent, err := c.Put(t.Context(), voteID, userID, choices.Always[vote](value))
 	must(t, err)
 	return parent
 }
@@ -104,8 +100,8 @@ func put(t tb, c *counter, userID int64, value int32) vote {
 var errVoted = errors.New("the user has voted for another choice")
 
 // ballot decides as a vote does in which nobody may change his mind.
-func ballot(value int32) func(int32) (int32, error) {
-	return func(present int32) (int32, error) {
+func ballot(value int32) choices.Decision[vote] {
+	return func(_ *vote, present int32) (int32, error) {
 		if present != choices.None && present != value {
 			return 0, errVoted
 		}
@@ -158,13 +154,19 @@ func expectExact(t tb, c *counter) {
 // expectTidy checks that all choices are counted and settled, and that the parent is small.
 func expectTidy(t tb, c *counter) {
 	t.Helper()
+	expectSettled(t, c)
+	if group := stored(t, c).Mark.Group; len(group) > choices.SmallGroup {
+		t.Errorf("the parent keeps a group of %d", len(group))
+	}
+}
+
+// expectSettled checks that all choices are counted and settled.
+func expectSettled(t tb, c *counter) {
+	t.Helper()
 	expectExact(t, c)
 	for _, choice := range all(t, c) {
 		if choice.Pending != choices.Settled || choice.Counted != choice.Wanted {
 			t.Errorf("not settled: %+v", choice)
 		}
-	}
-	if group := stored(t, c).Mark.Group; len(group) > choices.SmallGroup {
-		t.Errorf("the parent keeps a group of %d", len(group))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/owned"
@@ -26,8 +27,6 @@ const (
 	LowCount Kind = "low_count"
 	// WrongTally is a parent whose numbers do not match the counted choices under it.
 	WrongTally Kind = "wrong_tally"
-	// NotCounted is a choice whose wanted value its parent has not counted for a while.
-	NotCounted Kind = "uncounted"
 	// Busy is a parent that could not be checked, because it changed during every look.
 	Busy Kind = "busy"
 )
@@ -61,7 +60,7 @@ type Mode int
 const (
 	// Look reports faults and writes nothing.
 	Look Mode = iota
-	// Repair removes orphans, raises counts that are too low, and counts uncounted choices.
+	// Repair removes orphans and raises counts that are too low.
 	Repair
 )
 
@@ -79,10 +78,10 @@ type Constraint struct {
 // Numbers are the numbers of children by value.
 type Numbers map[int32]int64
 
-// Rule is a constraint between parents of type P and children of type C.
-type Rule[P, C any] struct {
+// Rule is a constraint between parents of type P and children of type C, whose ids are of type K.
+type Rule[P any, K docstore.Key, C any] struct {
 	Parents  *owned.Collection[P]
-	Children *docstore.Collection[int64, C]
+	Children *docstore.Collection[K, C]
 	// Under selects the children of a parent, in an index that orders them by their parent's
 	// id.
 	Under    func(parentID int64) docstore.Where
@@ -100,31 +99,27 @@ type Rule[P, C any] struct {
 	// that fit a later state of the parent are right too, and a parent to which children are
 	// added all the time can be checked.
 	CountsFirst bool
-	// Uncounted finds children that are stored but not yet counted; nil if there are none.
-	Uncounted *Uncounted[P, C]
 }
 
 // Constraint returns the rule without its type parameters.
-func (r Rule[P, C]) Constraint() Constraint {
+func (r Rule[P, K, C]) Constraint() Constraint {
 	return Constraint{Parents: r.Parents.Documents.Name(), Children: r.Children.Name(), Index: r.index(), Check: r.check}
 }
 
 // index is the name of the index of Under.
-func (r Rule[P, C]) index() string { return r.Under(0).Index() }
+func (r Rule[P, K, C]) index() string { return r.Under(0).Index() }
 
 // check reads parents and children side by side, both in the order of the parents' ids.
-func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
+func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
 	parents := read(ctx, r.Parents.Documents, docstore.IDIndex, progress)
 	defer parents.stop()
 	children := read(ctx, r.Children, r.index(), progress)
 	defer children.stop()
 	all := findings{
-		orphans:   Finding{Kind: Orphan, Collection: r.Children.Name()},
-		misfits:   Finding{Kind: r.Kind, Collection: r.Parents.Documents.Name()},
-		uncounted: Finding{Kind: NotCounted, Collection: r.Children.Name()},
-		busy:      Finding{Kind: Busy, Collection: r.Parents.Documents.Name()},
+		orphans: Finding{Kind: Orphan, Collection: r.Children.Name()},
+		misfits: Finding{Kind: r.Kind, Collection: r.Parents.Documents.Name()},
+		busy:    Finding{Kind: Busy, Collection: r.Parents.Documents.Name()},
 	}
-	var suspects []suspect[C]
 	for {
 		parent, err := parents.peek()
 		if err != nil {
@@ -136,10 +131,7 @@ func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, 
 		}
 		switch {
 		case parent == nil && child == nil:
-			if err := r.judgeUncounted(ctx, mode, suspects, &all); err != nil {
-				return nil, err
-			}
-			return found(all.orphans, all.misfits, all.uncounted, all.busy), nil
+			return found(all.orphans, all.misfits, all.busy), nil
 		case parent == nil || child != nil && r.ParentOf(child) < r.Parents.ID(parent):
 			parentID := r.ParentOf(child)
 			if err := children.skip(func(c *C) bool { return r.ParentOf(c) == parentID }, nil); err != nil {
@@ -152,12 +144,7 @@ func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, 
 			parentID, numbers := r.Parents.ID(parent), Numbers{}
 			if err := children.skip(
 				func(c *C) bool { return r.ParentOf(c) == parentID },
-				func(c *C) {
-					numbers[r.Value(parent, c)]++
-					if r.isSuspect(parent, c, len(suspects)) {
-						suspects = append(suspects, suspect[C]{parentID, *c})
-					}
-				},
+				func(c *C) { numbers[r.Value(parent, c)]++ },
 			); err != nil {
 				return nil, err
 			}
@@ -173,7 +160,7 @@ func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, 
 }
 
 // findings are the findings of one check.
-type findings struct{ orphans, misfits, uncounted, busy Finding }
+type findings struct{ orphans, misfits, busy Finding }
 
 func found(all ...Finding) (some []Finding) {
 	for _, finding := range all {
@@ -187,7 +174,7 @@ func found(all ...Finding) (some []Finding) {
 // judgeOrphans rechecks children whose parent the first pass did not find. The order of the
 // reads matters. A sweep purges the children of a deleted parent until its tombstone is clear. If the
 // parent is missing and no sweep is still to come, nothing will ever purge the children that are left.
-func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
+func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
 	exists, err := r.Parents.IsStored(ctx, parentID)
 	if err != nil || exists {
 		return err
@@ -214,7 +201,7 @@ func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64,
 var errFits = errors.New("the numbers fit")
 
 // judge rechecks a parent together with its children.
-func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, all *findings) error {
+func (r Rule[P, K, C]) judge(ctx context.Context, mode Mode, parentID int64, all *findings) error {
 	examine := func(parent *P) error {
 		numbers, err := r.count(ctx, parentID, parent)
 		if err != nil {
@@ -260,7 +247,7 @@ func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, all *f
 }
 
 // count counts the children of a parent.
-func (r Rule[P, C]) count(ctx context.Context, parentID int64, parent *P) (Numbers, error) {
+func (r Rule[P, K, C]) count(ctx context.Context, parentID int64, parent *P) (Numbers, error) {
 	numbers := Numbers{}
 	for batch, err := range r.Children.Batches(ctx, docstore.Query{Where: r.Under(parentID), Limit: batchDocuments}) {
 		if err != nil {
@@ -320,4 +307,56 @@ func backOff(ctx context.Context, try int) error {
 		return ctx.Err()
 	}
 	return pause.For(ctx, firstPause<<(try-2))
+}
+
+// batchDocuments is how many documents are read at a time. A batch of the longest entries
+// fits into about ten megabytes.
+const batchDocuments = 100
+
+// reader returns the documents of a collection one by one in the order of an index.
+type reader[T any] struct {
+	pull  func() ([]T, error, bool)
+	stop  func()
+	batch []T
+	// total is how many documents were read. It is reported to progress.
+	total    int64
+	progress func(documents int64)
+}
+
+func read[K docstore.Key, T any](ctx context.Context, c *docstore.Collection[K, T], index string, progress func(string, int64)) *reader[T] {
+	r := &reader[T]{progress: func(documents int64) { progress(c.Name(), documents) }}
+	r.pull, r.stop = iter.Pull2(c.Batches(ctx, docstore.Query{Where: docstore.All(index).Everywhere(), Limit: batchDocuments}))
+	return r
+}
+
+// peek returns the next document, or nil after the last one. Repeated calls return the same
+// document until next is called. The document stays usable after that.
+func (r *reader[T]) peek() (*T, error) {
+	if len(r.batch) == 0 {
+		batch, err, more := r.pull()
+		if err != nil || !more {
+			return nil, err
+		}
+		r.batch = batch
+		r.total += int64(len(batch))
+		r.progress(r.total)
+	}
+	return &r.batch[0], nil
+}
+
+func (r *reader[T]) next() { r.batch = r.batch[1:] }
+
+// skip skips the documents before the first for which isWanted is false, and visits each of
+// them.
+func (r *reader[T]) skip(isWanted func(*T) bool, visit func(*T)) error {
+	for {
+		document, err := r.peek()
+		if err != nil || document == nil || !isWanted(document) {
+			return err
+		}
+		if visit != nil {
+			visit(document)
+		}
+		r.next()
+	}
 }

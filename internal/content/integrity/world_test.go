@@ -50,9 +50,6 @@ type world struct {
 	items *child.Set[box, item]
 	votes *choices.Counter[box]
 
-	// calls is held by each call that votes.
-	calls sync.RWMutex
-
 	mu  sync.Mutex
 	now time.Time
 	// users is the number of users created so far, and calledFor that of calls of sweepBeforeThird.
@@ -73,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", byBox(), byRequest().Declare()))
 	must(t, err)
-	chosen, err := docstore.Open[int64, choices.Choice](t.Context(), w.store, choices.Spec("choices"))
+	chosen, err := docstore.Open[string, choices.Choice](t.Context(), w.store, choices.Spec("choices"))
 	must(t, err)
 	w.boxes = &owned.Collection[box]{
 		Documents: boxes, OwnerField: "owner_id",
@@ -91,12 +88,12 @@ func newWorld(t *testing.T) *world {
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
 	w.votes = &choices.Counter[box]{
-		Parents: w.boxes, Choices: chosen, IDs: ids,
+		Parents: w.boxes, Choices: chosen,
 		Mark:    func(b *box) *choices.Mark { return &b.Mark },
 		Add:     func(b *box, value int32, by int64) { b.Numbers[value-1] += by },
 		Numbers: func(b *box) []int64 { return b.Numbers },
 
-		Background: &choices.Background{}, Patience: w.outwait,
+		Background: &choices.Background{},
 	}
 	return w
 }
@@ -155,26 +152,9 @@ func (w *world) removeItem(i item) {
 
 func (w *world) vote(boxID, userID int64, value int32) {
 	w.t.Helper()
-	w.calls.RLock()
-	defer w.calls.RUnlock()
-	_, err := w.votes.Put(w.t.Context(), boxID, userID, choices.Always(value))
+	_, err := w.votes.Put(w.t.Context(), boxID, userID, choices.Always[box](value))
 	w.expect(err)
 	w.expect(w.votes.Background.Wait(w.t.Context()))
-}
-
-// outwait waits for the calls that vote now.
-func (w *world) outwait(context.Context) error {
-	w.calls.Lock()
-	defer w.calls.Unlock()
-	return nil
-}
-
-// crashedVote stores a choice that a crashed call has not counted.
-func (w *world) crashedVote(boxID, userID int64, value int32) {
-	w.t.Helper()
-	must(w.t, w.votes.Choices.Insert(w.t.Context(), choices.Choice{
-		ID: w.votes.IDs.Unordered(id.PlaceOf(boxID)), ParentID: boxID, UserID: userID, Wanted: value, Pending: choices.Pending,
-	}))
 }
 
 // newUser returns a user who has not voted yet.
@@ -237,7 +217,7 @@ func (w *world) contents() map[string][]any {
 	return all
 }
 
-func gather[T any](w *world, c *docstore.Collection[int64, T], into map[string][]any) {
+func gather[K docstore.Key, T any](w *world, c *docstore.Collection[K, T], into map[string][]any) {
 	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1000}) {
 		must(w.t, err)
 		for _, document := range batch {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/internal/content/choices"
-	"github.com/waybook/waybook/internal/id"
 )
 
 // ballots are the choices of users under the units of a call.
@@ -50,7 +49,7 @@ func (b *ballots[P]) clear(ctx context.Context, u *unit[P]) error {
 		return err
 	}
 	for _, choice := range stored {
-		if _, has := b.values[u][choice.UserID]; !has {
+		if _, has := b.values[u][choice.UserID()]; !has {
 			if err := b.counter.Drop(ctx, choice.ID); err != nil {
 				return err
 			}
@@ -93,10 +92,11 @@ func (b *ballots[P]) compare(ctx context.Context, units []*unit[P]) error {
 		}
 		present := make(map[int64]int32, len(stored))
 		for _, choice := range stored {
-			present[choice.UserID] = choice.Wanted
-			_, has := b.values[u][choice.UserID]
-			if u.isComplete && !has && choice.Wanted != choices.None && id.IsMoved(choice.ID) {
-				b.change(u, choice.UserID, choices.None)
+			userID := choice.UserID()
+			present[userID] = choice.Wanted
+			_, has := b.values[u][userID]
+			if u.isComplete && !has && choice.Wanted != choices.None && choice.IsMoved {
+				b.change(u, userID, choices.None)
 			}
 		}
 		for userID, value := range b.values[u] {
@@ -116,7 +116,7 @@ func (b *ballots[P]) differs(u *unit[P]) bool { return len(b.changes[u]) > 0 }
 
 func (b *ballots[P]) apply(ctx context.Context, u *unit[P]) error {
 	for _, change := range b.changes[u] {
-		if _, err := b.counter.PutMoved(ctx, change); err != nil {
+		if err := b.counter.PutMoved(ctx, change); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,12 @@ func (c *Collection[T]) GetLinearizable(ctx context.Context, id int64) (T, error
 	return document, c.errorOf(err, id)
 }
 
+// GetStored returns a document for Documents.UpdateFrom.
+func (c *Collection[T]) GetStored(ctx context.Context, id int64) (docstore.Stored[T], error) {
+	stored, err := c.Documents.GetStored(ctx, id)
+	return stored, c.errorOf(err, id)
+}
+
 // Require checks that a document exists. It costs less than Get.
 func (c *Collection[T]) Require(ctx context.Context, id int64) error {
 	exists, err := c.Documents.Exists(ctx, id)
@@ -159,7 +165,7 @@ func (c *Collection[T]) Confirm(ctx context.Context, ids []int64) error {
 	}
 	isDurable := make(map[int64]bool, len(durable))
 	for i := range durable {
-		isDurable[c.ID(&durable[i])] = true
+		isDurable[c.ID(&durable[i].Document)] = true
 	}
 	for _, each := range ids {
 		if isDurable[each] {

@@ -243,3 +243,12 @@ func createWhileDeleted(t *testing.T, engine docstore.Engine) {
 		}
 	})
 }
+
+func countInserts(count *int) Hook {
+	return func(_ context.Context, call Call, do func() error) error {
+		if call.Method == "Insert" {
+			*count++
+		}
+		return do()
+	}
+}

@@ -1,7 +1,6 @@
 package docstoretest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -203,7 +202,7 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 			found, _, err := c.GetFitting(t.Context(), append(idsOf(all), 5, placedID(9, 1)))
 			return found, err
 		},
-		func() ([]leaf, error) { return c.GetDurable(t.Context(), append(idsOf(all), 5, placedID(9, 1))) },
+		func() ([]leaf, error) { return getDurable(t, c, append(idsOf(all), 5, placedID(9, 1))...) },
 	} {
 		found, err := get()
 		must(t, err)
@@ -396,14 +395,5 @@ func createTogether(t *testing.T, engine docstore.Engine) {
 			t.Errorf("%d was created after %d", created.ID, last)
 		}
 		last = created.ID
-	}
-}
-
-func countInserts(count *int) Hook {
-	return func(_ context.Context, call Call, do func() error) error {
-		if call.Method == "Insert" {
-			*count++
-		}
-		return do()
 	}
 }

@@ -23,7 +23,8 @@ import (
 //   - The primary takes the writes. A write is acknowledged when the majority has it.
 //   - Hold stops replication. Get, GetMany, Scan, Count and Highest show what only the primary has.
 //     GetDurable and Feed show what the majority has.
-//   - Fail makes another server the primary. What only the old one had is rolled back.
+//   - Fail makes another server the primary. What only the old one had is rolled back. Until a majority has
+//     a write of the new one, GetDurable may show what the majority had when Remember was called last.
 //   - The deposed primary may still answer Get, GetMany, Scan, Count and Highest with what it had, rolled
 //     back or not, until the process that asks has talked to the new one. It answers GetRecent within the
 //     staleness only, and GetLinearizable never.
@@ -72,8 +73,9 @@ type Failover struct {
 	// Replicated is how many of the writes that were held reached the new primary. The others are
 	// rolled back.
 	Replicated int
-	// StaleReads is how many reads the deposed primary answers before it knows.
-	StaleReads int
+	// StaleReads is how many reads the deposed primary answers before it knows. LateReads is how many calls
+	// of GetDurable the new one answers with what it remembers.
+	StaleReads, LateReads int
 	// ClockStep is how far the new primary's clock is ahead of the old one's. Stamps grow nevertheless.
 	ClockStep time.Duration
 }
@@ -83,6 +85,9 @@ type shard struct {
 	number int
 	// majority is the primary itself unless replication is held.
 	primary, majority *server
+	// remembered is the majority as it was. It answers lateReads more reads.
+	remembered *server
+	lateReads  int
 	// held are the writes that only the primary has. resumed is closed when they are no longer held.
 	held    []*heldWrite
 	resumed chan struct{}
@@ -205,6 +210,15 @@ func (s *shard) release() {
 	close(s.resumed)
 }
 
+// Remember keeps what the majority of a shard has now. The shard is not held.
+func (r *cluster) Remember(shard int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.remember(r.shards[shard])
+}
+
+func (r *cluster) remember(s *shard) { s.remembered = r.newServer(s.primary) }
+
 // Fail makes another server the primary.
 func (r *cluster) Fail(failover Failover) {
 	r.mu.Lock()
@@ -219,6 +233,9 @@ func (r *cluster) fail(f Failover) {
 	r.clock.step(f.ClockStep)
 	s.elections++
 	s.deposed, s.deposedAt, s.staleReads = s.primary, r.settings.Now(), f.StaleReads
+	if s.remembered != nil {
+		s.lateReads = f.LateReads
+	}
 	if !s.isHeld() {
 		s.primary = r.newServer(s.primary)
 		s.majority = s.primary
@@ -245,7 +262,7 @@ func (r *cluster) Settle() {
 	r.trouble = nil
 	for _, s := range r.shards {
 		r.resume(s)
-		s.staleReads = 0
+		s.staleReads, s.lateReads = 0, 0
 	}
 	r.note("settled")
 }
@@ -307,8 +324,10 @@ func (r *cluster) serving() (all []*server) {
 		if s.isHeld() {
 			all = append(all, s.majority)
 		}
-		if s.deposed != nil {
-			all = append(all, s.deposed)
+		for _, former := range []*server{s.deposed, s.remembered} {
+			if former != nil {
+				all = append(all, former)
+			}
 		}
 	}
 	return all

@@ -229,3 +229,21 @@ func mergeFeeds(batches []docstore.FeedBatch, scan docstore.FeedScan) (batch doc
 	batch.Next = known
 	return batch, isBehind
 }
+
+// Tombstones shows what the majority has, in the order of all shards. The store's time is that of the first
+// shard, which the others follow closely enough for a sweep.
+func (t *replicaTable) Tombstones(ctx context.Context, after docstore.Moment, limit int) (all []docstore.Tombstone, now docstore.Moment, err error) {
+	shards, err := t.shardsOf(docstore.All(docstore.IDIndex).Everywhere())
+	for _, s := range shards {
+		if err != nil {
+			return nil, 0, err
+		}
+		_, err = read(ctx, t, s, majority, func(on docstore.Table) (none, error) {
+			due, at, err := on.Tombstones(ctx, after, limit)
+			all, now = append(all, due...), max(now, at)
+			return none{}, err
+		})
+	}
+	slices.SortFunc(all, func(a, b docstore.Tombstone) int { return cmp.Compare(a.Due, b.Due) })
+	return all[:min(len(all), limit)], now, err
+}

@@ -1,7 +1,6 @@
 package docstoretest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -42,6 +41,8 @@ const (
 	linearizable
 	// majority: what the majority has.
 	majority
+	// durable: what the majority has, or has had.
+	durable
 )
 
 // read does a read of a shard.
@@ -63,7 +64,11 @@ func read[R any](ctx context.Context, t *replicaTable, s *shard, shows view, do 
 func (r *Replica) reader(ctx context.Context, s *shard, shows view) (*server, error) {
 	r.trouble.stir(r.cluster, s)
 	switch {
-	case shows == majority:
+	case shows == durable && s.lateReads > 0:
+		s.lateReads--
+		r.note("shard %d shows what it remembers", s.number)
+		return s.remembered, nil
+	case shows == majority || shows == durable:
 		return s.majority, nil
 	case shows == local && s.staleReads > 0 && r.knows[s.number] < s.elections && r.trouble.isStale():
 		s.staleReads--
@@ -116,6 +121,7 @@ func write[R any](ctx context.Context, t *replicaTable, s *shard, do func(contex
 			return result, err
 		}
 		if !s.isHeld() {
+			s.lateReads = 0
 			if r.trouble.isUnanswered() {
 				r.note("the reply to a write of %s is lost", t.spec.Name)
 				return result, errOpen
@@ -274,24 +280,6 @@ func (t *replicaTable) deleteFirst(ctx context.Context, where docstore.Where) (i
 	return isOne, err
 }
 
-// Tombstones shows what the majority has, in the order of all shards. The store's time is that of the first
-// shard, which the others follow closely enough for a sweep.
-func (t *replicaTable) Tombstones(ctx context.Context, after docstore.Moment, limit int) (all []docstore.Tombstone, now docstore.Moment, err error) {
-	shards, err := t.shardsOf(docstore.All(docstore.IDIndex).Everywhere())
-	for _, s := range shards {
-		if err != nil {
-			return nil, 0, err
-		}
-		_, err = read(ctx, t, s, majority, func(on docstore.Table) (none, error) {
-			due, at, err := on.Tombstones(ctx, after, limit)
-			all, now = append(all, due...), max(now, at)
-			return none{}, err
-		})
-	}
-	slices.SortFunc(all, func(a, b docstore.Tombstone) int { return cmp.Compare(a.Due, b.Due) })
-	return all[:min(len(all), limit)], now, err
-}
-
 func (t *replicaTable) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
 	_, err := write(ctx, t, t.shardOf(tombstone.ID), func(ctx context.Context, on docstore.Table) (none, error) {
 		return none{}, on.Postpone(ctx, tombstone, until)
@@ -341,7 +329,7 @@ func (t *replicaTable) GetMany(ctx context.Context, keys []docstore.Value) ([]bs
 }
 
 func (t *replicaTable) GetDurable(ctx context.Context, keys []docstore.Value) ([]bson.Raw, error) {
-	return t.getMany(ctx, keys, majority, docstore.Table.GetDurable)
+	return t.getMany(ctx, keys, durable, docstore.Table.GetDurable)
 }
 
 func (t *replicaTable) getMany(

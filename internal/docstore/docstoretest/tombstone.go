@@ -104,7 +104,7 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 	must(t, c.UpdateMany(t.Context(), []int64{1, 2}, func(g *grave) bool { g.Title = "changed"; return true }))
 	for _, read := range []func() ([]grave, error){
 		func() ([]grave, error) { return c.GetMany(t.Context(), []int64{1, 2, 3}) },
-		func() ([]grave, error) { return c.GetDurable(t.Context(), []int64{1, 2, 3}) },
+		func() ([]grave, error) { return getDurable(t, c, 1, 2, 3) },
 		func() ([]grave, error) { all, _, err := c.GetFitting(t.Context(), []int64{1, 2, 3}); return all, err },
 	} {
 		found, err := read()

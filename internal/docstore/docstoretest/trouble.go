@@ -49,7 +49,7 @@ func (o *trouble) stir(r *cluster, s *shard) {
 	if o.IntN(o.every) > 0 {
 		return
 	}
-	switch o.IntN(6) {
+	switch o.IntN(7) {
 	case 0, 1, 2:
 		r.hold(s)
 	case 3:
@@ -58,6 +58,8 @@ func (o *trouble) stir(r *cluster, s *shard) {
 		o.refuses = true
 	case 5:
 		o.forgets = true
+	case 6:
+		r.remember(s)
 	}
 }
 
@@ -76,7 +78,7 @@ func (o *trouble) fail(r *cluster, s *shard) {
 		replicated = o.IntN(len(s.held) + 1)
 	}
 	r.fail(Failover{
-		Shard: s.number, Replicated: replicated, StaleReads: o.IntN(mostStaleReads + 1),
+		Shard: s.number, Replicated: replicated, StaleReads: o.IntN(mostStaleReads + 1), LateReads: o.IntN(mostStaleReads + 1),
 		ClockStep: time.Duration(o.Int64N(int64(2*mostClockStep))) - mostClockStep,
 	})
 }
