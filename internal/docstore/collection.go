@@ -105,8 +105,7 @@ func (c *Collection[K, T]) Get(ctx context.Context, id K) (document T, err error
 
 // GetLinearizable is Get, and no later failure of a server undoes a write that the result
 // shows. A caller that answers "done" because of a document which it has not written itself
-// reads it this way. On a collection that is not sharded, everything is durable that the
-// caller has read before. It takes about as long as a write.
+// reads it this way. It takes about as long as a write.
 func (c *Collection[K, T]) GetLinearizable(ctx context.Context, id K) (document T, err error) {
 	raw, err := c.table.GetLinearizable(ctx, ValueOf(id))
 	if err != nil {

@@ -25,6 +25,8 @@ type Scan struct {
 	Fields []string
 	// WithTombstones includes tombstones, in an index that has them: that of _id, or a unique one.
 	WithTombstones bool
+	// Durable is that of Query.
+	Durable bool
 }
 
 // Bounds is a selection in the form that engines serve.

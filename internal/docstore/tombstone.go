@@ -238,7 +238,7 @@ func (c *Collection[K, T]) IsGoing(ctx context.Context, id K) (bool, error) {
 	return state == Going, nil
 }
 
-// GetManyOrGone is GetMany, and returns which of the other documents are deleted and have tombstones.
+// GetManyOrGone is GetDurable, and returns which of the other documents are deleted and have tombstones.
 func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (documents []T, gone map[K]bool, err error) {
 	raws, err := c.withTombstones(ctx, ids)
 	if err != nil {
@@ -259,11 +259,12 @@ func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (document
 	return documents, gone, err
 }
 
-// withTombstones returns those of the documents that are stored, and those that are tombstones.
+// withTombstones returns those of the documents that are stored, and those that are tombstones. What it
+// shows is durable.
 func (c *Collection[K, T]) withTombstones(ctx context.Context, ids []K, fields ...string) ([]bson.Raw, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	raws, _, err := c.table.Scan(ctx, Scan{Where: withIDs(ids), Limit: len(ids), Fields: fields, WithTombstones: true})
+	raws, _, err := c.table.Scan(ctx, Scan{Where: withIDs(ids), Limit: len(ids), Fields: fields, WithTombstones: true, Durable: true})
 	return raws, c.wrap("get many", err)
 }

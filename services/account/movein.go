@@ -96,12 +96,12 @@ func refuseEmail(result *typev1.MoveResult) {
 	refuse(result, &typev1.MoveProblem{Field: "email", Reason: "EMAIL_TAKEN", Message: "another user already has this email address"})
 }
 
-// storeUsers stores the users of records and sets the outcomes.
+// storeUsers stores the users of records and sets the outcomes. It reads what no failover undoes, so a
+// user who is unchanged stays so.
 func (m *moveIn) storeUsers(ctx context.Context, open []*incoming) error {
-	var anyUnchanged int64
 	for range maxMoveTries {
 		if len(open) == 0 {
-			return m.confirmUsers(ctx, anyUnchanged)
+			return nil
 		}
 		ids := make([]int64, len(open))
 		for i, each := range open {
@@ -133,9 +133,6 @@ func (m *moveIn) storeUsers(ctx context.Context, open []*incoming) error {
 			if !isSettled {
 				again = append(again, each)
 			}
-			if each.result.GetOutcome() == typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED {
-				anyUnchanged = before.ID
-			}
 		}
 		insert := m.insertUsers
 		if m.isDry {
@@ -148,19 +145,6 @@ func (m *moveIn) storeUsers(ctx context.Context, open []*incoming) error {
 		open = append(again, taken...)
 	}
 	return apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same users; retry")
-}
-
-// confirmUsers makes the users durable that were found unchanged. An earlier call may have stored
-// them and failed before a majority had them.
-func (m *moveIn) confirmUsers(ctx context.Context, any int64) error {
-	if any == 0 {
-		return nil
-	}
-	_, err := m.users.GetLinearizable(ctx, any)
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil // deleted since, which is durable
-	}
-	return err
 }
 
 // meet compares a record with the user who exists, and changes the user if the call is an update.

@@ -202,9 +202,12 @@ func millisOf(t *timestamppb.Timestamp) int64 {
 }
 
 // closeOthers closes the sessions of a user that were moved in before and are not among the
-// given ones.
+// given ones. A session is closed for good only if a majority lacks it: an earlier call may have
+// deleted it and failed.
 func (m *moveIn) closeOthers(ctx context.Context, of *incoming, given map[string]bool) error {
-	for batch, err := range m.sessions.Batches(ctx, sessionsOf(of.stored)) {
+	moved := sessionsOf(of.stored)
+	moved.Durable = true
+	for batch, err := range m.sessions.Batches(ctx, moved) {
 		if err != nil {
 			return err
 		}

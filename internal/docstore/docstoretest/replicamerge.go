@@ -23,8 +23,12 @@ func (t *replicaTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw
 	if err != nil {
 		return nil, false, err
 	}
+	shows := local
+	if scan.Durable {
+		shows = majority
+	}
 	of := func(s *shard, scan docstore.Scan) (page, error) {
-		return read(ctx, t, s, local, func(on docstore.Table) (p page, err error) {
+		return read(ctx, t, s, shows, func(on docstore.Table) (p page, err error) {
 			p.documents, p.more, err = on.Scan(ctx, scan)
 			return p, err
 		})

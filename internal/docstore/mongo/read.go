@@ -83,6 +83,9 @@ func (t *table) get(ctx context.Context, collection *mongo.Collection, id docsto
 	return document, nil
 }
 
+// majority is the read concern of what no failover undoes.
+const majority = "majority"
+
 // GetMany reads documents by their ids, up to idsPerQuery per query.
 func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
 	return t.getMany(ctx, ids, "")
@@ -90,7 +93,7 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 
 // GetDurable reads what a majority has acknowledged.
 func (t *table) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	return t.getMany(ctx, ids, "majority")
+	return t.getMany(ctx, ids, majority)
 }
 
 func (t *table) getMany(ctx context.Context, ids []docstore.Value, concern string) ([]bson.Raw, error) {
@@ -180,6 +183,10 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		return nil, false, err
 	}
 	rest := selected.rest()
+	concern := ""
+	if scan.Durable {
+		concern = majority
+	}
 	size := t.sizes.of(scan.Fields)
 	wanted := min(scan.Limit, math.MaxInt-1) + 1 // one more tells whether more follow
 	if len(rest) == 0 {
@@ -190,7 +197,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		for !selected.bounds.Empty {
 			next := query{
 				filter: t.filter(selected), order: orderOf(rest, scan.Descending), fields: projection(scan.Fields, selected.bounds.Rest),
-				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment,
+				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment, concern: concern,
 			}
 			found, follow, err := t.find(ctx, next)
 			if err != nil {
@@ -286,7 +293,7 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	}
 	if q.at != 0 {
 		command = append(command, bson.E{Key: "readConcern", Value: bson.D{
-			{Key: "level", Value: "majority"}, {Key: "afterClusterTime", Value: timestampOf(q.at)},
+			{Key: "level", Value: majority}, {Key: "afterClusterTime", Value: timestampOf(q.at)},
 		}})
 	}
 	if q.comment != "" {
