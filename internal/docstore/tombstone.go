@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -226,6 +227,13 @@ func (c *Collection[K, T]) sweepOne(ctx context.Context, t Tombstone, now Moment
 		return c.table.Postpone(ctx, t, MomentOf(end))
 	}
 	return c.table.Forget(ctx, t)
+}
+
+// Now returns the present time of the store, in a collection with tombstones. All processes that share
+// the store have the same.
+func (c *Collection[K, T]) Now(ctx context.Context) (time.Time, error) {
+	_, now, err := c.table.Tombstones(ctx, math.MaxUint64, 1)
+	return now.Time(), c.wrap("read the time", err)
 }
 
 // IsGoing reports whether a document is deleted and a sweep may have to remove what belonged to it.

@@ -147,10 +147,6 @@ func (l *limiter) takeBack(ctx context.Context, from counter) error {
 	return err
 }
 
-func (l *limiter) removeExpired(ctx context.Context) error {
-	return removeExpired(ctx, l.attempts, l.now())
-}
-
 // attemptsID returns the id of the count of one window. Each window has its own count, so
 // an old count can be removed during new attempts. The id contains a hash of the typed
 // text, because a user may have typed a password into the wrong field.

@@ -73,3 +73,35 @@ func TestAClockStepNeitherLocksAnAddressForeverNorUnlocksItEarly(t *testing.T) {
 		}
 	}
 }
+
+// TestAProcessWhoseClockIsAheadRemovesNothingThatOthersNeed lets it sweep.
+func TestAProcessWhoseClockIsAheadRemovesNothingThatOthersNeed(t *testing.T) {
+	b := newBench(t)
+	s := b.newServerOf(t, Config{Sessions: SessionLife{Total: time.Hour}, RewardsPerDay: 1})
+	user := s.newUser(t, "a@waybook.example", "password of a")
+	opened := s.open(t, user)
+	device := s.newDevice(t, "a@waybook.example", "password of a")
+	s.logins.limits.pair = 1
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "wrong", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	used := signed(key, secret, b.clock(), "content")
+	s.wantValid(t, used)
+	if amount := s.grant(t, user, "blog/1"); amount != 10 {
+		t.Errorf("the first reward is %d", amount)
+	}
+	ahead := &bench{store: b.store, now: b.clock().Add(2 * deviceLife)}
+	if err := ahead.newServer(t).Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.verifySession(t, opened); err != nil {
+		t.Errorf("the session: %v", err)
+	}
+	s.wantRefused(t, "SIGNATURE_REPLAYED", again(used))
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+	if _, err := s.logInFrom(t, "a@waybook.example", "password of a", "client", device); err != nil {
+		t.Errorf("the device: %v", err)
+	}
+	if amount := s.grant(t, user, "blog/2"); amount != 0 {
+		t.Errorf("a reward beyond the day's limit is %d", amount)
+	}
+}

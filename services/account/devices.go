@@ -114,7 +114,3 @@ func (of *userDevices) put(next device, nowMillis int64) {
 	}
 	of.Devices[place] = next
 }
-
-func (d *devices) removeExpired(ctx context.Context) error {
-	return removeExpired(ctx, d.stored, d.now())
-}

@@ -106,10 +106,6 @@ func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (
 	return err == nil, err
 }
 
-func (d *dailyRewards) removeExpired(ctx context.Context) error {
-	return removeExpired(ctx, d.days, d.now())
-}
-
 // GetRewardTotal adds up a user's rewards. The sum is not stored, so it always matches
 // the rewards.
 func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewardTotalRequest) (*accountv1.GetRewardTotalResponse, error) {

@@ -142,10 +142,21 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 
 // Sweep removes expired sessions, devices and used signatures, and old counts of login
 // attempts and of rewards. It removes what belonged to deleted users, and forgets old deletions.
+//
+// It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
+// expired by the clock of the store, too: others may need what has expired by a wrong clock.
 func (s *Server) Sweep(ctx context.Context) error {
+	now := s.now()
+	stored, err := s.users.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if stored.Before(now) {
+		now = stored
+	}
 	return errors.Join(
-		s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.devices.removeExpired(ctx),
-		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx),
+		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.devices.stored, now),
+		removeExpired(ctx, s.signatures.used, now), removeExpired(ctx, s.daily.days, now),
 		s.users.Sweep(ctx, s.kept, s.deleteBelongings), s.applications.Sweep(ctx, s.kept, nil),
 	)
 }
@@ -159,8 +170,6 @@ type expiring interface {
 // removeExpired removes the documents that have expired. Replicas may do so at the same
 // time. Each begins at a random moment, so that they mostly remove different documents: it
 // first removes what expired since that moment, and then what expired before.
-//
-// It takes the time once. So it ends, however many documents expire meanwhile.
 func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.Collection[K, T], now time.Time) error {
 	oldest, err := c.Find(ctx, byExpiry().In(docstore.UpTo(now.UnixMilli())).Everywhere())
 	if errors.Is(err, docstore.ErrNotFound) {

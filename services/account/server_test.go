@@ -35,9 +35,10 @@ type cost struct {
 	keyBytes          uint32
 }
 
-func newStore(t testing.TB) docstore.Engine {
+func newBench(t testing.TB) *bench {
 	t.Helper()
-	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	b := &bench{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	store, err := embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), b.clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +47,8 @@ func newStore(t testing.TB) docstore.Engine {
 			t.Error(err)
 		}
 	})
-	return store
-}
-
-func newBench(t testing.TB) *bench {
-	t.Helper()
-	return &bench{store: newStore(t), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	b.store = store
+	return b
 }
 
 // newServer returns another service on the same store, like a replica.

@@ -201,10 +201,6 @@ func (s *Server) noteUse(ctx context.Context, used session) session {
 	return noted
 }
 
-func (s *Server) removeExpiredSessions(ctx context.Context) error {
-	return removeExpired(ctx, s.sessions, s.now())
-}
-
 // publicIDDigits is how many digits of a session's id are public. That is enough to
 // distinguish sessions. The id is a hash of 128 random bits, so it reveals nothing of them.
 const publicIDDigits = 16

@@ -104,10 +104,6 @@ func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignature
 	return apierror.New(codes.Unauthenticated, "SIGNATURE_REPLAYED", "the signature was used before; sign each request separately")
 }
 
-func (v *verifier) removeExpired(ctx context.Context) error {
-	return removeExpired(ctx, v.used, v.now())
-}
-
 // signatureID returns the id of a stored used signature.
 func signatureID(request *accountv1.VerifySignatureRequest) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s%s", request.GetKey(), request.GetTimestampSeconds(),
