@@ -16,9 +16,9 @@ import (
 const (
 	// rewardsBatch is how many rewards are read at a time.
 	rewardsBatch = 1000
-	// rewardDayGrace is how long a day's record is kept after the day. It is longer than any
-	// call and than the difference between clocks.
-	rewardDayGrace = time.Hour
+	// rewardDayGrace is how long a day's record is kept after the day: the next day, and longer
+	// than any call and than the difference between clocks.
+	rewardDayGrace = 25 * time.Hour
 )
 
 // GrantReward gives a user a reward, once per source. Beyond the limit of the day the reward
@@ -27,13 +27,14 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 	given := reward{
 		ID: rewardID(request.GetUserId(), request.GetSource()), UserID: request.GetUserId(), Amount: request.GetAmount(),
 	}
-	isLimited, exists := s.daily.limit > 0 && given.Amount != 0, false
+	isLimited := s.daily.limit > 0 && given.Amount != 0
+	var before []reward
 	err := docstore.Together(s.store, func() error {
 		_, err := s.users.Get(ctx, request.GetUserId())
 		return noUser(err, request.GetUserId())
 	}, func() (err error) {
 		if isLimited {
-			exists, err = s.rewards.Exists(ctx, given.ID)
+			before, err = s.rewards.GetDurable(ctx, []string{given.ID})
 		}
 		return err
 	})
@@ -42,7 +43,7 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 	}
 	hasRoom := true
 	// A reward that exists takes nothing from today, because it may be of an earlier day.
-	if isLimited && !exists {
+	if isLimited && len(before) == 0 {
 		hasRoom, err = s.daily.admit(ctx, given.UserID, request.GetSource())
 	}
 	if err != nil {
@@ -52,8 +53,8 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 		given.Amount = 0
 	}
 	err = s.rewards.Insert(ctx, given)
-	var before *docstore.DuplicateError
-	if errors.As(err, &before) {
+	var duplicate *docstore.DuplicateError
+	if errors.As(err, &duplicate) {
 		given, err = s.rewards.GetLinearizable(ctx, given.ID)
 	}
 	if err != nil {
@@ -77,7 +78,8 @@ var (
 )
 
 // admit records a source in the user's day and reports whether it is within the limit. The
-// same source may be admitted again, so a call that failed after that may be repeated.
+// same source may be admitted again, until the end of the next day, so a call that failed after
+// that may be repeated.
 func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (bool, error) {
 	now := d.now().UTC()
 	id := rewardDayID(userID, now)
@@ -99,7 +101,11 @@ func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (
 	})
 	switch {
 	case errors.Is(err, errDayIsFull):
-		return false, nil
+		before, err := d.days.GetLinearizable(ctx, rewardDayID(userID, now.AddDate(0, 0, -1)))
+		if errors.Is(err, docstore.ErrNotFound) {
+			return false, nil
+		}
+		return slices.Contains(before.Sources, source), err
 	case errors.Is(err, errIsAdmitted):
 		return true, nil
 	}

@@ -142,6 +142,37 @@ func TestACrashBetweenAnyTwoWritesOfARewardTakesNoOther(t *testing.T) {
 	}
 }
 
+func TestARewardThatWasAdmittedBeforeMidnightIsGrantedAfterIt(t *testing.T) {
+	const limit = 2
+	b := newBench(t)
+	s := b.newServerOf(t, Config{RewardsPerDay: limit})
+	user := s.newUser(t, "", "")
+	b.advance(12*time.Hour - time.Second)
+	store, _ := docstoretest.NewMortal(b.store, 1, docstoretest.NotHappened)
+	dying := (&bench{store: store, now: b.now}).newServerOf(t, Config{RewardsPerDay: limit})
+	_, err := dying.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: "blog/1", Amount: 10})
+	if !errors.Is(err, docstoretest.ErrBroken) {
+		t.Fatalf("got %v", err)
+	}
+	for _, step := range []struct {
+		after  time.Duration
+		source string
+		want   int64
+	}{
+		{2 * time.Hour, "blog/2", 10}, {0, "blog/3", 10}, {0, "blog/4", 0},
+		// The last moment of the next day.
+		{22*time.Hour + time.Second - time.Millisecond, "blog/1", 10}, {0, "blog/5", 0},
+	} {
+		b.advance(step.after)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if amount := s.grant(t, user, step.source); amount != step.want {
+			t.Errorf("at %v, %s got %d, want %d", b.clock(), step.source, amount, step.want)
+		}
+	}
+}
+
 func BenchmarkGetRewardTotal(b *testing.B) {
 	for _, count := range []int{100, 10_000} {
 		s := newBench(b).newServer(b)
