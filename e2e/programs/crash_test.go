@@ -34,7 +34,7 @@ func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
 	if got := content(t, p); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if files := filesIn(t, data); len(files) != 3 {
+	if files := filesIn(t, data); len(files) != 4 {
 		t.Errorf("files %v", files)
 	}
 	pasteAll(t, p)

@@ -138,7 +138,7 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	if len(p.Curl) != 0 {
 		t.Errorf("there is no content to try, but it prints %q", p.Curl)
 	}
-	if files := filesIn(t, data); !slices.Equal(files, []string{"waybook.db"}) {
+	if files := filesIn(t, data); !slices.Equal(files, []string{"waybook.db", "waybook.db.reserve"}) {
 		t.Errorf("files %v", files)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -35,7 +37,9 @@ type operation func(tx *bolt.Tx) (changed bool, err error)
 type write struct {
 	apply operation
 	bytes int
-	stage atomic.Int32
+	// isGrowth reports that the operation makes the store larger.
+	isGrowth bool
+	stage    atomic.Int32
 	// done receives the result. It is buffered, so a writer may stop waiting for it.
 	done chan error
 }
@@ -50,8 +54,9 @@ const (
 // queue, and the next commit takes all of them. So many writers share the cost of a
 // sync, and a single writer waits for no other.
 type committer struct {
-	db   *bolt.DB
-	list freeList
+	db      *bolt.DB
+	list    freeList
+	reserve *reserve
 	// finish is (*bolt.Tx).Commit; tests replace it to make commits fail.
 	finish  func(*bolt.Tx) error
 	wake    chan struct{}
@@ -70,6 +75,7 @@ func startCommitter(db *bolt.DB, file io.ReaderAt, now func() time.Time) *commit
 	c := &committer{
 		db:      db,
 		list:    newFreeList(db, file),
+		reserve: newReserve(db),
 		finish:  (*bolt.Tx).Commit,
 		moments: moments{now: now},
 		wake:    make(chan struct{}, 1),
@@ -94,8 +100,8 @@ func (c *committer) failure() error {
 
 // do runs an operation in one of the next commits. If ctx ends before the operation has
 // begun, the operation never runs.
-func (c *committer) do(ctx context.Context, bytes int, apply operation) error {
-	w := &write{apply: apply, bytes: bytes, done: make(chan error, 1)}
+func (c *committer) do(ctx context.Context, w *write) error {
+	w.done = make(chan error, 1)
 	c.mu.Lock()
 	c.queue = append(c.queue, w)
 	c.mu.Unlock()
@@ -145,19 +151,46 @@ func (c *committer) take() []*write {
 	return batch
 }
 
-// commitAll commits a batch and sends each writer its result.
+// commitAll commits a batch and sends each writer its result. If not all operations can succeed, each gets
+// a commit of its own.
 func (c *committer) commitAll(batch []*write) {
+	if batch = c.refuseGrowth(batch); len(batch) == 0 {
+		return
+	}
 	spoilt, err := c.commit(batch)
-	if spoilt && len(batch) > 1 {
+	isFull := err != nil && isLackOfSpace(err)
+	if len(batch) > 1 && (spoilt || isFull) {
 		for _, w := range batch {
-			_, err := c.commit([]*write{w})
-			w.done <- err
+			c.commitAll([]*write{w})
 		}
 		return
+	}
+	if isFull && !batch[0].isGrowth && c.reserve.release() {
+		_, err = c.commit(batch)
 	}
 	for _, w := range batch {
 		w.done <- err
 	}
+}
+
+// refuseGrowth sends the writes that make the store larger their error, if the reserve is not there, and
+// returns the others.
+func (c *committer) refuseGrowth(batch []*write) (rest []*write) {
+	isGrowth := func(w *write) bool { return w.isGrowth }
+	if !slices.ContainsFunc(batch, isGrowth) || c.reserve.keep() || c.reserve.isOff {
+		return batch
+	}
+	free := c.list.free() - reserveBytes
+	for _, w := range batch {
+		if w.isGrowth {
+			if err := c.reserve.refuse(w.bytes, &free); err != nil {
+				w.done <- err
+				continue
+			}
+		}
+		rest = append(rest, w)
+	}
+	return rest
 }
 
 // commit runs a batch in one transaction. spoilt is true if an operation failed. Then
@@ -291,6 +324,27 @@ func (l *freeList) bytes() int64 {
 		return 0
 	}
 	return (1 + int64(binary.NativeEndian.Uint32(header[overflowAt:]))) * last.pageBytes
+}
+
+// free returns about how many bytes of the file are free pages.
+func (l *freeList) free() int64 {
+	last, found, err := readMeta(l.file)
+	if err != nil || !found {
+		return 0
+	}
+	if last.list == noList {
+		return listShare / pageIDBytes * last.pageBytes // it was too long to be written
+	}
+	var header [pageHeaderBytes + pageIDBytes]byte
+	if _, err := l.file.ReadAt(header[:], int64(last.list)*last.pageBytes); err != nil { // #nosec G115 -- it is below pages
+		return 0
+	}
+	// A count that does not fit the header is the first number of the list.
+	count := uint64(binary.NativeEndian.Uint16(header[countAt:]))
+	if count == math.MaxUint16 {
+		count = binary.NativeEndian.Uint64(header[pageHeaderBytes:])
+	}
+	return int64(count) * last.pageBytes // #nosec G115 -- a file has fewer pages than 2^63
 }
 
 // leaveFreeList writes the list if the last commit left it out. Without it the next start

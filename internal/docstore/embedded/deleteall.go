@@ -24,12 +24,13 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 		return 0, err
 	}
 	var total int64
+	limit := deleteChunkDocuments
 	for {
 		deleted, more := 0, false
 		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (bool, error) {
 			var doomed []prepared
 			var err error
-			if doomed, more, err = t.chunk(tx, ix, bounds); err != nil {
+			if doomed, more, err = t.chunk(tx, ix, bounds, limit); err != nil {
 				return false, err
 			}
 			b := t.buckets(tx)
@@ -41,6 +42,10 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 			deleted = len(doomed)
 			return deleted > 0, nil
 		})
+		if err != nil && isLackOfSpace(err) && limit > 1 {
+			limit /= 10 // fewer documents change fewer pages
+			continue
+		}
 		if err != nil {
 			return total, err
 		}
@@ -51,11 +56,11 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 	}
 }
 
-// chunk returns the first documents within bounds, and whether there are more.
-func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) (doomed []prepared, more bool, err error) {
+// chunk returns the first documents within bounds, at most limit, and whether there are more.
+func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds, limit int) (doomed []prepared, more bool, err error) {
 	size := 0
 	for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
-		if len(doomed) == deleteChunkDocuments || size > deleteChunkBytes {
+		if len(doomed) == limit || size > deleteChunkBytes {
 			return doomed, true, nil
 		}
 		found, err := w.document()

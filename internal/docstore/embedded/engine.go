@@ -216,8 +216,18 @@ func (e *Engine) view(ctx context.Context, read func(*bolt.Tx) error) error {
 	return read(tx)
 }
 
-// write runs an operation in a shared commit and returns once it is durable.
+// write runs an operation that makes the store no larger, or by little, in a shared commit and returns once
+// it is durable.
 func (e *Engine) write(ctx context.Context, bytes int, apply operation) error {
+	return e.run(ctx, &write{apply: apply, bytes: bytes})
+}
+
+// add is write for an operation that makes the store larger; see reserve.
+func (e *Engine) add(ctx context.Context, bytes int, apply operation) error {
+	return e.run(ctx, &write{apply: apply, bytes: bytes, isGrowth: true})
+}
+
+func (e *Engine) run(ctx context.Context, w *write) error {
 	if err := e.enter(ctx); err != nil {
 		return err
 	}
@@ -225,7 +235,7 @@ func (e *Engine) write(ctx context.Context, bytes int, apply operation) error {
 	if e.db.IsReadOnly() {
 		return errors.New("the store is open for reading only")
 	}
-	return e.commit.do(ctx, bytes, apply)
+	return e.commit.do(ctx, w)
 }
 
 func (e *Engine) enter(ctx context.Context) error {

@@ -20,7 +20,9 @@ import (
 // pages is. Numbers have the byte order of the machine.
 const (
 	pageHeaderBytes = 16
-	overflowAt      = 12 // in a page's header: how many further pages the page takes
+	countAt         = 10 // in a page's header: how many elements the page has
+	overflowAt      = 12 // and how many further pages it takes
+	pageIDBytes     = 8  // the length of the number of a page
 	metaMagic       = 0xED0CDAED
 	metaPageSizeAt  = 8
 	metaListAt      = 32

@@ -19,6 +19,10 @@ const (
 	insertChunkBytes     = 4 << 20
 )
 
+// smallUpdate is the size of the fields up to which an update is taken for one that makes the store no
+// larger, in bytes. Deletions make such updates, to parents and sessions.
+const smallUpdate = 1 << 10
+
 // documentFill is the fill ratio of the pages that hold documents. Ids grow with time, so
 // most inserts go to the last page, and earlier pages need little free space.
 const documentFill = 0.9
@@ -57,7 +61,7 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 		return nil, nil
 	}
 	refused := make([]error, len(chunk))
-	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+	err := t.engine.add(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, p := range chunk {
 			refused[i] = b.refuse(p)
@@ -115,7 +119,11 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 		}
 	}
 	refusals = make([]error, len(changes))
-	err = t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+	write := t.engine.write
+	if size > smallUpdate {
+		write = t.engine.add
+	}
+	err = write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, change := range changes {
 			refusals[i], err = b.modify(change.ID, effects[i], func(old bson.Raw) (bson.Raw, error) {
