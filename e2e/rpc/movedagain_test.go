@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -46,6 +47,72 @@ func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *te
 	movingAgain = true
 	expectOutcomes(t, p.moveAlbums(nil, moved), created)
 	shown, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albumID})
+	if err != nil || len(shown.GetPhotos()) != 3 || len(shown.GetComments()) != 4 {
+		t.Errorf("the album is %v, %v", shown, err)
+	}
+	p.check()
+}
+
+// Another Waybook, whose clock is ahead, has drawn the identifier of the photo.
+func TestPhotosAreAddedAfterThoseThatAreMovedIn(t *testing.T) {
+	for name, before := range map[string]func(p *parts, whole *albumv1.MovedAlbum){
+		"with the album": func(*parts, *albumv1.MovedAlbum) {},
+		"after the album": func(p *parts, whole *albumv1.MovedAlbum) {
+			expectOutcomes(p.t, p.moveAlbums(nil, movedAlbum(whole.GetOldId(), whole.GetOwnerId())), created)
+		},
+		"in a part of the album": func(p *parts, whole *albumv1.MovedAlbum) {
+			first := fullAlbum(whole.GetOldId(), whole.GetOwnerId(), 300)
+			first.Photos, first.Continues = append(first.Photos, whole.GetPhotos()...), true
+			expectOutcomes(p.t, p.moveAlbums(nil, first), created)
+			whole.Part, whole.Photos = 1, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startParts(t)
+			p.advance(time.Since(p.clock()) + 10*time.Minute)
+			owner := p.newUser("owner")
+			ahead := id.NewSource(func() time.Time { return time.Now().Add(5 * time.Minute) })
+			drawn := must(ahead.Next(id.PlaceOf(owner), 0, 0))(t)
+			whole := fullAlbum("7", owner, 100)
+			whole.Photos = append(whole.Photos, &albumv1.MovedPhoto{OldId: strconv.FormatInt(drawn, 10), ThumbnailUrl: "x"})
+			before(p, whole)
+			moved := p.moveAlbums(updating, whole)
+			if problems := moved[0].GetProblems(); len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			album := moved[0].GetId()
+			last := drawn
+			for range 3 {
+				added := must(p.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "y"}))(t)
+				if added.GetPhoto().GetPhotoId() <= last {
+					t.Errorf("photo %d was added after photo %d", added.GetPhoto().GetPhotoId(), last)
+				}
+				last = added.GetPhoto().GetPhotoId()
+				must(p.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: album, PhotoId: last}))(t)
+			}
+			p.check()
+		})
+	}
+}
+
+// Another call moves the same album in without photos, before this one stores them.
+func TestPhotosOfAnAlbumThatTwoCallsMoveInAreShown(t *testing.T) {
+	var p *parts
+	moving := func() {}
+	store := newBrittle(t)
+	store.Engine = &docstoretest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call.Collection == "album_comments" && call.Method == "Insert" {
+			meanwhile := moving
+			moving = func() {}
+			meanwhile()
+		}
+		return do()
+	}}
+	p = startPartsOn(t, store)
+	owner := p.newUser("owner")
+	moving = func() { expectOutcomes(t, p.moveAlbums(nil, movedAlbum("7", owner)), created) }
+	moved := p.moveAlbums(updating, fullAlbum("7", owner, 100))
+	shown, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: moved[0].GetId()})
 	if err != nil || len(shown.GetPhotos()) != 3 || len(shown.GetComments()) != 4 {
 		t.Errorf("the album is %v, %v", shown, err)
 	}

@@ -38,12 +38,9 @@ type ChildSpec[P, C any] struct {
 	// Noun names a child in error messages. NotFound is the reason of the error for an
 	// unknown id.
 	Noun, NotFound string
-	// Count returns the parent's number of children, which the field Counter holds; see
-	// child.Set.
-	Count   func(*P) *int64
-	Counter string
-	// Latest is child.Set.Latest.
-	Latest string
+	// Latest and LatestField are those of child.Set.
+	Latest      func(*P) *int64
+	LatestField string
 	// Part is the part of the parent that the children are; see Feed.
 	Part string
 	// ParentOf returns the id of a child's parent.
@@ -59,7 +56,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		}
 		*into = &child.Set[P, C]{
 			Parents: parents, Children: documents, IDs: deps.NewIDs(),
-			Count: spec.Count, Counter: spec.Counter, Latest: spec.Latest, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
+			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
 		return *into, nil
@@ -100,7 +97,7 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		return Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
-			Count: spec.CommentCount, Counter: CommentCounter, Latest: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf,
+			Latest: spec.LatestComment, LatestField: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf,
 		})(ctx, deps, parents)
 	}
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// CommentCounter is the field of a document that holds its number of comments, and LatestComment that with
-// the highest id of one so far. They are counters of Spec.Documents.
-const CommentCounter, LatestComment = "comment_count", "comment_latest"
+// LatestComment is the field of a document that holds the highest id of a comment so far. It is a counter of
+// Spec.Documents.
+const LatestComment = "comment_latest"
 
 // Spec declares a kind of content whose documents have type P.
 type Spec[P any] struct {
@@ -37,9 +37,8 @@ type Spec[P any] struct {
 	ID, Owner  func(*P) int64
 	OwnerField string
 	RequestKey func(*P) string
-	// CommentCount returns the document's number of comments, which the field CommentCounter
-	// holds; see child.Set.
-	CommentCount func(*P) *int64
+	// LatestComment returns the highest id of a comment so far; see child.Set.
+	LatestComment func(*P) *int64
 	// Score returns the document's number of recommendations. Recommendations returns the
 	// mark of those counted last; see package choices.
 	Score           func(*P) *int64

@@ -27,8 +27,8 @@ import (
 type box struct {
 	ID              int64        `bson:"_id"`
 	OwnerID         int64        `bson:"owner_id"`
-	Comments        int64        `bson:"comment_count"`
-	Items           int64        `bson:"items"`
+	LatestComment   int64        `bson:"comment_latest"`
+	LatestItem      int64        `bson:"latest_item"`
 	Score           int64        `bson:"score"`
 	Recommendations choices.Mark `bson:"recommendations"`
 	Votes           [2]int64     `bson:"votes"`
@@ -111,22 +111,21 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
-		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{content.CommentCounter, content.LatestComment, "items", "latest_item"}},
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{content.LatestComment, "latest_item"}},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
 		ID:              func(b *box) int64 { return b.ID },
 		Owner:           func(b *box) int64 { return b.OwnerID },
 		OwnerField:      "owner_id",
-		CommentCount:    func(b *box) *int64 { return &b.Comments },
+		LatestComment:   func(b *box) *int64 { return &b.LatestComment },
 		Score:           func(b *box) *int64 { return &b.Score },
 		Recommendations: func(b *box) *choices.Mark { return &b.Recommendations },
 		Attached: []content.Attachment[box]{
 			content.Children(&w.items, content.ChildSpec[box, item]{
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
-				Count:    func(b *box) *int64 { return &b.Items },
-				Counter:  "items",
-				Latest:   "latest_item",
-				ParentOf: func(i *item) int64 { return i.BoxID },
+				Latest:      func(b *box) *int64 { return &b.LatestItem },
+				LatestField: "latest_item",
+				ParentOf:    func(i *item) int64 { return i.BoxID },
 			}),
 			content.Choices(&w.ballots, content.ChoiceSpec[box]{
 				Collection: "box_ballots",

@@ -172,21 +172,29 @@ func (c *Collection[K, T]) Modify(ctx context.Context, id K, m Modification, set
 			return 0, c.wrap("modify", fmt.Errorf("field %q is changed twice", amount.Field))
 		}
 	}
+	before, err = c.modify(ctx, m, set)
+	return before, c.wrap("modify", err)
+}
+
+// modify is Modify, and Add may have parts of the feed.
+func (c *Collection[K, T]) modify(ctx context.Context, m Modification, set map[string]any) (before int64, err error) {
 	fields := slices.Sorted(maps.Keys(set))
 	for _, field := range fields {
 		_, isKnown := c.shape[field]
 		if !isKnown || field == IDIndex || slices.Contains(c.spec.Counters, field) || c.spec.ChangesKeys(Change{Unset: []string{field}}) {
-			return 0, c.wrap("modify", fmt.Errorf("field %q cannot be set without a read", field))
+			return 0, fmt.Errorf("field %q cannot be set without a read", field)
 		}
 		kind, raw, err := bson.MarshalValue(set[field])
 		if err != nil {
-			return 0, c.wrap("modify", err)
+			return 0, err
 		}
 		m.Set = append(m.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
 	}
+	if m.Raise.Field != "" {
+		fields = append(fields, m.Raise.Field)
+	}
 	m.Add = c.spec.Feed.raised(m.Add, fields...)
-	before, err = c.table.Modify(ctx, m)
-	return before, c.wrap("modify", err)
+	return c.table.Modify(ctx, m)
 }
 
 // DeleteAll deletes the documents of a selection, in chunks, and returns how many it

@@ -159,16 +159,20 @@ func (f *Feed) raise(change *Change) {
 	change.Add = f.raised(change.Add, paths...)
 }
 
-// raised adds to amounts one for each part that they or the paths change.
+// raised adds to amounts one for each part that they or the paths change, unless they have it.
 func (f *Feed) raised(amounts []Amount, paths ...string) []Amount {
 	if f == nil {
 		return amounts
 	}
+	var seen []string
 	for _, amount := range amounts {
-		paths = append(paths, amount.Field)
+		if part, isPart := strings.CutPrefix(amount.Field, partPrefix); isPart {
+			seen = append(seen, part)
+		} else {
+			paths = append(paths, amount.Field)
+		}
 	}
 	amounts = slices.Clip(amounts)
-	var seen []string
 	for _, path := range paths {
 		if part := f.partOf(path); part != "" && !slices.Contains(seen, part) {
 			seen = append(seen, part)

@@ -28,7 +28,7 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 		ID: rewardID(request.GetUserId(), request.GetSource()), UserID: request.GetUserId(), Amount: request.GetAmount(),
 	}
 	isLimited := s.daily.limit > 0 && given.Amount != 0
-	var before []reward
+	var before []docstore.Stored[reward]
 	err := docstore.Together(s.store, func() error {
 		_, err := s.users.Get(ctx, request.GetUserId())
 		return noUser(err, request.GetUserId())

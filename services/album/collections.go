@@ -29,9 +29,9 @@ type album struct {
 	Score      int64     `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
-	// PhotoCount and CommentCount are never lower than the true numbers.
-	PhotoCount   int64 `bson:"photo_count"`
-	CommentCount int64 `bson:"comment_count"`
+	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
+	LatestPhoto   int64 `bson:"photo_latest"`
+	LatestComment int64 `bson:"comment_latest"`
 	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
@@ -54,15 +54,14 @@ func byRequest() docstore.Index1[string] {
 // onMap are the indexes for SearchNearby.
 func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
-// photoCounter is the field that holds the number of photos, and latestPhoto that with the highest id of
-// one so far.
-const photoCounter, latestPhoto = "photo_count", "photo_latest"
+// latestPhoto is the field of LatestPhoto.
+const latestPhoto = "photo_latest"
 
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
-		Feed:     changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
-		Counters: []string{photoCounter, latestPhoto, content.CommentCounter, content.LatestComment},
+		Feed:     changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score"}),
+		Counters: []string{latestPhoto, content.LatestComment},
 		Indexes:  append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
 }

@@ -45,7 +45,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(),
 		func(a *album, _ *photo) error { return s.changeBy(request.GetActorId())(a) },
-		func(a *album) { a.UpdateTime = s.now() })
+		map[string]any{"update_time": s.now()})
 	if err != nil {
 		return nil, err
 	}

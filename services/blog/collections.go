@@ -39,8 +39,8 @@ type blog struct {
 	Reward    int64 `bson:"reward"`
 	RewardDue int64 `bson:"reward_due"`
 	Vote      *vote `bson:"vote,omitempty"`
-	// CommentCount is never lower than the true number.
-	CommentCount int64 `bson:"comment_count"`
+	// LatestComment is the highest id of a comment so far; see child.Set.
+	LatestComment int64 `bson:"comment_latest"`
 	// ReplyOldID is the old identifier of the quoted entry, if ReplyBlogID does not tell it.
 	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
 	ReplyOldID   string `bson:"reply_old_id,omitempty"`
@@ -123,7 +123,7 @@ func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"author_id"},
 		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
-		Counters: []string{content.CommentCounter, content.LatestComment},
+		Counters: []string{content.LatestComment},
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		}, onMap().Declare()...),

@@ -92,7 +92,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		Owner:           func(b *blog) int64 { return b.AuthorID },
 		OwnerField:      "author_id",
 		RequestKey:      func(b *blog) string { return docstore.BareKey(b.RequestKey) },
-		CommentCount:    func(b *blog) *int64 { return &b.CommentCount },
+		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
 		UnnamedScore:    func(b *blog) int64 { return b.UnnamedScore },

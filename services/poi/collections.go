@@ -29,9 +29,9 @@ type poi struct {
 	Score      int64     `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
-	// PhotoCount and CommentCount are never lower than the true numbers.
-	PhotoCount   int64 `bson:"photo_count"`
-	CommentCount int64 `bson:"comment_count"`
+	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
+	LatestPhoto   int64 `bson:"photo_latest"`
+	LatestComment int64 `bson:"comment_latest"`
 	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
@@ -50,14 +50,13 @@ func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true, Walked: true}
 }
 
-// photoCounter is the field that holds the number of photos, and latestPhoto that with the highest id of
-// one so far.
-const photoCounter, latestPhoto = "photo_count", "photo_latest"
+// latestPhoto is the field of LatestPhoto.
+const latestPhoto = "photo_latest"
 
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{photoCounter, latestPhoto, content.CommentCounter, content.LatestComment},
-		Feed:    changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
+		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{latestPhoto, content.LatestComment},
+		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score"}),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}
 }

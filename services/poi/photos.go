@@ -45,7 +45,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequ
 func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(),
 		func(p *poi, _ *photo) error { return s.changeBy(request.GetActorId())(p) },
-		func(p *poi) { p.UpdateTime = s.now() })
+		map[string]any{"update_time": s.now()})
 	if err != nil {
 		return nil, err
 	}

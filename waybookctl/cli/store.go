@@ -89,7 +89,7 @@ func stateOf(p storekeeping.PreparedCollection) string {
 type storeCheck struct {
 	storeChoice `embed:""`
 
-	Fix bool `help:"Create missing indexes, remove orphans and raise counts that are too low."`
+	Fix bool `help:"Create missing indexes and remove orphans."`
 }
 
 // Run checks the store. The exit status is 1 if faults remain.

@@ -15,9 +15,8 @@ import (
 )
 
 // Check checks a store for a damaged embedded file, an interrupted load, missing indexes, orphans,
-// and wrong counts in parents. With integrity.Repair it creates the indexes, removes the orphans,
-// raises counts that are too low, and counts choices that nobody has counted; with integrity.Look it
-// writes nothing. It reads all documents, page by page. On MongoDB, services may keep running; an
+// and wrong numbers in parents. With integrity.Repair it creates the indexes, removes the orphans,
+// and counts choices that nobody has counted; with integrity.Look it writes nothing. It reads all documents, page by page. On MongoDB, services may keep running; an
 // embedded store must not be open elsewhere.
 func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
 	report = Report{Findings: []Finding{}, Collections: []CollectionReport{}}

@@ -27,7 +27,7 @@ const (
 // The fields that every kind of content has.
 const (
 	updateTime = "update_time"
-	commented  = "comment_count"
+	commented  = "comment_latest"
 )
 
 // Of declares the feed of a kind of content. photos are the fields of its photos, numbers those of its

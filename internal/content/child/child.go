@@ -1,10 +1,10 @@
 // Package child keeps the children of parent documents, such as photos or comments.
-// Children are separate documents, because their number is unlimited. The parent holds
-// their count, so reading a parent without children takes one query (rule 14.10).
+// Children are separate documents, because their number is unlimited. The parent holds the
+// highest id of its children so far, so reading a parent that never had children takes one
+// query (rule 14.10).
 package child
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -37,13 +37,10 @@ type Set[P, C any] struct {
 	Children *docstore.Collection[int64, C]
 	// IDs generates the children's ids.
 	IDs *id.Source
-	// Count returns the parent's number of children, which the field Counter holds. A crash
-	// may leave it too high, never too low.
-	Count   func(*P) *int64
-	Counter string
-	// Latest is the field of the parent with the highest id of a child so far. It is one of the counters of
-	// the parents' collection.
-	Latest string
+	// Latest returns the highest id of a child of the parent so far, 0 if it never had one. The field
+	// LatestField holds it, and is one of the counters of the parents' collection.
+	Latest      func(*P) *int64
+	LatestField string
 	// Part is the part of the parent that the children are, for its followers.
 	Part string
 	// ByParent orders the children. ParentOf returns the id of a child's parent.
@@ -68,23 +65,16 @@ func (s *Set[P, C]) Add(
 			return child, err
 		}
 	}
-	var outcome docstore.Outcome
 	err = s.Parents.Beside(ctx, parentID, s.Part, func() (err error) {
-		// The parent is counted first, so a crash in between leaves its count too high.
-		child, outcome, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}, set), request, build)
+		child, _, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}, set), request, build)
 		return err
 	})
-	if outcome == docstore.Repeated || errors.Is(err, docstore.ErrRequestReused) {
-		// This shows followers the parent again, because the first request may have stored the child long after
-		// it counted it.
-		err = cmp.Or(s.Parents.Increment(ctx, parentID, s.Counter, -1), err)
-	}
 	return child, err
 }
 
-// Remove deletes a child of a parent. allow may reject the removal. touch may change the
-// parent; it may be nil.
-func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, touch func(*P)) error {
+// Remove deletes a child of a parent. allow may reject the removal. set has new values of fields of the
+// parent.
+func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, set map[string]any) error {
 	var parent P
 	var child C
 	err := s.Parents.Together(func() (err error) {
@@ -100,23 +90,12 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow f
 	if err := allow(&parent, &child); err != nil {
 		return err
 	}
-	// The parent is touched too, because a crash may prevent its change below.
-	err = s.Parents.Together(
-		func() error { return s.Parents.Touch(ctx, parentID, s.Part) },
-		func() error { return s.noChild(s.Children.Delete(ctx, childID), childID) },
-	)
-	if err != nil {
-		return err
-	}
-	if touch == nil {
-		return s.Parents.Increment(ctx, parentID, s.Counter, -1)
-	}
-	_, err = s.Parents.Update(ctx, parentID, func(parent *P) error {
-		touch(parent)
-		*s.Count(parent)--
-		return nil
+	return s.Parents.Beside(ctx, parentID, s.Part, func() error {
+		return s.Parents.Together(
+			func() error { return s.Parents.Touch(ctx, parentID, s.Part, set) },
+			func() error { return s.noChild(s.Children.Delete(ctx, childID), childID) },
+		)
 	})
-	return err
 }
 
 // Get returns a child of a parent.
@@ -140,7 +119,7 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 		if err := allowed(); err != nil {
 			return err
 		}
-		return s.Parents.Touch(ctx, parentID, s.Part)
+		return s.Parents.Touch(ctx, parentID, s.Part, nil)
 	}
 	var child C
 	update := func() (err error) {
@@ -160,9 +139,9 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 	return child, err
 }
 
-// First returns the first page of a parent's children. Without children it makes no query.
+// First returns the first page of a parent's children. If it never had any, it makes no query.
 func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit int) (docstore.Page[C], error) {
-	if *s.Count(parent) == 0 {
+	if *s.Latest(parent) == 0 {
 		return docstore.Page[C]{}, nil
 	}
 	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Limit: limit})
@@ -182,20 +161,9 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 	return err
 }
 
-// Constraint returns the constraint for operators to check: no child outlives its parent,
-// and no parent's count is too low. A removal in flight during a repair may make the count
-// too low again; the next check finds that.
+// Constraint returns the constraint for operators to check: no child outlives its parent.
 func (s *Set[P, C]) Constraint() integrity.Constraint {
-	const one = 1
-	return integrity.Rule[P, int64, C]{
-		Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf,
-		Value: func(*P, *C) int32 { return one },
-		Kind:  integrity.LowCount, CountsFirst: true,
-		Fits: func(parent *P, there integrity.Numbers) bool { return *s.Count(parent) >= there[one] },
-		Repair: func(parent *P, there integrity.Numbers) {
-			*s.Count(parent) = there[one]
-		},
-	}.Constraint()
+	return integrity.Rule[P, int64, C]{Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf}.Constraint()
 }
 
 func (s *Set[P, C]) noChild(err error, id int64) error {

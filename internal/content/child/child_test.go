@@ -20,9 +20,9 @@ import (
 )
 
 type box struct {
-	ID    int64 `bson:"_id"`
-	Owner int64 `bson:"owner"`
-	Count int64 `bson:"count"`
+	ID     int64 `bson:"_id"`
+	Owner  int64 `bson:"owner"`
+	Latest int64 `bson:"latest"`
 }
 
 type item struct {
@@ -61,7 +61,7 @@ func newSetOn(t *testing.T, engine *docstoretest.Hooked) *set {
 		}
 	})
 	engine.Engine = file
-	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"count", "latest"}})
+	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"latest"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +81,11 @@ func newSetOn(t *testing.T, engine *docstoretest.Hooked) *set {
 			NotOwner:   func(int64) *apierror.Error { return apierror.NotOwner("no") },
 		},
 		Children: items, IDs: id.NewSource(time.Now),
-		Count:    func(b *box) *int64 { return &b.Count },
-		Counter:  "count",
-		Latest:   "latest",
-		ByParent: byBox(),
-		ParentOf: func(i *item) int64 { return i.BoxID },
-		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
+		Latest:      func(b *box) *int64 { return &b.Latest },
+		LatestField: "latest",
+		ByParent:    byBox(),
+		ParentOf:    func(i *item) int64 { return i.BoxID },
+		NoChild:     func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
 }
 
@@ -102,7 +101,7 @@ func addIn(ctx context.Context, s *set, actor int64, requestID, text string) (it
 		})
 }
 
-// check compares the number of items and the box's count with want.
+// check compares the number of items with want, and checks that the box knows the latest.
 func check(t *testing.T, s *set, want int) {
 	t.Helper()
 	parent, err := s.Parents.Get(t.Context(), boxID)
@@ -113,8 +112,11 @@ func check(t *testing.T, s *set, want int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if int(parent.Count) != want || len(page.Documents) != want {
-		t.Errorf("the box's count is %d and it holds %d items, want %d", parent.Count, len(page.Documents), want)
+	if len(page.Documents) != want {
+		t.Errorf("the box holds %d items, want %d", len(page.Documents), want)
+	}
+	if want > 0 && parent.Latest < page.Documents[want-1].ID {
+		t.Errorf("the box knows item %d as the latest, and has %d", parent.Latest, page.Documents[want-1].ID)
 	}
 }
 
@@ -142,7 +144,7 @@ func TestARetriedRequestReturnsTheFirstChild(t *testing.T) {
 	check(t, s, 1)
 }
 
-func TestAReusedRequestIDIsRefusedAndNotCounted(t *testing.T) {
+func TestAReusedRequestIDIsRefused(t *testing.T) {
 	s := newSet(t)
 	var group sync.WaitGroup
 	var refused atomic.Int64
@@ -187,7 +189,7 @@ func TestARetryAfterTheParentsDeletionReportsNotFound(t *testing.T) {
 	}
 }
 
-func TestConcurrentAddsAreAllCounted(t *testing.T) {
+func TestConcurrentAddsAreAllStored(t *testing.T) {
 	const adders = 32
 	s := newSet(t)
 	var group sync.WaitGroup
@@ -216,7 +218,7 @@ func TestConcurrentRetriesCreateOneChild(t *testing.T) {
 	check(t, s, 1)
 }
 
-func TestConcurrentAddsAndRemovesLeaveTheTrueCount(t *testing.T) {
+func TestConcurrentAddsAndRemovesLeaveTheRest(t *testing.T) {
 	const users = 16
 	s := newSet(t)
 	var group sync.WaitGroup
@@ -224,7 +226,7 @@ func TestConcurrentAddsAndRemovesLeaveTheTrueCount(t *testing.T) {
 		group.Go(func() {
 			added, err := add(t, s, owner, "", fmt.Sprint(i))
 			if err == nil && i%2 == 0 {
-				err = s.Remove(t.Context(), boxID, added.ID, func(*box, *item) error { return nil }, func(*box) {})
+				err = s.Remove(t.Context(), boxID, added.ID, func(*box, *item) error { return nil }, nil)
 			}
 			if err != nil {
 				t.Error(err)
@@ -258,14 +260,14 @@ func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
 	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
 		t.Errorf("update: %v", err)
 	}
-	err = s.Remove(t.Context(), boxID+1, added.ID, func(*box, *item) error { return nil }, func(*box) {})
+	err = s.Remove(t.Context(), boxID+1, added.ID, func(*box, *item) error { return nil }, nil)
 	if reasonOf(err) != "NO_ITEM" {
 		t.Errorf("remove: %v", err)
 	}
 	check(t, s, 1)
 }
 
-func TestConcurrentRemovalsOfOneChildDecrementTheCountOnce(t *testing.T) {
+func TestOfConcurrentRemovalsOfOneChildOneSucceeds(t *testing.T) {
 	s := newSet(t)
 	for range 3 {
 		if _, err := add(t, s, owner, "", "x"); err != nil {
@@ -280,7 +282,7 @@ func TestConcurrentRemovalsOfOneChildDecrementTheCountOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range errs {
 		group.Go(func() {
-			errs[i] = s.Remove(t.Context(), boxID, page.Documents[0].ID, func(*box, *item) error { return nil }, func(*box) {})
+			errs[i] = s.Remove(t.Context(), boxID, page.Documents[0].ID, func(*box, *item) error { return nil }, nil)
 		})
 	}
 	group.Wait()
@@ -296,4 +298,39 @@ func TestConcurrentRemovalsOfOneChildDecrementTheCountOnce(t *testing.T) {
 		t.Errorf("%d removals succeeded", done)
 	}
 	check(t, s, 2)
+}
+
+// Rule 14.10: nobody looks for the children of a parent that never had one.
+func TestAParentThatNeverHadChildrenCostsNoQueryForThem(t *testing.T) {
+	store := &docstoretest.Hooked{}
+	s := newSetOn(t, store)
+	scans := 0
+	first := func(want, queries int) item {
+		t.Helper()
+		parent, err := s.Parents.Get(t.Context(), boxID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans = 0
+		page, err := s.First(t.Context(), boxID, &parent, 10)
+		if err != nil || len(page.Documents) != want || scans != queries {
+			t.Fatalf("%d queries found %d items, want %d and %d: %v", scans, len(page.Documents), queries, want, err)
+		}
+		return append(page.Documents, item{})[0]
+	}
+	store.Read = func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call == (docstoretest.Call{Collection: "items", Method: "Scan"}) {
+			scans++
+		}
+		return do()
+	}
+	first(0, 0)
+	if _, err := add(t, s, owner, "", "x"); err != nil {
+		t.Fatal(err)
+	}
+	added := first(1, 1)
+	if err := s.Remove(t.Context(), boxID, added.ID, func(*box, *item) error { return nil }, nil); err != nil {
+		t.Fatal(err)
+	}
+	first(0, 1)
 }

@@ -42,7 +42,7 @@ func (s *Set[P, C]) Present(ctx context.Context, ids []int64, of Moved[C]) (map[
 }
 
 // Store stores children with their ids, in the order of the ids, and returns those that were there.
-// It does not count them.
+// Their parent's highest id is raised by Raise before, or is stored with the parent after.
 func (s *Set[P, C]) Store(ctx context.Context, children []C, of Moved[C]) (present []C, err error) {
 	children = slices.Clone(children)
 	slices.SortFunc(children, func(a, b C) int { return cmp.Compare(of.ID(&a), of.ID(&b)) })
@@ -88,20 +88,28 @@ func (s *Set[P, C]) Those(ctx context.Context, parentID int64, is func(id int64)
 	return ids, nil
 }
 
-// Drop deletes children and returns how many there were. It does not count them.
-func (s *Set[P, C]) Drop(ctx context.Context, ids []int64) (dropped int64, err error) {
+// Drop deletes children.
+func (s *Set[P, C]) Drop(ctx context.Context, ids []int64) error {
 	for _, id := range ids {
-		err := s.Children.Delete(ctx, id)
-		if err == nil {
-			dropped++
-		} else if !errors.Is(err, docstore.ErrNotFound) {
-			return dropped, err
+		if err := s.Children.Delete(ctx, id); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return err
 		}
 	}
-	return dropped, nil
+	return nil
 }
 
-// Number returns how many children a parent has in the store.
-func (s *Set[P, C]) Number(ctx context.Context, parentID int64) (int64, error) {
-	return s.Children.Count(ctx, s.ByParent.Is(parentID))
+// Raise raises the highest id of a parent's children so far, unless it is higher, and tells followers
+// that the children change.
+func (s *Set[P, C]) Raise(ctx context.Context, parentID, latest int64) error {
+	_, err := s.Parents.ModifyBy(ctx, 0, parentID, docstore.Modification{Raise: docstore.Amount{Field: s.LatestField, By: latest}}, nil)
+	return err
+}
+
+// Highest returns the highest id of a parent's children in the store, 0 if there is none.
+func (s *Set[P, C]) Highest(ctx context.Context, parentID int64, of Moved[C]) (int64, error) {
+	page, err := s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Descending: true, Limit: 1})
+	if err != nil || len(page.Documents) == 0 {
+		return 0, err
+	}
+	return of.ID(&page.Documents[0]), nil
 }

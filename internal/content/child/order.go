@@ -11,20 +11,18 @@ import (
 )
 
 // The children of a parent are in the order in which they were added (rules 4.11, 5.9, 14.1), although the
-// clocks of processes differ. So the parent holds the highest id of its children, which the write that
-// counts a child raises, and an id is used only if it is above all before. Calls of one process that add to
+// clocks of processes differ. So the parent holds the highest id of its children so far. A write raises it
+// before a child is stored, and an id is used only if it is above all before. Calls of one process that add to
 // the same parent at the same time share that write.
 
-// countTimeout bounds a write that counts children, which may be for several calls.
-const countTimeout = 30 * time.Second
+// raiseTimeout bounds a write that raises the highest id, which may be for several calls.
+const raiseTimeout = 30 * time.Second
 
 // addition is a child whose id a call waits for.
 type addition struct {
 	// after is a lower bound of the id, and taken is how many in a row were taken; see id.Source.Next.
 	after int64
 	taken int
-	// isCounted says that an earlier addition has counted the child.
-	isCounted bool
 
 	done chan struct{}
 	id   int64
@@ -34,13 +32,13 @@ type addition struct {
 // under says to which parent, and as whom, calls add. 0 stands for a user whom the parent does not name.
 type under struct{ parentID, actorID int64 }
 
-// queue has the additions that wait while others are counted. It may be used concurrently.
+// queue has the additions that wait while ids are drawn for others. It may be used concurrently.
 type queue struct {
 	mu      sync.Mutex
 	waiting map[under][]*addition
 }
 
-// enter adds an addition. isFirst is true if nobody counts for it: then the caller begins to.
+// enter adds an addition. isFirst is true if nobody draws for it: then the caller begins to.
 func (q *queue) enter(to under, a *addition) (isFirst bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -72,52 +70,39 @@ func (q *queue) next(to under) []*addition {
 	return waiting
 }
 
-// draw returns the ids for a child of a parent, and counts it before the first one. See Add.
+// draw draws the ids for a child of a parent. See Add.
 func (s *Set[P, C]) draw(ctx context.Context, to under, set map[string]any) docstore.Draw {
-	isCounted := false
 	return func(after int64, taken int) (int64, error) {
-		a := &addition{after: after, taken: taken, isCounted: isCounted, done: make(chan struct{})}
+		a := &addition{after: after, taken: taken, done: make(chan struct{})}
 		if s.queue.enter(to, a) {
-			go s.countAll(context.WithoutCancel(ctx), to, set) // for others, too, whose calls may last longer
+			go s.drawAll(context.WithoutCancel(ctx), to, set) // for others, too, whose calls may last longer
 		}
 		select {
 		case <-a.done:
-			isCounted = isCounted || a.err == nil
 			return a.id, a.err
 		case <-ctx.Done():
-			s.queue.leave(to, a) // if it is being counted, the parent's count may stay too high
+			s.queue.leave(to, a)
 			return 0, ctx.Err()
 		}
 	}
 }
 
-// countAll counts the additions that wait until there are none.
-func (s *Set[P, C]) countAll(ctx context.Context, to under, set map[string]any) {
+// drawAll draws the ids of the additions that wait until there are none.
+func (s *Set[P, C]) drawAll(ctx context.Context, to under, set map[string]any) {
 	for waiting := s.queue.next(to); len(waiting) > 0; waiting = s.queue.next(to) {
-		s.count(ctx, to, set, waiting)
-	}
-}
-
-// count gives additions ids above all earlier ones of the parent, and counts those that are not counted.
-func (s *Set[P, C]) count(ctx context.Context, to under, set map[string]any, additions []*addition) {
-	ctx, cancel := context.WithTimeout(ctx, countTimeout)
-	defer cancel()
-	added := int64(0)
-	for _, a := range additions {
-		if !a.isCounted {
-			added++
+		err := s.drawFor(ctx, to, set, waiting)
+		for _, a := range waiting {
+			a.err = err
+			close(a.done)
 		}
 	}
-	err := s.countAbove(ctx, to, set, additions, added)
-	for _, a := range additions {
-		a.err = err
-		close(a.done)
-	}
 }
 
-func (s *Set[P, C]) countAbove(ctx context.Context, to under, set map[string]any, additions []*addition, added int64) error {
-	after := int64(0)
-	for {
+// drawFor gives additions ids above all earlier ones of the parent.
+func (s *Set[P, C]) drawFor(ctx context.Context, to under, set map[string]any, additions []*addition) error {
+	ctx, cancel := context.WithTimeout(ctx, raiseTimeout)
+	defer cancel()
+	for after := int64(0); ; {
 		for _, a := range additions {
 			drawn, err := s.IDs.Next(id.PlaceOf(to.parentID), max(after, a.after), a.taken)
 			if err != nil {
@@ -125,17 +110,10 @@ func (s *Set[P, C]) countAbove(ctx context.Context, to under, set map[string]any
 			}
 			a.id, after = drawn, drawn
 		}
-		modification := docstore.Modification{Raise: docstore.Amount{Field: s.Latest, By: after}}
-		if added != 0 {
-			modification.Add = []docstore.Amount{{Field: s.Counter, By: added}}
-		}
-		before, err := s.Parents.ModifyBy(ctx, to.actorID, to.parentID, modification, set)
-		if err != nil {
+		before, err := s.Parents.ModifyBy(ctx, to.actorID, to.parentID, docstore.Modification{Raise: docstore.Amount{Field: s.LatestField, By: after}}, set)
+		if err != nil || before < additions[0].id {
 			return err
 		}
-		if before < additions[0].id {
-			return nil
-		}
-		after, added = max(after, before), 0 // another process, whose clock is ahead, has added one
+		after = max(after, before) // another process, whose clock is ahead, has added one
 	}
 }

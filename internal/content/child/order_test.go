@@ -17,7 +17,7 @@ import (
 func onClock(s *set, ahead time.Duration) *set {
 	return &set{
 		Parents: s.Parents, Children: s.Children, IDs: id.NewSource(func() time.Time { return time.Now().Add(ahead) }),
-		Count: s.Count, Counter: s.Counter, Latest: s.Latest, ByParent: s.ByParent, ParentOf: s.ParentOf, NoChild: s.NoChild,
+		Latest: s.Latest, LatestField: s.LatestField, ByParent: s.ByParent, ParentOf: s.ParentOf, NoChild: s.NoChild,
 	}
 }
 
@@ -70,14 +70,14 @@ func TestAnIdentifierOfARemovedChildIsNotGivenAgain(t *testing.T) {
 	check(t, s, 0)
 }
 
-// A call that ends while the store counts for another one returns at once, and is not counted.
+// A call that ends while the store raises the highest id for another one returns at once.
 func TestACallThatEndsDoesNotWaitForTheCallsOfOthers(t *testing.T) {
-	counting, goOn := make(chan struct{}), make(chan struct{})
+	raising, goOn := make(chan struct{}), make(chan struct{})
 	store := &docstoretest.Hooked{}
 	s := newSetOn(t, store)
 	store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
 		if call.Method == "Modify" {
-			counting <- struct{}{}
+			raising <- struct{}{}
 			<-goOn
 		}
 		return do()
@@ -87,7 +87,7 @@ func TestACallThatEndsDoesNotWaitForTheCallsOfOthers(t *testing.T) {
 		_, err := add(t, s, owner, "", "first")
 		first <- err
 	}()
-	<-counting
+	<-raising
 	ending, end := context.WithCancel(t.Context())
 	second := make(chan error)
 	go func() {

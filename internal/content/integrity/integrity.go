@@ -23,8 +23,6 @@ type Kind string
 const (
 	// Orphan is a document whose parent is gone and which no sweep will remove.
 	Orphan Kind = "orphan"
-	// LowCount is a parent whose count is lower than its number of children.
-	LowCount Kind = "low_count"
 	// WrongTally is a parent whose numbers do not match the counted choices under it.
 	WrongTally Kind = "wrong_tally"
 	// Busy is a parent that could not be checked, because it changed during every look.
@@ -60,7 +58,7 @@ type Mode int
 const (
 	// Look reports faults and writes nothing.
 	Look Mode = iota
-	// Repair removes orphans and raises counts that are too low.
+	// Repair removes orphans. Only a person can decide about the rest.
 	Repair
 )
 
@@ -86,19 +84,13 @@ type Rule[P any, K docstore.Key, C any] struct {
 	// id.
 	Under    func(parentID int64) docstore.Where
 	ParentOf func(*C) int64
-	// Value returns the value that a child of a parent counts for.
-	Value func(*P, *C) int32
 	// Fits reports whether a parent's numbers agree with those of its children. It must be
-	// true at every moment at which both are read together.
-	Fits func(*P, Numbers) bool
-	// Kind is the fault of a parent that does not fit. Repair makes the parent fit; it is
-	// nil if only a person can decide how.
-	Kind   Kind
-	Repair func(*P, Numbers)
-	// CountsFirst is true if a parent counts a child before the child is stored. Then numbers
-	// that fit a later state of the parent are right too, and a parent to which children are
-	// added all the time can be checked.
-	CountsFirst bool
+	// true at every moment at which both are read together. It is nil if the parent has no
+	// numbers. Value returns the value that a child of a parent counts for. Kind is the fault of a
+	// parent that does not fit.
+	Fits  func(*P, Numbers) bool
+	Value func(*P, *C) int32
+	Kind  Kind
 }
 
 // Constraint returns the rule without its type parameters.
@@ -144,15 +136,20 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 			parentID, numbers := r.Parents.ID(parent), Numbers{}
 			if err := children.skip(
 				func(c *C) bool { return r.ParentOf(c) == parentID },
-				func(c *C) { numbers[r.Value(parent, c)]++ },
+				func(c *C) {
+					if r.Fits == nil {
+						return
+					}
+					numbers[r.Value(parent, c)]++
+				},
 			); err != nil {
 				return nil, err
 			}
 			parents.next()
-			if r.Fits(parent, numbers) {
+			if r.Fits == nil || r.Fits(parent, numbers) {
 				continue
 			}
-			if err := r.judge(ctx, mode, parentID, &all); err != nil {
+			if err := r.judge(ctx, parentID, &all); err != nil {
 				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
 			}
 		}
@@ -197,12 +194,12 @@ func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int
 	return nil
 }
 
-// errFits ends a repair when the numbers are right by now.
+// errFits ends a look when the numbers are right by now.
 var errFits = errors.New("the numbers fit")
 
 // judge rechecks a parent together with its children.
-func (r Rule[P, K, C]) judge(ctx context.Context, mode Mode, parentID int64, all *findings) error {
-	examine := func(parent *P) error {
+func (r Rule[P, K, C]) judge(ctx context.Context, parentID int64, all *findings) error {
+	err := r.atRest(ctx, parentID, func(parent *P) error {
 		numbers, err := r.count(ctx, parentID, parent)
 		if err != nil {
 			return err
@@ -210,30 +207,9 @@ func (r Rule[P, K, C]) judge(ctx context.Context, mode Mode, parentID int64, all
 		if r.Fits(parent, numbers) {
 			return errFits
 		}
-		if r.CountsFirst {
-			later, err := r.Parents.Documents.Get(ctx, parentID)
-			if err != nil {
-				return err
-			}
-			if r.Fits(&later, numbers) {
-				return errFits
-			}
-		}
-		if r.Repair != nil {
-			r.Repair(parent, numbers)
-		}
 		return nil
-	}
-	var repaired int64
-	look := r.Parents.Documents.Observe
-	if mode == Repair && r.Repair != nil {
-		repaired = 1
-		look = func(ctx context.Context, id int64, change func(*P) error) error {
-			_, err := r.Parents.Documents.Update(ctx, id, change)
-			return err
-		}
-	}
-	switch err := atRest(ctx, parentID, look, examine); {
+	})
+	switch {
 	case errors.Is(err, errFits), errors.Is(err, docstore.ErrNotFound):
 		return nil
 	case errors.Is(err, errBusy):
@@ -242,7 +218,7 @@ func (r Rule[P, K, C]) judge(ctx context.Context, mode Mode, parentID int64, all
 	case err != nil:
 		return err
 	}
-	all.misfits.add(parentID, 1, repaired)
+	all.misfits.add(parentID, 1, 0)
 	return nil
 }
 
@@ -275,19 +251,15 @@ var (
 	errBusy = errors.New("the parent does not rest")
 )
 
-// atRest examines a parent, through look, at a time when nobody changes it. look may be
-// Observe or Update of the parents' collection. Errors: errBusy, and those of look and of
-// examine.
-func atRest[P any](
-	ctx context.Context, parentID int64,
-	look func(context.Context, int64, func(*P) error) error, examine func(*P) error,
-) error {
+// atRest examines a parent at a time when nobody changes it. Errors: errBusy, docstore.ErrNotFound, and
+// those of examine.
+func (r Rule[P, K, C]) atRest(ctx context.Context, parentID int64, examine func(*P) error) error {
 	for try := range maxLooks {
 		if err := backOff(ctx, try); err != nil {
 			return err
 		}
 		isOld := false
-		err := look(ctx, parentID, func(parent *P) error {
+		err := r.Parents.Documents.Observe(ctx, parentID, func(parent *P) error {
 			if isOld {
 				return errChanged
 			}

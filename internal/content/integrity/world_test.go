@@ -19,11 +19,11 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// box is a parent that counts its items and has choices.
+// box is a parent that has items and choices.
 type box struct {
 	ID      int64        `bson:"_id"`
 	OwnerID int64        `bson:"owner_id"`
-	Items   int64        `bson:"items"`
+	Latest  int64        `bson:"latest"`
 	Numbers []int64      `bson:"numbers"`
 	Mark    choices.Mark `bson:"mark"`
 }
@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	w.store = &watched{Engine: engine}
-	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Tombstones: true, Counters: []string{"items"}})
+	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Tombstones: true, Counters: []string{"latest"}})
 	must(t, err)
 	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", byBox(), byRequest().Declare()))
 	must(t, err)
@@ -81,11 +81,11 @@ func newWorld(t *testing.T) *world {
 	ids := id.NewSource(time.Now)
 	w.items = &child.Set[box, item]{
 		Parents: w.boxes, Children: items, IDs: ids,
-		Count:    func(b *box) *int64 { return &b.Items },
-		Counter:  "items",
-		ByParent: byBox(),
-		ParentOf: func(i *item) int64 { return i.BoxID },
-		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
+		Latest:      func(b *box) *int64 { return &b.Latest },
+		LatestField: "latest",
+		ByParent:    byBox(),
+		ParentOf:    func(i *item) int64 { return i.BoxID },
+		NoChild:     func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
 	w.votes = &choices.Counter[box]{
 		Parents: w.boxes, Choices: chosen,
@@ -147,7 +147,7 @@ func (w *world) addItem(boxID int64) item {
 
 func (w *world) removeItem(i item) {
 	w.t.Helper()
-	w.expect(w.items.Remove(w.t.Context(), i.BoxID, i.ID, func(*box, *item) error { return nil }, func(*box) {}))
+	w.expect(w.items.Remove(w.t.Context(), i.BoxID, i.ID, func(*box, *item) error { return nil }, nil))
 }
 
 func (w *world) vote(boxID, userID int64, value int32) {

@@ -25,6 +25,8 @@ type item[C any] struct {
 type difference[C any] struct {
 	missing, changed []C
 	gone             []int64
+	// isLatest says that the record has a higher id than the stored content knows.
+	isLatest bool
 }
 
 // children are the photos or the comments of the units of a call.
@@ -34,11 +36,11 @@ type children[P, C any] struct {
 	now   func() time.Time
 
 	items       map[*unit[P]][]item[C]
-	differences map[*unit[P]]difference[C]
+	differences map[*unit[P]]*difference[C]
 }
 
 func newChildren[P, C any](set *child.Set[P, C], moved child.Moved[C], now func() time.Time) *children[P, C] {
-	return &children[P, C]{set: set, moved: moved, now: now, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]difference[C]{}}
+	return &children[P, C]{set: set, moved: moved, now: now, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]*difference[C]{}}
 }
 
 func (c *children[P, C]) take(u *unit[P], all []Child[C]) {
@@ -186,10 +188,10 @@ func (c *children[P, C]) idsOf(documents []C) []int64 {
 
 func (c *children[P, C]) clear(ctx context.Context, u *unit[P]) error {
 	gone, err := c.gone(ctx, u)
-	if err == nil {
-		_, err = c.set.Drop(ctx, gone)
+	if err != nil {
+		return err
 	}
-	return err
+	return c.set.Drop(ctx, gone)
 }
 
 // gone returns the stored children of a unit that were moved in and that the record lacks.
@@ -202,14 +204,23 @@ func (c *children[P, C]) gone(ctx context.Context, u *unit[P]) ([]int64, error) 
 }
 
 func (c *children[P, C]) count(ctx context.Context, u *unit[P]) (err error) {
-	number := int64(len(c.of(u)))
+	latest := c.latest(u)
 	if u.isKnown {
-		if number, err = c.set.Number(ctx, u.id); err != nil {
+		// Earlier records of the content have stored some, too.
+		if latest, err = c.set.Highest(ctx, u.id, c.moved); err != nil {
 			return err
 		}
 	}
-	*c.set.Count(u.document) = number
+	*c.set.Latest(u.document) = latest
 	return nil
+}
+
+// latest returns the highest id of a unit's children.
+func (c *children[P, C]) latest(u *unit[P]) (latest int64) {
+	for _, each := range c.items[u] {
+		latest = max(latest, each.id)
+	}
+	return latest
 }
 
 func (c *children[P, C]) compare(ctx context.Context, units []*unit[P]) error {
@@ -225,35 +236,36 @@ func (c *children[P, C]) compare(ctx context.Context, units []*unit[P]) error {
 	if err != nil {
 		return err
 	}
+	var looks []func() error
 	for _, u := range units {
 		c.leaveOutForeign(u, present)
-		var d difference[C]
-		found := int64(0)
+		d := &difference[C]{isLatest: c.latest(u) > *c.set.Latest(u.stored)}
 		for _, each := range c.of(u) {
 			stored, isThere := present[c.moved.ID(&each)]
 			switch {
 			case !isThere:
 				d.missing = append(d.missing, each)
-				continue
 			case !c.moved.IsSame(&stored, &each):
 				d.changed = append(d.changed, each)
 			}
-			found++
 		}
-		// A count may be too high, and never too low.
-		if u.isComplete && *c.set.Count(u.stored) != found {
-			if d.gone, err = c.gone(ctx, u); err != nil {
+		if u.isComplete && *c.set.Latest(u.stored) > 0 {
+			looks = append(looks, func() (err error) {
+				d.gone, err = c.gone(ctx, u)
 				return err
-			}
+			})
 		}
 		c.differences[u] = d
 	}
-	return nil
+	if len(looks) == 0 {
+		return nil
+	}
+	return c.set.Parents.Together(looks...)
 }
 
 func (c *children[P, C]) differs(u *unit[P]) bool {
 	d := c.differences[u]
-	return len(d.missing)+len(d.changed)+len(d.gone) > 0
+	return d.isLatest || len(d.missing)+len(d.changed)+len(d.gone) > 0
 }
 
 func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {
@@ -261,7 +273,8 @@ func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {
 		return nil
 	}
 	return c.set.Parents.Beside(ctx, u.id, c.set.Part, func() error {
-		if err := c.set.Parents.Touch(ctx, u.id, c.set.Part); err != nil {
+		// Before the children, as in child.Set.Add.
+		if err := c.set.Raise(ctx, u.id, c.latest(u)); err != nil {
 			return err
 		}
 		return c.change(ctx, u)
@@ -271,27 +284,15 @@ func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {
 // change makes the stored children equal to those of the record.
 func (c *children[P, C]) change(ctx context.Context, u *unit[P]) error {
 	d := c.differences[u]
-	if added := int64(len(d.missing)); added > 0 {
-		// Counted first, as in child.Set.Add.
-		if err := c.set.Parents.Increment(ctx, u.id, c.set.Counter, added); err != nil {
-			return err
-		}
-		there, err := c.set.Store(ctx, d.missing, c.moved)
-		if err == nil && len(there) > 0 {
-			err = c.set.Parents.Increment(ctx, u.id, c.set.Counter, -int64(len(there)))
-		}
-		if err != nil {
+	if len(d.missing) > 0 {
+		if _, err := c.set.Store(ctx, d.missing, c.moved); err != nil {
 			return err
 		}
 	}
 	if err := c.set.Rewrite(ctx, d.changed, c.moved); err != nil {
 		return err
 	}
-	dropped, err := c.set.Drop(ctx, d.gone)
-	if err != nil || dropped == 0 {
-		return err
-	}
-	return c.set.Parents.Increment(ctx, u.id, c.set.Counter, -dropped)
+	return c.set.Drop(ctx, d.gone)
 }
 
 // commentsMoved tells how comments are stored.

@@ -88,12 +88,6 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 // Together does reads at the same time where that is faster. See docstore.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
-// Increment adds to a counter of a document without reading it. See
-// docstore.Collection.Increment.
-func (c *Collection[T]) Increment(ctx context.Context, id int64, counter string, by int64) error {
-	return c.errorOf(c.Documents.Increment(ctx, id, docstore.Amount{Field: counter, By: by}), id)
-}
-
 // ModifyBy changes a document, which must belong to the user unless actorID is 0, without reading it. See
 // docstore.Collection.Modify.
 func (c *Collection[T]) ModifyBy(ctx context.Context, actorID, id int64, m docstore.Modification, set map[string]any) (before int64, err error) {
@@ -107,10 +101,10 @@ func (c *Collection[T]) ModifyBy(ctx context.Context, actorID, id int64, m docst
 	return before, c.errorOf(err, id)
 }
 
-// Touch tells the followers of a document that something beside it has changed. See
+// Touch tells the followers of a document that something beside it has changed, and sets fields. See
 // docstore.Collection.Touch.
-func (c *Collection[T]) Touch(ctx context.Context, id int64, part string) error {
-	return c.errorOf(c.Documents.Touch(ctx, id, part), id)
+func (c *Collection[T]) Touch(ctx context.Context, id int64, part string, set map[string]any) error {
+	return c.errorOf(c.Documents.Touch(ctx, id, part, set), id)
 }
 
 // Beside calls store, which stores something beside a document, such as a photo, and changes or touches
@@ -120,7 +114,7 @@ func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store
 	began := time.Now()
 	err := store()
 	if err == nil && time.Since(began) > c.Documents.SettlingTime()/2 {
-		err = c.Touch(ctx, id, part)
+		err = c.Touch(ctx, id, part, nil)
 	}
 	return err
 }

@@ -179,15 +179,22 @@ func feedsParts(t *testing.T, engine docstore.Engine) {
 		}, map[string]int64{"content": 2, "photos": 1, "numbers": 2}},
 		{"a counter", func() error { return c.Increment(t.Context(), 1, docstore.Amount{Field: "photos", By: 2}) },
 			map[string]int64{"content": 2, "photos": 2, "numbers": 2}},
+		{"a raise", func() error {
+			_, err := c.Modify(t.Context(), 1, docstore.Modification{Raise: docstore.Amount{Field: "photos", By: 9}}, nil)
+			return err
+		}, map[string]int64{"content": 2, "photos": 3, "numbers": 2}},
+		{"a touch that sets fields", func() error {
+			return c.Touch(t.Context(), 1, "photos", map[string]any{"touched": int64(9), "title": "z"})
+		}, map[string]int64{"content": 3, "photos": 4, "numbers": 2}},
 		{"a silent field", func() error {
 			_, err := c.Update(t.Context(), 1, func(p *post) error { p.Touched++; return nil })
 			return err
 		},
-			map[string]int64{"content": 2, "photos": 2, "numbers": 2}},
+			map[string]int64{"content": 3, "photos": 4, "numbers": 2}},
 		{"several", func() error {
 			return c.UpdateMany(t.Context(), []int64{1}, func(p *post) bool { p.Title = "y"; return true })
 		},
-			map[string]int64{"content": 3, "photos": 2, "numbers": 2}},
+			map[string]int64{"content": 4, "photos": 4, "numbers": 2}},
 	} {
 		must(t, step.change())
 		changes := f.catchUp(t)
@@ -205,11 +212,11 @@ func feedsTouches(t *testing.T, engine docstore.Engine) {
 	want := post{ID: 1, Title: "a", Photos: 1}
 	must(t, c.Insert(t.Context(), want))
 	f.catchUp(t)
-	must(t, c.Touch(t.Context(), 1, "photos"))
+	must(t, c.Touch(t.Context(), 1, "photos", nil))
 	changes := f.catchUp(t)
 	wantEqual(t, "parts", changes[0].Parts, map[string]int64{"content": 1, "photos": 1, "numbers": 0})
 	wantEqual(t, "document", *changes[0].Document, want)
-	wantError(t, c.Touch(t.Context(), 2, "photos"), docstore.ErrNotFound)
+	wantError(t, c.Touch(t.Context(), 2, "photos", nil), docstore.ErrNotFound)
 }
 
 func feedsNoUnseen(t *testing.T, engine docstore.Engine) {
