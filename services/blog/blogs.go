@@ -1,6 +1,7 @@
 package blog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -30,15 +31,10 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 		By: byRequest().All().At(id.PlaceOf(request.GetAuthorId())), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
 	}
 	var author profiles.Profile
-	var earlier blog
-	var found bool
 	var quotedOldID string
 	var quoted error
 	err := s.blogs.Together(func() (err error) {
 		author, err = s.profiles.Require(ctx, request.GetAuthorId())
-		return err
-	}, func() (err error) {
-		earlier, found, err = s.blogs.Documents.Answered(ctx, asked)
 		return err
 	}, func() error {
 		quotedOldID, quoted = s.requireQuoted(ctx, request.GetReplyBlogId())
@@ -47,13 +43,11 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	// A retried request gets its reply even if the quoted entry has been deleted since.
-	if found {
-		earlier = s.trySettle(ctx, earlier)
-		return &blogv1.CreateBlogResponse{Blog: blogProto(earlier, author)}, nil
-	}
 	if quoted != nil {
-		return nil, quoted
+		// A retried request gets its reply even if the quoted entry has been deleted since.
+		if _, found, err := s.blogs.Documents.Answered(ctx, asked); err != nil || !found {
+			return nil, cmp.Or(err, quoted)
+		}
 	}
 	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.ids.In(id.PlaceOf(request.GetAuthorId())), asked,
 		func(id int64, requestKey string) blog {
