@@ -22,9 +22,10 @@ import (
 //
 //   - The primary takes the writes. A write is acknowledged when the majority has it.
 //   - Hold stops replication. Get, GetMany, Scan, Count and Highest show what only the primary has.
-//     GetDurable and Feed show what the majority has.
+//     GetDurable, durable scans and Feed show what the majority has.
 //   - Fail makes another server the primary. What only the old one had is rolled back. Until a majority has
-//     a write of the new one, GetDurable may show what the majority had when Remember was called last.
+//     a write of the new one, GetDurable and durable scans may show what the majority had when Remember was
+//     called last.
 //   - The deposed primary may still answer Get, GetMany, Scan, Count and Highest with what it had, rolled
 //     back or not, until the process that asks has talked to the new one. It answers GetRecent within the
 //     staleness only, and GetLinearizable never.
@@ -73,8 +74,8 @@ type Failover struct {
 	// Replicated is how many of the writes that were held reached the new primary. The others are
 	// rolled back.
 	Replicated int
-	// StaleReads is how many reads the deposed primary answers before it knows. LateReads is how many calls
-	// of GetDurable the new one answers with what it remembers.
+	// StaleReads is how many reads the deposed primary answers before it knows. LateReads is how many
+	// durable reads the new one answers with what it remembers.
 	StaleReads, LateReads int
 	// ClockStep is how far the new primary's clock is ahead of the old one's. Stamps grow nevertheless.
 	ClockStep time.Duration

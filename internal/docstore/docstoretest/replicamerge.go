@@ -25,7 +25,7 @@ func (t *replicaTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw
 	}
 	shows := local
 	if scan.Durable {
-		shows = majority
+		shows = durable
 	}
 	of := func(s *shard, scan docstore.Scan) (page, error) {
 		return read(ctx, t, s, shows, func(on docstore.Table) (p page, err error) {

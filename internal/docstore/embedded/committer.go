@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -173,26 +171,6 @@ func (c *committer) commitAll(batch []*write) {
 	}
 }
 
-// refuseGrowth sends the writes that make the store larger their error, if the reserve is not there, and
-// returns the others.
-func (c *committer) refuseGrowth(batch []*write) (rest []*write) {
-	isGrowth := func(w *write) bool { return w.isGrowth }
-	if !slices.ContainsFunc(batch, isGrowth) || c.reserve.keep() || c.reserve.isOff {
-		return batch
-	}
-	free := c.list.free() - reserveBytes
-	for _, w := range batch {
-		if w.isGrowth {
-			if err := c.reserve.refuse(w.bytes, &free); err != nil {
-				w.done <- err
-				continue
-			}
-		}
-		rest = append(rest, w)
-	}
-	return rest
-}
-
 // commit runs a batch in one transaction. spoilt is true if an operation failed. Then
 // nothing has happened, and the caller may run the other operations without that one.
 func (c *committer) commit(batch []*write) (spoilt bool, err error) {
@@ -324,27 +302,6 @@ func (l *freeList) bytes() int64 {
 		return 0
 	}
 	return (1 + int64(binary.NativeEndian.Uint32(header[overflowAt:]))) * last.pageBytes
-}
-
-// free returns about how many bytes of the file are free pages.
-func (l *freeList) free() int64 {
-	last, found, err := readMeta(l.file)
-	if err != nil || !found {
-		return 0
-	}
-	if last.list == noList {
-		return listShare / pageIDBytes * last.pageBytes // it was too long to be written
-	}
-	var header [pageHeaderBytes + pageIDBytes]byte
-	if _, err := l.file.ReadAt(header[:], int64(last.list)*last.pageBytes); err != nil { // #nosec G115 -- it is below pages
-		return 0
-	}
-	// A count that does not fit the header is the first number of the list.
-	count := uint64(binary.NativeEndian.Uint16(header[countAt:]))
-	if count == math.MaxUint16 {
-		count = binary.NativeEndian.Uint64(header[pageHeaderBytes:])
-	}
-	return int64(count) * last.pageBytes // #nosec G115 -- a file has fewer pages than 2^63
 }
 
 // leaveFreeList writes the list if the last commit left it out. Without it the next start

@@ -1,10 +1,13 @@
 package embedded
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -82,4 +85,45 @@ func (r *reserve) refuse(bytes int, free *int64) error {
 		return nil
 	}
 	return fmt.Errorf("the disk is full, and the last %d MiB are kept for deletions; free some space: %w", reserveBytes>>20, r.lack)
+}
+
+// refuseGrowth sends the writes that make the store larger their error, if the reserve is not there, and
+// returns the others.
+func (c *committer) refuseGrowth(batch []*write) (rest []*write) {
+	isGrowth := func(w *write) bool { return w.isGrowth }
+	if !slices.ContainsFunc(batch, isGrowth) || c.reserve.keep() || c.reserve.isOff {
+		return batch
+	}
+	free := c.list.free() - reserveBytes
+	for _, w := range batch {
+		if w.isGrowth {
+			if err := c.reserve.refuse(w.bytes, &free); err != nil {
+				w.done <- err
+				continue
+			}
+		}
+		rest = append(rest, w)
+	}
+	return rest
+}
+
+// free returns about how many bytes of the file are free pages.
+func (l *freeList) free() int64 {
+	last, found, err := readMeta(l.file)
+	if err != nil || !found {
+		return 0
+	}
+	if last.list == noList {
+		return listShare / pageIDBytes * last.pageBytes // it was too long to be written
+	}
+	var header [pageHeaderBytes + pageIDBytes]byte
+	if _, err := l.file.ReadAt(header[:], int64(last.list)*last.pageBytes); err != nil { // #nosec G115 -- it is below pages
+		return 0
+	}
+	// A count that does not fit the header is the first number of the list.
+	count := uint64(binary.NativeEndian.Uint16(header[countAt:]))
+	if count == math.MaxUint16 {
+		count = binary.NativeEndian.Uint64(header[pageHeaderBytes:])
+	}
+	return int64(count) * last.pageBytes // #nosec G115 -- a file has fewer pages than 2^63
 }
