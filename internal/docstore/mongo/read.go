@@ -352,11 +352,6 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, longestFind)
 }
 
-func (t *table) exists(ctx context.Context, filter bson.D) (bool, error) {
-	documents, _, err := t.find(ctx, query{filter: t.alive(filter), fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1})
-	return len(documents) > 0, err
-}
-
 // unknownWhole is the assumed size of a document before the first scan, in bytes, and
 // unknownPart that of some of its fields.
 const unknownWhole, unknownPart = 64 << 10, 1 << 10

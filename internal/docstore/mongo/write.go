@@ -336,6 +336,11 @@ func (t *table) chunkOf(ctx context.Context, selected selection) (chunk selectio
 	return selected, false, nil
 }
 
+func (t *table) exists(ctx context.Context, filter bson.D) (bool, error) {
+	documents, _, err := t.find(ctx, query{filter: t.alive(filter), fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1})
+	return len(documents) > 0, err
+}
+
 // confirmation is the latest moment of Engine.clock at which a call began that a majority has
 // acknowledged. Until then, the server that served it was the primary.
 type confirmation struct{ last atomic.Int64 }
