@@ -3,6 +3,7 @@ package programs_test
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -38,6 +41,45 @@ func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
 		writing.Wait()
 	}
 	albums.expect(t, launch.Start(t, binary, data))
+	if len(albums.deleted) == 0 {
+		t.Error("nothing was deleted")
+	}
+	t.Logf("%d albums, %d of them deleted", len(albums.added), len(albums.deleted))
+}
+
+// The same, in two processes on one MongoDB, of which one after the other ends.
+func TestAnIdentifierMeansOneThingInTwoProcesses(t *testing.T) {
+	const writers = 4
+	uri := mongotest.StartServer(t, mongowire.Config{}).URI(mongotest.Database())
+	data, albums := t.TempDir(), &albumLedger{added: map[int64]bool{}, deleted: map[int64]bool{}, unknown: map[int64]bool{}}
+	var writing [2]sync.WaitGroup
+	var running [2]*launch.Process
+	start := func(i int) {
+		p := launch.Start(t, binary, filepath.Join(data, strconv.Itoa(i)), "-mongodb-uri", uri, "-user-writes", "0", "-demo="+strconv.FormatBool(i == 0))
+		cookie := demoCookie(t, filepath.Join(data, "0"))
+		running[i] = p
+		for range writers {
+			writing[i].Go(func() { albums.write(t, p, cookie) })
+		}
+	}
+	start(0)
+	start(1)
+	for round := range longform.Number(3, 25) {
+		time.Sleep(time.Duration(longform.Number(300, 1000)) * time.Millisecond)
+		signal := os.Signal(syscall.SIGKILL)
+		if round%4 == 0 {
+			signal = syscall.SIGTERM
+		}
+		i := (round + 1) % len(running)
+		running[i].End(signal)
+		writing[i].Wait()
+		start(i)
+	}
+	for i, p := range running {
+		p.End(syscall.SIGTERM)
+		writing[i].Wait()
+	}
+	albums.expect(t, launch.Start(t, binary, t.TempDir(), "-mongodb-uri", uri, "-demo=false"))
 	if len(albums.deleted) == 0 {
 		t.Error("nothing was deleted")
 	}
