@@ -130,40 +130,47 @@ func (c *Collection[K, T]) durable(ctx context.Context, id K, isLatest bool) (bs
 // ErrConflict as with Update.
 func (c *Collection[K, T]) UpdateMany(ctx context.Context, ids []K, change func(*T) bool) error {
 	for try := range maxTries {
-		raws, err := c.table.GetDurable(ctx, valuesOf(ids))
+		stored, err := c.GetDurable(ctx, ids)
 		if err != nil {
-			return c.wrap("update many", err)
+			return err
 		}
-		changes := make([]Change, 0, len(raws))
-		for _, raw := range raws {
-			document, err := c.decode(raw)
-			if err != nil {
-				return err
-			}
-			if !change(&document) {
-				continue
-			}
-			made, err := c.changeTo(raw, &document)
-			if err != nil {
-				return c.wrap("update many", err)
-			}
-			changes = append(changes, made)
-		}
-		if len(changes) == 0 {
-			return nil
-		}
-		made, err := c.table.UpdateMany(ctx, changes)
-		if err != nil {
-			return c.wrap("update many", err)
-		}
-		if made == int64(len(changes)) {
-			return nil
+		if isOvertaken, err := c.updateMany(ctx, stored, change); !isOvertaken {
+			return err
 		}
 		if err := backOff(ctx, try); err != nil {
 			return c.wrap("update many", err)
 		}
 	}
 	return c.wrap("update many", ErrConflict)
+}
+
+// UpdateManyFrom is UpdateMany of states that have been read. Errors: ErrConflict if a document that it would
+// change has another state by now, or is gone. Others may be changed then.
+func (c *Collection[K, T]) UpdateManyFrom(ctx context.Context, stored []Stored[T], change func(*T) bool) error {
+	isOvertaken, err := c.updateMany(ctx, stored, change)
+	if isOvertaken {
+		err = c.wrap("update many", ErrConflict)
+	}
+	return err
+}
+
+func (c *Collection[K, T]) updateMany(ctx context.Context, stored []Stored[T], change func(*T) bool) (isOvertaken bool, err error) {
+	changes := make([]Change, 0, len(stored))
+	for _, each := range stored {
+		if !change(&each.Document) {
+			continue
+		}
+		made, err := c.changeTo(each.raw, &each.Document)
+		if err != nil {
+			return false, c.wrap("update many", err)
+		}
+		changes = append(changes, made)
+	}
+	if len(changes) == 0 {
+		return false, nil
+	}
+	made, err := c.table.UpdateMany(ctx, changes)
+	return err == nil && made < int64(len(changes)), c.wrap("update many", err)
 }
 
 // changeTo returns the change from a stored document to another state of it.

@@ -96,7 +96,7 @@ func (c *Counter[P]) count(ctx context.Context, parentID int64, batch []*call[P]
 
 // store settles the choices that a parent has counted last, and stores the choices of a batch as its calls
 // decide. It returns those: the choices that are pending have been written after the parent was read.
-// Errors: ErrConflict if reads are behind what is stored.
+// Errors: ErrConflict if one has changed since it was read.
 func (c *Counter[P]) store(ctx context.Context, parent *P, batch []*call[P]) (stored map[string]Choice, err error) {
 	mark := &Mark{}
 	if c.Numbers(parent) != nil {
@@ -115,8 +115,12 @@ func (c *Counter[P]) store(ctx context.Context, parent *P, batch []*call[P]) (st
 			ids = append(ids, each.ChoiceID)
 		}
 	}
+	read, err := c.Choices.GetDurable(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	stored = make(map[string]Choice, len(ids))
-	if err := c.Choices.UpdateMany(ctx, ids, func(choice *Choice) bool {
+	if err := c.Choices.UpdateManyFrom(ctx, read, func(choice *Choice) bool {
 		isChanged := mark.settle(choice)
 		for _, each := range calls[choice.ID] {
 			isChanged = each.change(parent, choice) || isChanged
