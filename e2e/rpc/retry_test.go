@@ -47,9 +47,16 @@ func TestAnUpdateIsNotRetriedAndOtherCallsAre(t *testing.T) {
 		call     func() error
 		attempts int64
 	}{
-		"UpdateAlbum": {func() error { _, err := albums.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{}); return err }, 1},
-		"UpdatePhoto": {func() error { _, err := albums.UpdatePhoto(ctx, &albumv1.UpdatePhotoRequest{}); return err }, 1},
-		"UpdatePoi":   {func() error { _, err := pois.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{}); return err }, 1},
+		"UpdateAlbum":    {func() error { _, err := albums.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{}); return err }, 1},
+		"UpdatePhoto":    {func() error { _, err := albums.UpdatePhoto(ctx, &albumv1.UpdatePhotoRequest{}); return err }, 1},
+		"UpdatePoi":      {func() error { _, err := pois.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{}); return err }, 1},
+		"ReplyToComment": {func() error { _, err := albums.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{}); return err }, 1},
+		"Recommend":      {func() error { _, err := albums.Recommend(ctx, &albumv1.RecommendRequest{}); return err }, 1},
+		"WithdrawRecommendation": {func() error {
+			_, err := pois.WithdrawRecommendation(ctx, &poiv1.WithdrawRecommendationRequest{})
+			return err
+		}, 1},
+		"RemovePhoto": {func() error { _, err := albums.RemovePhoto(ctx, &albumv1.RemovePhotoRequest{}); return err }, 4},
 		"CreateAlbum": {func() error { _, err := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{}); return err }, 4},
 		"GetAlbum":    {func() error { _, err := albums.GetAlbum(ctx, &albumv1.GetAlbumRequest{}); return err }, 4},
 	} {

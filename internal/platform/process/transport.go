@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/resolver/manual"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/waybook/waybook/internal/platform/discovery"
 	"github.com/waybook/waybook/internal/platform/mtls"
@@ -98,29 +99,25 @@ func (t Transport) ListenGRPC(ctx context.Context, flagName, address string) (ne
 	return Listen(ctx, flagName, address)
 }
 
-// serviceConfig spreads calls over all addresses of a service and retries UNAVAILABLE calls. Creations may
-// be retried, because they carry a request id. Updates are not retried: the first attempt may have happened,
-// and another caller's update after it, which a second attempt would undo. gRPC still repeats a call that no
-// server has seen. The throttling keeps retries from adding to an outage.
+// serviceConfig spreads calls over all addresses of a service and retries UNAVAILABLE calls of the methods
+// that the contracts declare to be reads or idempotent; creations are, because they carry a request id.
+// Others are not retried, such as updates: the first attempt may have happened, and another caller's update
+// after it, which a second attempt would undo. gRPC still repeats a call that no server has seen. The
+// throttling keeps retries from adding to an outage.
 func serviceConfig() (string, error) {
 	type method struct {
-		Service string `json:"service,omitempty"`
-		Method  string `json:"method,omitempty"`
+		Service string `json:"service"`
+		Method  string `json:"method"`
 	}
-	type methodConfig struct {
-		Name        []method       `json:"name"`
-		RetryPolicy map[string]any `json:"retryPolicy,omitempty"`
-	}
-	methods := []methodConfig{{Name: []method{{}}, RetryPolicy: map[string]any{
-		"maxAttempts": 4, "initialBackoff": "0.05s", "maxBackoff": "1s", "backoffMultiplier": 2,
-		"retryableStatusCodes": []string{"UNAVAILABLE"},
-	}}}
+	var retried []method
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		for i := range file.Services().Len() {
 			service := file.Services().Get(i)
 			for j := range service.Methods().Len() {
-				if name := string(service.Methods().Get(j).Name()); strings.HasPrefix(name, "Update") {
-					methods = append(methods, methodConfig{Name: []method{{string(service.FullName()), name}}})
+				each := service.Methods().Get(j)
+				options, _ := each.Options().(*descriptorpb.MethodOptions)
+				if options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN {
+					retried = append(retried, method{string(service.FullName()), string(each.Name())})
 				}
 			}
 		}
@@ -128,8 +125,11 @@ func serviceConfig() (string, error) {
 	})
 	config, err := json.Marshal(map[string]any{
 		"loadBalancingConfig": []any{map[string]any{"round_robin": map[string]any{}}},
-		"methodConfig":        methods,
-		"retryThrottling":     map[string]any{"maxTokens": 100, "tokenRatio": 0.1},
+		"methodConfig": []any{map[string]any{"name": retried, "retryPolicy": map[string]any{
+			"maxAttempts": 4, "initialBackoff": "0.05s", "maxBackoff": "1s", "backoffMultiplier": 2,
+			"retryableStatusCodes": []string{"UNAVAILABLE"},
+		}}},
+		"retryThrottling": map[string]any{"maxTokens": 100, "tokenRatio": 0.1},
 	})
 	return string(config), err
 }

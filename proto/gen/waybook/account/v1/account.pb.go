@@ -4511,50 +4511,47 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
-	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xc5\x1a\n" +
-	"\x0eAccountService\x12o\n" +
+	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xe4\x1a\n" +
+	"\x0eAccountService\x12r\n" +
 	"\n" +
-	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_created\x12[\n" +
+	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
 	"\aGetUser\x12\".waybook.account.v1.GetUserRequest\x1a#.waybook.account.v1.GetUserResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x7f\n" +
 	"\rBatchGetUsers\x12(.waybook.account.v1.BatchGetUsersRequest\x1a).waybook.account.v1.BatchGetUsersResponse\"\x19\xaa\xbb\x18\x12\n" +
 	"\x05album\n" +
 	"\x04blog\n" +
 	"\x03poi\x90\x02\x01\x12}\n" +
 	"\n" +
-	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12o\n" +
+	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12r\n" +
 	"\n" +
-	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_deleted\x12a\n" +
+	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
 	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
 	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12|\n" +
-	"\x12CountPasswordForms\x12-.waybook.account.v1.CountPasswordFormsRequest\x1a..waybook.account.v1.CountPasswordFormsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
-	"\vMoveInUsers\x12&.waybook.account.v1.MoveInUsersRequest\x1a'.waybook.account.v1.MoveInUsersResponse\"\x14\xaa\xbb\x18\x10\x12\x0eusers_moved_in\x12t\n" +
+	"\x12CountPasswordForms\x12-.waybook.account.v1.CountPasswordFormsRequest\x1a..waybook.account.v1.CountPasswordFormsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
+	"\vMoveInUsers\x12&.waybook.account.v1.MoveInUsersRequest\x1a'.waybook.account.v1.MoveInUsersResponse\"\x17\xaa\xbb\x18\x10\x12\x0eusers_moved_in\x90\x02\x02\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12z\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
-	"\x04edge\x12\x0esession_opened\x12p\n" +
-	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12s\n" +
-	"\x0eVerifySessions\x12).waybook.account.v1.VerifySessionsRequest\x1a*.waybook.account.v1.VerifySessionsResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12}\n" +
-	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
-	"\x04edge\x12\x0esession_closed\x12\x84\x01\n" +
+	"\x04edge\x12\x0esession_opened\x12s\n" +
+	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12v\n" +
+	"\x0eVerifySessions\x12).waybook.account.v1.VerifySessionsRequest\x1a*.waybook.account.v1.VerifySessionsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12\x80\x01\n" +
+	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1d\xaa\xbb\x18\x16\n" +
+	"\x04edge\x12\x0esession_closed\x90\x02\x02\x12\x84\x01\n" +
 	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponse\"\x15\xaa\xbb\x18\x11\x12\x0fsessions_closed\x12j\n" +
-	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12j\n" +
-	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04blog\x12g\n" +
+	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
+	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04blog\x90\x02\x02\x12g\n" +
 	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12p\n" +
-	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x8b\x01\n" +
-	"\x11CreateApplication\x12,.waybook.account.v1.CreateApplicationRequest\x1a-.waybook.account.v1.CreateApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_created\x12p\n" +
+	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x8e\x01\n" +
+	"\x11CreateApplication\x12,.waybook.account.v1.CreateApplicationRequest\x1a-.waybook.account.v1.CreateApplicationResponse\"\x1c\xaa\xbb\x18\x15\x12\x13application_created\x90\x02\x02\x12p\n" +
 	"\x0eGetApplication\x12).waybook.account.v1.GetApplicationRequest\x1a*.waybook.account.v1.GetApplicationResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12v\n" +
 	"\x10ListApplications\x12+.waybook.account.v1.ListApplicationsRequest\x1a,.waybook.account.v1.ListApplicationsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x8b\x01\n" +
 	"\x11UpdateApplication\x12,.waybook.account.v1.UpdateApplicationRequest\x1a-.waybook.account.v1.UpdateApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_changed\x12\x98\x01\n" +
-	"\x17RotateApplicationSecret\x122.waybook.account.v1.RotateApplicationSecretRequest\x1a3.waybook.account.v1.RotateApplicationSecretResponse\"\x14\xaa\xbb\x18\x10\x12\x0esecret_rotated\x12\x8b\x01\n" +
-	"\x11DeleteApplication\x12,.waybook.account.v1.DeleteApplicationRequest\x1a-.waybook.account.v1.DeleteApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_deleted\x12\x89\x01\n" +
-	"\x0fVerifySignature\x12*.waybook.account.v1.VerifySignatureRequest\x1a+.waybook.account.v1.VerifySignatureResponse\"\x1d\xaa\xbb\x18\x19\n" +
-	"\x04edge\"\x11signature_refused\x12s\n" +
+	"\x17RotateApplicationSecret\x122.waybook.account.v1.RotateApplicationSecretRequest\x1a3.waybook.account.v1.RotateApplicationSecretResponse\"\x14\xaa\xbb\x18\x10\x12\x0esecret_rotated\x12\x8e\x01\n" +
+	"\x11DeleteApplication\x12,.waybook.account.v1.DeleteApplicationRequest\x1a-.waybook.account.v1.DeleteApplicationResponse\"\x1c\xaa\xbb\x18\x15\x12\x13application_deleted\x90\x02\x02\x12\x8c\x01\n" +
+	"\x0fVerifySignature\x12*.waybook.account.v1.VerifySignatureRequest\x1a+.waybook.account.v1.VerifySignatureResponse\" \xaa\xbb\x18\x19\n" +
+	"\x04edge\"\x11signature_refused\x90\x02\x02\x12s\n" +
 	"\x0fListUserChanges\x12*.waybook.account.v1.ListUserChangesRequest\x1a+.waybook.account.v1.ListUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
 	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01Bg\n" +
 	"\x12waybook.account.v1B\fAccountProtoP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"

@@ -3891,17 +3891,15 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xaa\x14\n" +
-	"\fAlbumService\x12f\n" +
-	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12f\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xbf\x14\n" +
+	"\fAlbumService\x12i\n" +
+	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12f\n" +
 	"\vUpdateAlbum\x12$.waybook.album.v1.UpdateAlbumRequest\x1a%.waybook.album.v1.UpdateAlbumResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12f\n" +
-	"\vDeleteAlbum\x12$.waybook.album.v1.DeleteAlbumRequest\x1a%.waybook.album.v1.DeleteAlbumResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12`\n" +
+	"\x04edge\x12i\n" +
+	"\vDeleteAlbum\x12$.waybook.album.v1.DeleteAlbumRequest\x1a%.waybook.album.v1.DeleteAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12`\n" +
 	"\bGetAlbum\x12!.waybook.album.v1.GetAlbumRequest\x1a\".waybook.album.v1.GetAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12l\n" +
 	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12f\n" +
@@ -3910,27 +3908,23 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
 	"\x10ListRecentAlbums\x12).waybook.album.v1.ListRecentAlbumsRequest\x1a*.waybook.album.v1.ListRecentAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
 	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12]\n" +
-	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12`\n" +
-	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12f\n" +
-	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12f\n" +
+	"\x04edge\x90\x02\x010\x01\x12`\n" +
+	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12`\n" +
+	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12i\n" +
+	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12f\n" +
 	"\n" +
 	"ListPhotos\x12#.waybook.album.v1.ListPhotosRequest\x1a$.waybook.album.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12c\n" +
+	"\x04edge\x90\x02\x01\x12f\n" +
 	"\n" +
-	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12o\n" +
+	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12o\n" +
 	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12l\n" +
-	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12l\n" +
+	"\x04edge\x12o\n" +
+	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12l\n" +
 	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12`\n" +
 	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\"\n" +
@@ -3939,8 +3933,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12r\n" +
-	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12c\n" +
-	"\fMoveInAlbums\x12%.waybook.album.v1.MoveInAlbumsRequest\x1a&.waybook.album.v1.MoveInAlbumsResponse\"\x04\xaa\xbb\x18\x00\x12o\n" +
+	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12f\n" +
+	"\fMoveInAlbums\x12%.waybook.album.v1.MoveInAlbumsRequest\x1a&.waybook.album.v1.MoveInAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12o\n" +
 	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12r\n" +
 	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +

@@ -4479,20 +4479,18 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x95\x12\n" +
-	"\vBlogService\x12a\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xa7\x12\n" +
+	"\vBlogService\x12d\n" +
 	"\n" +
-	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12a\n" +
+	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12a\n" +
 	"\n" +
 	"UpdateBlog\x12\".waybook.blog.v1.UpdateBlogRequest\x1a#.waybook.blog.v1.UpdateBlogResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12a\n" +
+	"\x04edge\x12d\n" +
 	"\n" +
-	"DeleteBlog\x12\".waybook.blog.v1.DeleteBlogRequest\x1a#.waybook.blog.v1.DeleteBlogResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12[\n" +
+	"DeleteBlog\x12\".waybook.blog.v1.DeleteBlogRequest\x1a#.waybook.blog.v1.DeleteBlogResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12[\n" +
 	"\aGetBlog\x12\x1f.waybook.blog.v1.GetBlogRequest\x1a .waybook.blog.v1.GetBlogResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12g\n" +
 	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
@@ -4500,22 +4498,19 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
 	"\x0fListRecentBlogs\x12'.waybook.blog.v1.ListRecentBlogsRequest\x1a(.waybook.blog.v1.ListRecentBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12i\n" +
 	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12a\n" +
+	"\x04edge\x90\x02\x010\x01\x12d\n" +
 	"\n" +
-	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12a\n" +
-	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
+	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12a\n" +
+	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
 	"\n" +
-	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12m\n" +
+	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12m\n" +
 	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12j\n" +
-	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12j\n" +
+	"\x04edge\x12m\n" +
+	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12j\n" +
 	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12^\n" +
 	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\"\n" +
@@ -4524,8 +4519,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12p\n" +
-	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12^\n" +
-	"\vMoveInBlogs\x12#.waybook.blog.v1.MoveInBlogsRequest\x1a$.waybook.blog.v1.MoveInBlogsResponse\"\x04\xaa\xbb\x18\x00\x12m\n" +
+	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
+	"\vMoveInBlogs\x12#.waybook.blog.v1.MoveInBlogsRequest\x1a$.waybook.blog.v1.MoveInBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12m\n" +
 	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12m\n" +
 	"\x0fListBlogChanges\x12'.waybook.blog.v1.ListBlogChangesRequest\x1a(.waybook.blog.v1.ListBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +

@@ -4503,47 +4503,43 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xba\x14\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xd2\x14\n" +
 	"\n" +
-	"PoiService\x12V\n" +
-	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
-	"\tUpdatePoi\x12 .waybook.poi.v1.UpdatePoiRequest\x1a!.waybook.poi.v1.UpdatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
-	"\tDeletePoi\x12 .waybook.poi.v1.DeletePoiRequest\x1a!.waybook.poi.v1.DeletePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
+	"PoiService\x12Y\n" +
+	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
+	"\tUpdatePoi\x12 .waybook.poi.v1.UpdatePoiRequest\x1a!.waybook.poi.v1.UpdatePoiResponse\"\x04\xaa\xbb\x18\x00\x12Y\n" +
+	"\tDeletePoi\x12 .waybook.poi.v1.DeletePoiRequest\x1a!.waybook.poi.v1.DeletePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
 	"\x06GetPoi\x12\x1d.waybook.poi.v1.GetPoiRequest\x1a\x1e.waybook.poi.v1.GetPoiResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12b\n" +
 	"\fBatchGetPois\x12#.waybook.poi.v1.BatchGetPoisRequest\x1a$.waybook.poi.v1.BatchGetPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12V\n" +
 	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
 	"\n" +
 	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12[\n" +
+	"\x04edge\x90\x02\x010\x01\x12^\n" +
 	"\n" +
-	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\x04\xaa\xbb\x18\x00(\x01\x12^\n" +
+	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02(\x01\x12^\n" +
 	"\n" +
 	"ExportPois\x12!.waybook.poi.v1.ExportPoisRequest\x1a\".waybook.poi.v1.ExportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01\x12h\n" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12k\n" +
 	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12Y\n" +
-	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12\\\n" +
-	"\vUpdatePhoto\x12\".waybook.poi.v1.UpdatePhotoRequest\x1a#.waybook.poi.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12b\n" +
-	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12b\n" +
+	"\x04edge\x90\x02\x01\x12\\\n" +
+	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12\\\n" +
+	"\vUpdatePhoto\x12\".waybook.poi.v1.UpdatePhotoRequest\x1a#.waybook.poi.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12e\n" +
+	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12b\n" +
 	"\n" +
 	"ListPhotos\x12!.waybook.poi.v1.ListPhotosRequest\x1a\".waybook.poi.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12_\n" +
+	"\x04edge\x90\x02\x01\x12b\n" +
 	"\n" +
-	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12k\n" +
+	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12k\n" +
 	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12h\n" +
-	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12h\n" +
+	"\x04edge\x12k\n" +
+	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x02\x12h\n" +
 	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12\\\n" +
 	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\"\n" +
@@ -4552,9 +4548,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12n\n" +
-	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12Y\n" +
+	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\\\n" +
 	"\n" +
-	"MoveInPois\x12!.waybook.poi.v1.MoveInPoisRequest\x1a\".waybook.poi.v1.MoveInPoisResponse\"\x04\xaa\xbb\x18\x00\x12k\n" +
+	"MoveInPois\x12!.waybook.poi.v1.MoveInPoisRequest\x1a\".waybook.poi.v1.MoveInPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12k\n" +
 	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12h\n" +
 	"\x0eListPoiChanges\x12%.waybook.poi.v1.ListPoiChangesRequest\x1a&.waybook.poi.v1.ListPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +

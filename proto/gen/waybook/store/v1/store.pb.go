@@ -359,10 +359,10 @@ const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha256\"7\n" +
 	"\x14ConfirmBackupRequest\x12\x1f\n" +
 	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha256\"\x17\n" +
-	"\x15ConfirmBackupResponse2\xd9\x01\n" +
+	"\x15ConfirmBackupResponse2\xdc\x01\n" +
 	"\fStoreService\x12a\n" +
-	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01\x12f\n" +
-	"\rConfirmBackup\x12&.waybook.store.v1.ConfirmBackupRequest\x1a'.waybook.store.v1.ConfirmBackupResponse\"\x04\xaa\xbb\x18\x00B_\n" +
+	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01\x12i\n" +
+	"\rConfirmBackup\x12&.waybook.store.v1.ConfirmBackupRequest\x1a'.waybook.store.v1.ConfirmBackupResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02B_\n" +
 	"\x10waybook.store.v1B\n" +
 	"StoreProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
 
