@@ -16,7 +16,7 @@ import (
 )
 
 // olderCommit is the oldest version with the present docstore.Format: 0.1.0 once it is released.
-const olderCommit = "f54214c57c4aa238c79688534466996cdfbe887e"
+const olderCommit = "fb4f5a273f78bee57a6b3c09079b11b2e96de061"
 
 // programs are the programs of both versions, which are built once for all tests.
 var programs struct {
