@@ -216,9 +216,9 @@ func TestAFileOfAnotherFormatIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	shut(t, open(t, path))
 	for format, want := range map[string]string{
-		"4":    `the file has format "4" of a version that was never released, and this program reads 5: start with an empty store`,
-		"6":    `the file has format "6", and this program reads 5: start the version that wrote it`,
-		"next": `the file has format "next", and this program reads 5: start the version that wrote it`,
+		"5":    `the file has format "5" of a version that was never released, and this program reads 6: start with an empty store`,
+		"7":    `the file has format "7", and this program reads 6: start the version that wrote it`,
+		"next": `the file has format "next", and this program reads 6: start the version that wrote it`,
 	} {
 		setFormat(t, path, format)
 		for _, open := range []func(string) (*embedded.Engine, error){embedded.Open, embedded.OpenReadOnly} {
