@@ -104,7 +104,7 @@ func TestEachReadIsAlsoAskedOfTheShadow(t *testing.T) {
 			old := oldserver.New(w.content)
 			shadow.set(old)
 
-			cookie := []string{"Cookie", `tracking=1; id=7; waybook_device=secret; idrand="0123"`}
+			cookie := []string{"Cookie", `tracking=1; id=7; waybook_device=secret; idrand="3141592653589"`}
 			plain := send(t, p, api("func=getAlbum&albumID=%d", w.albums[3]), "", cookie...)
 			zipped := send(t, p, api("func=getAlbum&albumID=%d", w.albums[3]), "", append(cookie, "Accept-Encoding", "gzip")...)
 			send(t, p, "/API.php", fmt.Sprintf("func=getPOI&POIID=%d", w.landmarks[0]), cookie...)
@@ -136,7 +136,7 @@ func TestEachReadIsAlsoAskedOfTheShadow(t *testing.T) {
 					t.Errorf("the log line has no %s:\n%s", part, line)
 				}
 			}
-			if strings.Contains(p.Logged(), "planted") || strings.Contains(p.Logged(), "secret") || strings.Contains(p.Logged(), "0123") {
+			if strings.Contains(p.Logged(), "planted") || strings.Contains(p.Logged(), "secret") || strings.Contains(p.Logged(), "3141592653589") {
 				t.Errorf("the log has a text of a reply, or a secret:\n%s", p.Logged())
 			}
 			seen := old.Seen()
@@ -145,7 +145,7 @@ func TestEachReadIsAlsoAskedOfTheShadow(t *testing.T) {
 				t.Errorf("the old server got %d requests: %+v", len(seen), seen)
 			}
 			for _, each := range seen {
-				if each.Cookie != `id=7; idrand="0123"` || each.Func != "getAlbum" && each.Func != "getPOI" {
+				if each.Cookie != `id=7; idrand="3141592653589"` || each.Func != "getAlbum" && each.Func != "getPOI" {
 					t.Errorf("the old server got %+v", each)
 				}
 			}
