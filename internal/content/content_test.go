@@ -111,7 +111,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
-		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{content.LatestComment, "latest_item"}},
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
 		ID:              func(b *box) int64 { return b.ID },
 		Owner:           func(b *box) int64 { return b.OwnerID },

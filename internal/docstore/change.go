@@ -100,22 +100,14 @@ func shapeOf(t reflect.Type) shape {
 	return known
 }
 
-// difference compares two states of a document. Fields in counters change by an amount, so
-// that an Increment at the same time is not lost.
-func (known shape) difference(before, after bson.Raw, counters []string) (Change, error) {
-	d := differ{counters: counters}
-	if err := d.compare("", known, before, after); err != nil {
-		return Change{}, err
-	}
-	return d.change, nil
+// difference compares two states of a document.
+func (known shape) difference(before, after bson.Raw) (change Change, err error) {
+	err = change.compare("", known, before, after)
+	return change, err
 }
 
-type differ struct {
-	counters []string
-	change   Change
-}
-
-func (d *differ) compare(prefix string, known shape, before, after bson.Raw) error {
+// compare adds to a change what differs between two states of a document at a path.
+func (c *Change) compare(prefix string, known shape, before, after bson.Raw) error {
 	was, isDocument := elementsOf(before)
 	is, areDocuments := elementsOf(after)
 	if !isDocument || !areDocuments {
@@ -134,8 +126,8 @@ func (d *differ) compare(prefix string, known shape, before, after bson.Raw) err
 		}
 		name := string(e.name)
 		if !had {
-			d.set(prefix+name, bson.RawValue{}, e.raw())
-		} else if err := d.compareValue(prefix+name, known[name], old.raw(), e.raw()); err != nil {
+			c.set(prefix+name, e.raw())
+		} else if err := c.compareValue(prefix+name, known[name], old.raw(), e.raw()); err != nil {
 			return err
 		}
 	}
@@ -150,19 +142,19 @@ func (d *differ) compare(prefix string, known shape, before, after bson.Raw) err
 			continue
 		}
 		if _, stays := news.find(sharedString(e.name)); !stays {
-			d.unset(prefix+string(e.name), e.raw())
+			c.Unset = append(c.Unset, prefix+string(e.name))
 		}
 	}
 	return nil
 }
 
-func (d *differ) compareValue(path string, known shape, old, value bson.RawValue) error {
+func (c *Change) compareValue(path string, known shape, old, value bson.RawValue) error {
 	switch {
 	case old.Type == value.Type && bytes.Equal(old.Value, value.Value):
 		return nil
 	case old.Type != value.Type || known == nil:
 	case value.Type == bson.TypeEmbeddedDocument:
-		return d.compare(path+".", known, old.Document(), value.Document())
+		return c.compare(path+".", known, old.Document(), value.Document())
 	case value.Type == bson.TypeArray:
 		was, err := old.Array().Values()
 		if err != nil {
@@ -170,38 +162,22 @@ func (d *differ) compareValue(path string, known shape, old, value bson.RawValue
 		}
 		is, err := value.Array().Values()
 		if err != nil || len(was) != len(is) {
-			d.set(path, old, value)
+			c.set(path, value)
 			return err
 		}
 		for i := range is {
-			if err := d.compareValue(path+"."+strconv.Itoa(i), known, was[i], is[i]); err != nil {
+			if err := c.compareValue(path+"."+strconv.Itoa(i), known, was[i], is[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	d.set(path, old, value)
+	c.set(path, value)
 	return nil
 }
 
-func (d *differ) set(path string, old, value bson.RawValue) {
-	was, isInteger := old.Int64OK() // 0 if the field is missing
-	is, becomesInteger := value.Int64OK()
-	if slices.Contains(d.counters, path) && (isInteger || old.Type == 0) && becomesInteger {
-		d.change.Add = append(d.change.Add, Amount{path, is - was})
-		return
-	}
-	d.change.Set = append(d.change.Set, Assignment{path, value})
-}
-
-// unset removes a field. A counter that the program omits when it is 0 stays, because it may have
-// increased in the meantime.
-func (d *differ) unset(path string, old bson.RawValue) {
-	if was, isInteger := old.Int64OK(); isInteger && slices.Contains(d.counters, path) {
-		d.change.Add = append(d.change.Add, Amount{path, -was})
-		return
-	}
-	d.change.Unset = append(d.change.Unset, path)
+func (c *Change) set(path string, value bson.RawValue) {
+	c.Set = append(c.Set, Assignment{path, value})
 }
 
 // IsEmpty reports whether the change changes nothing.

@@ -151,47 +151,34 @@ func (c *Collection[K, T]) Highest(ctx context.Context, from int64) (int64, erro
 	return highest, c.wrap("find the highest id", err)
 }
 
-// Increment adds amounts to fields that Spec.Counters names, without reading the document.
-// It disturbs no Update. Errors: ErrNotFound.
-func (c *Collection[K, T]) Increment(ctx context.Context, id K, amounts ...Amount) error {
-	_, err := c.Modify(ctx, id, Modification{Add: amounts}, nil)
-	return err
+// Raise makes an integer field of a document at least as large as an amount, and returns what it was; 0 if it
+// was missing. set has new values of other fields. It does not read the document before. Errors: ErrNotFound,
+// and ErrConflict if the document does not meet the conditions.
+func (c *Collection[K, T]) Raise(ctx context.Context, id K, to Amount, set map[string]any, conditions ...Condition) (before int64, err error) {
+	before, err = c.modify(ctx, Modification{ID: ValueOf(id), If: conditions, Raise: to}, set)
+	return before, c.wrap("raise", err)
 }
 
-// Modify changes fields of a document without reading it; see Table.Modify. Add and Raise are fields that
-// Spec.Counters names. set has new values of other fields, which the type of the document has. Errors:
-// ErrNotFound, and ErrConflict if the document does not meet the conditions.
-func (c *Collection[K, T]) Modify(ctx context.Context, id K, m Modification, set map[string]any) (before int64, err error) {
-	m.ID = ValueOf(id)
-	amounts := m.Change().Add
-	for i, amount := range amounts {
-		if !slices.Contains(c.spec.Counters, amount.Field) {
-			return 0, c.wrap("modify", fmt.Errorf("field %q is not declared as a counter", amount.Field))
-		}
-		if slices.ContainsFunc(amounts[:i], func(other Amount) bool { return other.Field == amount.Field }) {
-			return 0, c.wrap("modify", fmt.Errorf("field %q is changed twice", amount.Field))
-		}
-	}
-	before, err = c.modify(ctx, m, set)
-	return before, c.wrap("modify", err)
-}
-
-// modify is Modify, and Add may have parts of the feed.
+// modify makes a modification that also sets fields.
 func (c *Collection[K, T]) modify(ctx context.Context, m Modification, set map[string]any) (before int64, err error) {
 	fields := slices.Sorted(maps.Keys(set))
-	for _, field := range fields {
+	if m.Raise.Field != "" {
+		fields = append(fields, m.Raise.Field)
+	}
+	for i, field := range fields {
 		_, isKnown := c.shape[field]
-		if !isKnown || field == IDIndex || slices.Contains(c.spec.Counters, field) || c.spec.ChangesKeys(Change{Unset: []string{field}}) {
+		if !isKnown || field == IDIndex || slices.Contains(fields[:i], field) || c.spec.ChangesKeys(Change{Unset: []string{field}}) {
 			return 0, fmt.Errorf("field %q cannot be set without a read", field)
 		}
-		kind, raw, err := bson.MarshalValue(set[field])
+		value, isSet := set[field]
+		if !isSet {
+			continue
+		}
+		kind, raw, err := bson.MarshalValue(value)
 		if err != nil {
 			return 0, err
 		}
 		m.Set = append(m.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
-	}
-	if m.Raise.Field != "" {
-		fields = append(fields, m.Raise.Field)
 	}
 	m.Add = c.spec.Feed.raised(m.Add, fields...)
 	return c.table.Modify(ctx, m)

@@ -73,9 +73,6 @@ type Spec struct {
 	// program without the field wrote. A default never changes. The field must begin an
 	// index, which finds those documents, and must not be part of a unique one.
 	Defaults map[string]Value
-	// Counters are the top-level integer fields that Increment and Modify change. They are not
-	// indexed. An Update changes them by an amount.
-	Counters []string
 	// Sharding is how the collection lies on a sharded cluster.
 	Sharding Sharding
 	// PlaceFields are the integer fields that name the same place as the _id of their document:

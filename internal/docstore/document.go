@@ -26,11 +26,6 @@ func (s Spec) Validate() error {
 	if s.ID != Int64 && s.ID != String {
 		return fmt.Errorf("docstore: collection %q does not declare the kind of _id", s.Name)
 	}
-	for i, field := range s.Counters {
-		if field == "" || field == IDIndex || isMaintained(field) || strings.Contains(field, ".") || slices.Contains(s.Counters[:i], field) {
-			return fmt.Errorf("docstore: collection %q cannot have the counter %q", s.Name, field)
-		}
-	}
 	seen, first := make(map[string]bool), make(map[string]bool)
 	for _, index := range s.Indexes {
 		if !name.MatchString(index.Name) || seen[index.Name] {
@@ -42,7 +37,7 @@ func (s Spec) Validate() error {
 		}
 		fields := make(map[string]bool)
 		for _, field := range index.Fields {
-			if field.Name == "" || field.Name == IDIndex || isMaintained(field.Name) || fields[field.Name] || slices.Contains(s.Counters, field.Name) {
+			if field.Name == "" || field.Name == IDIndex || isMaintained(field.Name) || fields[field.Name] {
 				return fmt.Errorf("docstore: collection %q: index %q cannot include field %q", s.Name, index.Name, field.Name)
 			}
 			if field.Kind != Int64 && field.Kind != String {

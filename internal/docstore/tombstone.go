@@ -159,14 +159,14 @@ func (c *Collection[K, T]) DeleteSetting(ctx context.Context, id K, set []Condit
 
 // lost returns the fields that a deletion removes.
 func (c *Collection[K, T]) lost() (fields []string) {
-	fields = append([]string{AddsField, DigestField}, c.spec.Counters...)
+	fields = []string{AddsField, DigestField}
 	if c.spec.Feed != nil {
 		for _, part := range c.spec.Feed.names() {
 			fields = append(fields, partField(part))
 		}
 	}
 	for field := range c.shape {
-		if !c.spec.Keeps(field) && !slices.Contains(c.spec.Counters, field) {
+		if !c.spec.Keeps(field) {
 			fields = append(fields, field)
 		}
 	}

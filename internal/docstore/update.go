@@ -191,7 +191,7 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	if changed, err := field.Value(after); err != nil || changed != id {
 		return Change{}, fmt.Errorf("the change altered the _id of document %v", id)
 	}
-	made, err := c.shape.difference(stored, after, c.spec.Counters)
+	made, err := c.shape.difference(stored, after)
 	if err != nil {
 		return Change{}, err
 	}

@@ -3,7 +3,6 @@ package album
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
@@ -60,9 +59,8 @@ const latestPhoto = "photo_latest"
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
-		Feed:     changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score"}),
-		Counters: []string{latestPhoto, content.LatestComment},
-		Indexes:  append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
+		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score"}),
+		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
 }
 

@@ -3,7 +3,6 @@ package blog
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
@@ -122,8 +121,7 @@ func onMap() nearby.Indexes { return nearby.Indexes{Category: "type"} }
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"author_id"},
-		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
-		Counters: []string{content.LatestComment},
+		Feed: changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		}, onMap().Declare()...),

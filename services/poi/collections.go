@@ -3,7 +3,6 @@ package poi
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
@@ -55,7 +54,7 @@ const latestPhoto = "photo_latest"
 
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{latestPhoto, content.LatestComment},
+		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true,
 		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score"}),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}

@@ -61,7 +61,7 @@ func newSetOn(t *testing.T, engine *docstoretest.Hooked) *set {
 		}
 	})
 	engine.Engine = file
-	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"latest"}})
+	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64})
 	if err != nil {
 		t.Fatal(err)
 	}

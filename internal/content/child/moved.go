@@ -101,7 +101,7 @@ func (s *Set[P, C]) Drop(ctx context.Context, ids []int64) error {
 // Raise raises the highest id of a parent's children so far, unless it is higher, and tells followers
 // that the children change.
 func (s *Set[P, C]) Raise(ctx context.Context, parentID, latest int64) error {
-	_, err := s.Parents.ModifyBy(ctx, 0, parentID, docstore.Modification{Raise: docstore.Amount{Field: s.LatestField, By: latest}}, nil)
+	_, err := s.Parents.RaiseBy(ctx, 0, parentID, docstore.Amount{Field: s.LatestField, By: latest}, nil)
 	return err
 }
 

@@ -110,7 +110,7 @@ func (s *Set[P, C]) drawFor(ctx context.Context, to under, set map[string]any, a
 			}
 			a.id, after = drawn, drawn
 		}
-		before, err := s.Parents.ModifyBy(ctx, to.actorID, to.parentID, docstore.Modification{Raise: docstore.Amount{Field: s.LatestField, By: after}}, set)
+		before, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: after}, set)
 		if err != nil || before < additions[0].id {
 			return err
 		}

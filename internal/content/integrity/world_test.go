@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	w.store = &watched{Engine: engine}
-	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Tombstones: true, Counters: []string{"latest"}})
+	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Tombstones: true})
 	must(t, err)
 	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", byBox(), byRequest().Declare()))
 	must(t, err)

@@ -88,13 +88,14 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 // Together does reads at the same time where that is faster. See docstore.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
-// ModifyBy changes a document, which must belong to the user unless actorID is 0, without reading it. See
-// docstore.Collection.Modify.
-func (c *Collection[T]) ModifyBy(ctx context.Context, actorID, id int64, m docstore.Modification, set map[string]any) (before int64, err error) {
+// RaiseBy raises a field of a document, which must belong to the user unless actorID is 0. See
+// docstore.Collection.Raise.
+func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (before int64, err error) {
+	var conditions []docstore.Condition
 	if actorID != 0 {
-		m.If = append(m.If, docstore.Is(c.OwnerField, actorID))
+		conditions = append(conditions, docstore.Is(c.OwnerField, actorID))
 	}
-	before, err = c.Documents.Modify(ctx, id, m, set)
+	before, err = c.Documents.Raise(ctx, id, to, set, conditions...)
 	if actorID != 0 && errors.Is(err, docstore.ErrConflict) {
 		return 0, c.NotOwner(id)
 	}

@@ -51,7 +51,7 @@ func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.E
 	groups := [][]testCase{orderCases(), feedCases(), tombstoneCases(), placedCases(settings)}
 	if !settings.IsShort {
 		groups = append(groups,
-			readCases(), rangeCases(), descendingCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), counterCases(), manyCases(),
+			readCases(), rangeCases(), descendingCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), raiseCases(), manyCases(),
 			pageCases(), budgetCases(), massCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings))
 	}
 	for _, group := range groups {
@@ -95,7 +95,7 @@ type place struct {
 }
 
 func placeSpec() docstore.Spec {
-	return docstore.Spec{Name: "places", ID: docstore.Int64, Counters: []string{"seen"}, Indexes: []docstore.Index{
+	return docstore.Spec{Name: "places", ID: docstore.Int64, Indexes: []docstore.Index{
 		byOwner().Declare(), byTitle().Declare(), byOwnerTitle().Declare(), byCode().Declare(), byOwnerSlot().Declare(),
 	}}
 }

@@ -49,7 +49,7 @@ type posts = docstore.Collection[int64, post]
 
 func postSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "posts", ID: docstore.Int64, Tombstones: true, Counters: []string{"photos"}, Indexes: []docstore.Index{byOwner().Declare()},
+		Name: "posts", ID: docstore.Int64, Tombstones: true, Indexes: []docstore.Index{byOwner().Declare()},
 		Feed: &docstore.Feed{
 			Parts:  []docstore.Part{{Name: "photos", Fields: []string{"photos"}}, {Name: "numbers", Fields: []string{"votes"}}},
 			Rest:   "content",
@@ -177,24 +177,22 @@ func feedsParts(t *testing.T, engine docstore.Engine) {
 			_, err := c.Update(t.Context(), 1, func(p *post) error { p.Votes.Yes++; p.Photos++; return nil })
 			return err
 		}, map[string]int64{"content": 2, "photos": 1, "numbers": 2}},
-		{"a counter", func() error { return c.Increment(t.Context(), 1, docstore.Amount{Field: "photos", By: 2}) },
-			map[string]int64{"content": 2, "photos": 2, "numbers": 2}},
 		{"a raise", func() error {
-			_, err := c.Modify(t.Context(), 1, docstore.Modification{Raise: docstore.Amount{Field: "photos", By: 9}}, nil)
+			_, err := c.Raise(t.Context(), 1, docstore.Amount{Field: "photos", By: 9}, nil)
 			return err
-		}, map[string]int64{"content": 2, "photos": 3, "numbers": 2}},
+		}, map[string]int64{"content": 2, "photos": 2, "numbers": 2}},
 		{"a touch that sets fields", func() error {
 			return c.Touch(t.Context(), 1, "photos", map[string]any{"touched": int64(9), "title": "z"})
-		}, map[string]int64{"content": 3, "photos": 4, "numbers": 2}},
+		}, map[string]int64{"content": 3, "photos": 3, "numbers": 2}},
 		{"a silent field", func() error {
 			_, err := c.Update(t.Context(), 1, func(p *post) error { p.Touched++; return nil })
 			return err
 		},
-			map[string]int64{"content": 3, "photos": 4, "numbers": 2}},
+			map[string]int64{"content": 3, "photos": 3, "numbers": 2}},
 		{"several", func() error {
 			return c.UpdateMany(t.Context(), []int64{1}, func(p *post) bool { p.Title = "y"; return true })
 		},
-			map[string]int64{"content": 4, "photos": 4, "numbers": 2}},
+			map[string]int64{"content": 4, "photos": 3, "numbers": 2}},
 	} {
 		must(t, step.change())
 		changes := f.catchUp(t)

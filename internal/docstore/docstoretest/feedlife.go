@@ -29,7 +29,7 @@ func followsWriters(t *testing.T, engine docstore.Engine) {
 				case 1:
 					_, err = c.Update(t.Context(), id, func(p *post) error { p.Title = title; return nil })
 				case 2:
-					err = c.Increment(t.Context(), id, docstore.Amount{Field: "photos", By: 1})
+					_, err = c.Raise(t.Context(), id, docstore.Amount{Field: "photos", By: int64(round)}, nil)
 				default:
 					err = c.Insert(t.Context(), post{ID: id, Title: title})
 				}

@@ -45,7 +45,7 @@ func againstModel(t *testing.T, engine docstore.Engine, programs int) {
 		}
 		m := model{c: c, places: make(map[int64]place)}
 		steps := []func(*rapid.T){
-			m.insert, m.insert, m.insertMany, m.update, m.update, m.updateMany, m.increment, m.delete, m.walk, m.deleteAll, m.count,
+			m.insert, m.insert, m.insertMany, m.update, m.update, m.updateMany, m.raise, m.delete, m.walk, m.deleteAll, m.count,
 		}
 		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
 			rapid.SampledFrom(steps).Draw(rt, "step")(rt)
@@ -209,15 +209,15 @@ func (m *model) updateMany(rt *rapid.T) {
 	}
 }
 
-func (m *model) increment(rt *rapid.T) {
-	id, by := drawID(rt), rapid.Int64Range(-2, 2).Draw(rt, "by")
+func (m *model) raise(rt *rapid.T) {
+	id, to := drawID(rt), rapid.Int64Range(-2, 9).Draw(rt, "to")
 	p, exists := m.places[id]
-	err := m.c.Increment(rt.Context(), id, docstore.Amount{Field: "seen", By: by})
-	if exists != (err == nil) || !exists && !errors.Is(err, docstore.ErrNotFound) {
-		rt.Fatalf("got error %v", err)
+	before, err := m.c.Raise(rt.Context(), id, docstore.Amount{Field: "seen", By: to}, nil)
+	if exists != (err == nil) || !exists && !errors.Is(err, docstore.ErrNotFound) || before != p.Seen {
+		rt.Fatalf("got %d, %v", before, err)
 	}
 	if exists {
-		p.Seen += by
+		p.Seen = max(p.Seen, to)
 		m.places[id] = p
 	}
 }

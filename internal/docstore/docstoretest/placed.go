@@ -44,7 +44,7 @@ type leaf struct {
 
 func leafSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"tree"}, Counters: []string{"seen"},
+		Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"tree"},
 		Indexes: []docstore.Index{byTree().Declare(), byColor().Declare(), byTreeRequest().Declare(), byColorOnce().Declare()},
 	}
 }
@@ -214,7 +214,8 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	_, err := c.Update(t.Context(), last, func(l *leaf) error { l.Color = 100; return nil })
 	must(t, err)
 	must(t, c.UpdateMany(t.Context(), idsOf(all), func(l *leaf) bool { l.RequestKey += " again"; return true }))
-	must(t, c.Increment(t.Context(), last, docstore.Amount{Field: "seen", By: 3}))
+	_, err = c.Raise(t.Context(), last, docstore.Amount{Field: "seen", By: 3}, nil)
+	must(t, err)
 	for _, read := range []func() (leaf, error){
 		func() (leaf, error) { return c.Get(t.Context(), last) },
 		func() (leaf, error) { return c.GetLinearizable(t.Context(), last) },
@@ -226,7 +227,8 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	}
 	must(t, c.Delete(t.Context(), last))
 	wantError(t, c.Delete(t.Context(), last), docstore.ErrNotFound)
-	wantError(t, c.Increment(t.Context(), last, docstore.Amount{Field: "seen", By: 3}), docstore.ErrNotFound)
+	_, err = c.Raise(t.Context(), last, docstore.Amount{Field: "seen", By: 3}, nil)
+	wantError(t, err, docstore.ErrNotFound)
 	_, err = c.Update(t.Context(), last, func(*leaf) error { return nil })
 	wantError(t, err, docstore.ErrNotFound)
 }

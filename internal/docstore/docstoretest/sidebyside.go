@@ -40,7 +40,7 @@ func SideBySide(t *testing.T, programs int, one, other docstore.Engine) {
 			}
 		}
 		steps := []func(*rapid.T){
-			p.insert, p.insert, p.insert, p.update, p.update, p.updateMany, p.increment, p.get, p.getMany, p.delete,
+			p.insert, p.insert, p.insert, p.update, p.update, p.updateMany, p.modify, p.get, p.getMany, p.delete,
 			p.scan, p.scan, p.page, p.count, p.deleteAll,
 		}
 		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
@@ -207,7 +207,7 @@ func (p *pair) updateMany(rt *rapid.T) {
 	})
 }
 
-func (p *pair) increment(rt *rapid.T) {
+func (p *pair) modify(rt *rapid.T) {
 	id, amounts := number(drawID(rt)), drawAmounts(rt)
 	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
 		amounts = append(amounts, docstore.Amount{Field: "code", By: 1})
