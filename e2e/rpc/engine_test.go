@@ -189,9 +189,9 @@ func (t brittleTable) UpdateMany(ctx context.Context, changes []docstore.Change)
 	return t.Table.UpdateMany(ctx, changes)
 }
 
-func (t brittleTable) Modify(ctx context.Context, modification docstore.Modification) (int64, error) {
+func (t brittleTable) Modify(ctx context.Context, modification docstore.Modification) (bson.Raw, error) {
 	if err := t.store.failure(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	return t.Table.Modify(ctx, modification)
 }

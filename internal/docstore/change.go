@@ -41,9 +41,10 @@ type Amount struct {
 	By    int64
 }
 
-// Modification asks an engine to change fields of a document that it does not read. The fields are at the
-// top level and not indexed. One that sets fields raises the revision by one, so that an Update that has
-// read them runs again. Any other raises AddsField by one, and disturbs no Update.
+// Modification asks an engine to change fields of a document that its caller has not read. The fields are at
+// the top level; those of indexes are integers and in no unique one. One that sets fields raises the revision
+// by one, so that an Update that has read them runs again. Any other raises AddsField by one, and disturbs
+// no Update.
 type Modification struct {
 	ID Value
 	// If are values that the document must have, or it stays.
@@ -53,6 +54,8 @@ type Modification struct {
 	Add []Amount
 	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
 	Raise Amount
+	// Fields are the fields that Modify returns; all if it is nil. If it is empty, Modify returns nothing.
+	Fields []string
 }
 
 // Change returns the fields that a modification changes, without a revision.
@@ -208,11 +211,10 @@ func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	return edits.apply(make([]byte, 0, len(document)+64), document)
 }
 
-// Apply returns the document after the modification and what the raised field was, for engines that store
-// documents themselves. Errors: ErrConflict, and as of Change.Apply.
-func (m Modification) Apply(document bson.Raw) (changed bson.Raw, before int64, err error) {
+// Apply returns the document after the modification. Errors: ErrConflict, and as of Change.Apply.
+func (m Modification) Apply(document bson.Raw) (bson.Raw, error) {
 	if !meets(document, m.If) {
-		return nil, 0, ErrConflict
+		return nil, ErrConflict
 	}
 	edits := node{{m.Counts(), edit{by: 1}}}
 	for _, set := range m.Set {
@@ -222,16 +224,14 @@ func (m Modification) Apply(document bson.Raw) (changed bson.Raw, before int64, 
 		edits.add(amount.Field, edit{by: amount.By})
 	}
 	if m.Raise.Field != "" {
-		var isThere bool
-		before, isThere = document.Lookup(m.Raise.Field).Int64OK()
+		before, isThere := document.Lookup(m.Raise.Field).Int64OK()
 		by := m.Raise.By - before
 		if isThere {
 			by = max(by, 0)
 		}
 		edits.add(m.Raise.Field, edit{by: by})
 	}
-	changed, err = edits.apply(make([]byte, 0, len(document)+64), document)
-	return changed, before, err
+	return edits.apply(make([]byte, 0, len(document)+64), document)
 }
 
 // edit is what happens to one field: it is set, removed, increased, or changed inside.

@@ -155,20 +155,34 @@ func (c *Collection[K, T]) Highest(ctx context.Context, from int64) (int64, erro
 // was missing. set has new values of other fields. It does not read the document before. Errors: ErrNotFound,
 // and ErrConflict if the document does not meet the conditions.
 func (c *Collection[K, T]) Raise(ctx context.Context, id K, to Amount, set map[string]any, conditions ...Condition) (before int64, err error) {
-	before, err = c.modify(ctx, Modification{ID: ValueOf(id), If: conditions, Raise: to}, set)
+	_, was, err := c.modify(ctx, Modification{ID: ValueOf(id), If: conditions, Raise: to, Fields: []string{to.Field}}, set)
+	before, _ = was.Lookup(to.Field).Int64OK()
 	return before, c.wrap("raise", err)
 }
 
-// modify makes a modification that also sets fields.
-func (c *Collection[K, T]) modify(ctx context.Context, m Modification, set map[string]any) (before int64, err error) {
+// Set sets fields of a document without reading it before, and returns the document as it becomes. An Update
+// that has read them runs again. Errors as of Raise.
+func (c *Collection[K, T]) Set(ctx context.Context, id K, set map[string]any, conditions ...Condition) (document T, err error) {
+	made, state, err := c.modify(ctx, Modification{ID: ValueOf(id), If: conditions}, set)
+	if err == nil {
+		state, err = made.Apply(state)
+	}
+	if err != nil {
+		return document, c.wrap("set", err)
+	}
+	return c.decode(state)
+}
+
+// modify makes a modification that also sets fields, and returns it with what Table.Modify returns.
+func (c *Collection[K, T]) modify(ctx context.Context, m Modification, set map[string]any) (made Modification, was bson.Raw, err error) {
 	fields := slices.Sorted(maps.Keys(set))
 	if m.Raise.Field != "" {
 		fields = append(fields, m.Raise.Field)
 	}
 	for i, field := range fields {
 		_, isKnown := c.shape[field]
-		if !isKnown || field == IDIndex || slices.Contains(fields[:i], field) || c.spec.ChangesKeys(Change{Unset: []string{field}}) {
-			return 0, fmt.Errorf("field %q cannot be set without a read", field)
+		if !isKnown || field == IDIndex || slices.Contains(fields[:i], field) || !c.spec.isSettable(field) {
+			return m, nil, fmt.Errorf("field %q cannot be set without a read", field)
 		}
 		value, isSet := set[field]
 		if !isSet {
@@ -176,12 +190,16 @@ func (c *Collection[K, T]) modify(ctx context.Context, m Modification, set map[s
 		}
 		kind, raw, err := bson.MarshalValue(value)
 		if err != nil {
-			return 0, err
+			return m, nil, err
 		}
 		m.Set = append(m.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
 	}
 	m.Add = c.spec.Feed.raised(m.Add, fields...)
-	return c.table.Modify(ctx, m)
+	if err := c.spec.CheckChange(m.Change()); err != nil {
+		return m, nil, err
+	}
+	was, err = c.table.Modify(ctx, m)
+	return m, was, err
 }
 
 // DeleteAll deletes the documents of a selection, in chunks, and returns how many it

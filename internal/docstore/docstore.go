@@ -171,9 +171,9 @@ type Table interface {
 	// returns how many it made. The changes have different documents and no indexed fields of
 	// a unique index. If it fails, some of them may have been made.
 	UpdateMany(ctx context.Context, changes []Change) (int64, error)
-	// Modify changes a document, whatever its revision, and returns what the field was that it raises; 0 if
-	// that was missing. Errors: ErrNotFound, and ErrConflict if the document does not meet the conditions.
-	Modify(ctx context.Context, modification Modification) (before int64, err error)
+	// Modify changes a document, whatever its revision, and returns what it was. Errors: ErrNotFound, and
+	// ErrConflict if the document does not meet the conditions.
+	Modify(ctx context.Context, modification Modification) (before bson.Raw, err error)
 	// Delete deletes a document. Errors: ErrNotFound, and ErrConflict if it does not meet the
 	// conditions.
 	Delete(ctx context.Context, deletion Deletion) error

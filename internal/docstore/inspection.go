@@ -38,8 +38,8 @@ func (readOnly) UpdateMany(ctx context.Context, _ []Change) (int64, error) {
 	return 0, refuseWrite(ctx)
 }
 
-func (readOnly) Modify(ctx context.Context, _ Modification) (int64, error) {
-	return 0, refuseWrite(ctx)
+func (readOnly) Modify(ctx context.Context, _ Modification) (bson.Raw, error) {
+	return nil, refuseWrite(ctx)
 }
 
 func (readOnly) Delete(ctx context.Context, _ Deletion) error { return refuseWrite(ctx) }

@@ -206,6 +206,15 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	return made, CheckSize(len(after))
 }
 
+// Assign does to a document in memory what Set does to a stored one.
+func Assign[T any](document *T, set map[string]any) error {
+	raw, err := bson.Marshal(set)
+	if err != nil {
+		return err
+	}
+	return bson.Unmarshal(raw, document)
+}
+
 // Observe reads a document and calls look with it. If the document has changed when
 // look returns, Observe starts again. So everything else that look reads is consistent
 // with the document that it was given.

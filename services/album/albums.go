@@ -44,7 +44,8 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
 	var updated album
 	update := func() (err error) {
-		updated, err = s.albums.UpdateBy(ctx, request.GetActorId(), request.GetAlbumId(), s.changeTo(request))
+		needsOther := (request.Lat == nil) != (request.Lng == nil)
+		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), needsOther, s.changeTo(request))
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -54,27 +55,27 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 	return &albumv1.UpdateAlbumResponse{Album: s.show(ctx, updated)}, nil
 }
 
-// changeTo returns the change that a request asks for.
-func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(*album) error {
-	return func(a *album) error {
+// changeTo returns the fields that a request sets. If it has only one of lat and lng, the other is that of the album.
+func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) map[string]any {
+	return func(was *album) map[string]any {
+		set := map[string]any{"update_time": s.now()}
 		if request.Title != nil {
-			a.Title = request.GetTitle()
+			set["title"] = request.GetTitle()
 		}
 		if request.Category != nil {
-			a.Category = int32(request.GetCategory())
+			set["category"] = int32(request.GetCategory())
 		}
-		if location := request.GetLocation(); location != nil {
-			a.Lat, a.Lng = location.GetLat(), location.GetLng()
+		switch location := request.GetLocation(); {
+		case location != nil:
+			nearby.SetLocation(set, location.GetLat(), location.GetLng())
+		case request.Lat != nil && request.Lng != nil:
+			nearby.SetLocation(set, request.GetLat(), request.GetLng())
+		case request.Lat != nil:
+			nearby.SetLocation(set, request.GetLat(), was.Lng)
+		case request.Lng != nil:
+			nearby.SetLocation(set, was.Lat, request.GetLng())
 		}
-		if request.Lat != nil {
-			a.Lat = request.GetLat()
-		}
-		if request.Lng != nil {
-			a.Lng = request.GetLng()
-		}
-		a.Cell = nearby.CellOf(a.Lat, a.Lng)
-		a.UpdateTime = s.now()
-		return nil
+		return set
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -93,25 +92,16 @@ func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 // UpdateBlog changes an entry.
 func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
 	var updated blog
-	// The quoted entry is read once, at the same time as the entry. It counts for the owner only.
-	quoted := sync.OnceValues(func() (string, error) { return s.requireQuoted(ctx, request.GetReplyBlogId()) })
-	err := s.blogs.Together(func() (err error) {
-		updated, err = s.blogs.UpdateBy(ctx, request.GetActorId(), request.GetBlogId(), func(b *blog) error {
-			quotedOldID, err := quoted()
-			if err != nil {
-				return err
-			}
-			change(b, request)
-			if request.ReplyBlogId != nil {
-				b.ReplyOldID = quotedOldID
-			}
-			b.UpdateTime = s.now()
-			return nil
-		})
+	err := s.blogs.Together(func() error {
+		quotedOldID, err := s.requireQuoted(ctx, request.GetReplyBlogId())
+		if err != nil {
+			// Only the author learns about the quoted entry.
+			_, denied := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
+			return cmp.Or(denied, err)
+		}
+		updated, err = s.blogs.SetBy(ctx, request.GetActorId(), request.GetBlogId(), false,
+			func(*blog) map[string]any { return s.changeTo(request, quotedOldID) })
 		return err
-	}, func() error {
-		_, _ = quoted()
-		return nil
 	}, func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil })
 	if err != nil {
 		return nil, err
@@ -120,36 +110,37 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 	return &blogv1.UpdateBlogResponse{Blog: blogProto(updated, author)}, nil
 }
 
-// change applies a request to an entry.
-func change(b *blog, request *blogv1.UpdateBlogRequest) {
+// changeTo returns the fields that a request sets.
+func (s *Server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]any {
+	set := map[string]any{"update_time": s.now()}
 	if request.Type != nil {
-		b.Type = int32(request.GetType())
+		set["type"] = int32(request.GetType())
 	}
 	if location := request.GetLocation(); location != nil {
-		b.Lat, b.Lng = location.GetLat(), location.GetLng()
+		nearby.SetLocation(set, location.GetLat(), location.GetLng())
 	}
-	b.Cell = nearby.CellOf(b.Lat, b.Lng)
 	if request.Title != nil {
-		b.Title = request.GetTitle()
+		set["title"] = request.GetTitle()
 	}
 	if request.Content != nil {
-		b.Content = request.GetContent()
+		set["content"] = request.GetContent()
 	}
 	if request.GetPostDate() != nil {
-		b.PostDay = dayFromProto(request.GetPostDate())
+		set["post_day"] = dayFromProto(request.GetPostDate())
 	}
 	if request.Weather != nil {
-		b.Weather = int32(request.GetWeather())
+		set["weather"] = int32(request.GetWeather())
 	}
 	if request.ReplyBlogId != nil {
-		b.ReplyBlogID = request.GetReplyBlogId()
+		set["reply_blog_id"], set["reply_old_id"] = request.GetReplyBlogId(), quotedOldID
 	}
 	if request.ZoomLevel != nil {
-		b.ZoomLevel = request.GetZoomLevel()
+		set["zoom_level"] = request.GetZoomLevel()
 	}
 	if request.MapType != nil {
-		b.MapType = int32(request.GetMapType())
+		set["map_type"] = int32(request.GetMapType())
 	}
+	return set
 }
 
 // requireQuoted rejects a quote of an entry that does not exist. If the entry is deleted

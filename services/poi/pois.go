@@ -50,7 +50,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
 	var updated poi
 	update := func() (err error) {
-		updated, err = s.pois.UpdateBy(ctx, request.GetActorId(), request.GetPoiId(), s.changeTo(request))
+		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), false, s.changeTo(request))
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -60,21 +60,20 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 	return &poiv1.UpdatePoiResponse{Poi: s.show(ctx, updated)}, nil
 }
 
-// changeTo returns the change that a request asks for.
-func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) error {
-	return func(p *poi) error {
+// changeTo returns the fields that a request sets.
+func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) map[string]any {
+	return func(*poi) map[string]any {
+		set := map[string]any{"update_time": s.now()}
 		if request.Name != nil {
-			p.Name = request.GetName()
+			set["name"] = request.GetName()
 		}
 		if request.Category != nil {
-			p.Category = int64(request.GetCategory())
+			set["category"] = int64(request.GetCategory())
 		}
 		if location := request.GetLocation(); location != nil {
-			p.Lat, p.Lng = location.GetLat(), location.GetLng()
-			p.Cell = nearby.CellOf(p.Lat, p.Lng)
+			nearby.SetLocation(set, location.GetLat(), location.GetLng())
 		}
-		p.UpdateTime = s.now()
-		return nil
+		return set
 	}
 }
 

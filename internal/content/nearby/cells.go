@@ -16,6 +16,11 @@ func CellOf(lat, lng float64) int64 {
 	return sortable(s2.CellIDFromLatLng(s2.LatLngFromDegrees(lat, lng)))
 }
 
+// SetLocation adds the fields of a place to those that are set in a document.
+func SetLocation(set map[string]any, lat, lng float64) {
+	set["lat"], set["lng"], set[CellField] = lat, lng, CellOf(lat, lng)
+}
+
 func sortable(cell s2.CellID) int64 { return int64(uint64(cell) ^ 1<<63) }
 
 // cellID is the inverse of sortable.

@@ -85,6 +85,16 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 	})
 }
 
+// SetBy sets fields of a document that must belong to the user, and returns the document. fields returns their
+// values. If they need the document, it is read before; otherwise was is nil.
+func (c *Collection[T]) SetBy(ctx context.Context, actorID, id int64, needsDocument bool, fields func(was *T) map[string]any) (T, error) {
+	if needsDocument {
+		return c.UpdateBy(ctx, actorID, id, func(document *T) error { return docstore.Assign(document, fields(document)) })
+	}
+	document, err := c.Documents.Set(ctx, id, fields(nil), docstore.Is(c.OwnerField, actorID))
+	return document, c.ownErrorOf(err, id)
+}
+
 // Together does reads at the same time where that is faster. See docstore.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
@@ -96,10 +106,7 @@ func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docst
 		conditions = append(conditions, docstore.Is(c.OwnerField, actorID))
 	}
 	before, err = c.Documents.Raise(ctx, id, to, set, conditions...)
-	if actorID != 0 && errors.Is(err, docstore.ErrConflict) {
-		return 0, c.NotOwner(id)
-	}
-	return before, c.errorOf(err, id)
+	return before, c.ownErrorOf(err, id)
 }
 
 // Touch tells the followers of a document that something beside it has changed, and sets fields. See
@@ -123,11 +130,7 @@ func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store
 // DeleteBy deletes a document that must belong to the user. A later sweep removes its children. set are
 // values of its tombstone; see docstore.Deletion.
 func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, set ...docstore.Condition) error {
-	err := c.Documents.DeleteSetting(ctx, id, set, docstore.Is(c.OwnerField, actorID))
-	if errors.Is(err, docstore.ErrConflict) {
-		return c.NotOwner(id)
-	}
-	return c.errorOf(err, id)
+	return c.ownErrorOf(c.Documents.DeleteSetting(ctx, id, set, docstore.Is(c.OwnerField, actorID)), id)
 }
 
 // IsStored reports whether a document is stored, and no later failure undoes the answer. What is removed
@@ -146,6 +149,14 @@ func (c *Collection[T]) errorOf(err error, id int64) error {
 		return c.NotFound(id)
 	}
 	return err
+}
+
+// ownErrorOf is errorOf for a change whose only condition is the owner.
+func (c *Collection[T]) ownErrorOf(err error, id int64) error {
+	if errors.Is(err, docstore.ErrConflict) {
+		return c.NotOwner(id)
+	}
+	return c.errorOf(err, id)
 }
 
 // Confirm makes documents durable that were found as a caller wants them. An earlier call may have

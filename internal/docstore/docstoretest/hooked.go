@@ -98,7 +98,7 @@ func (t *hookedTable) UpdateMany(ctx context.Context, changes []docstore.Change)
 	return made, err
 }
 
-func (t *hookedTable) Modify(ctx context.Context, modification docstore.Modification) (before int64, err error) {
+func (t *hookedTable) Modify(ctx context.Context, modification docstore.Modification) (before bson.Raw, err error) {
 	err = t.write(ctx, "Modify", func() (err error) { before, err = t.Table.Modify(ctx, modification); return err })
 	return before, err
 }

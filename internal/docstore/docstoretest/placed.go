@@ -214,8 +214,7 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	_, err := c.Update(t.Context(), last, func(l *leaf) error { l.Color = 100; return nil })
 	must(t, err)
 	must(t, c.UpdateMany(t.Context(), idsOf(all), func(l *leaf) bool { l.RequestKey += " again"; return true }))
-	_, err = c.Raise(t.Context(), last, docstore.Amount{Field: "seen", By: 3}, nil)
-	must(t, err)
+	must(t, seenBy(t, c, last, 3))
 	for _, read := range []func() (leaf, error){
 		func() (leaf, error) { return c.Get(t.Context(), last) },
 		func() (leaf, error) { return c.GetLinearizable(t.Context(), last) },
@@ -227,8 +226,7 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	}
 	must(t, c.Delete(t.Context(), last))
 	wantError(t, c.Delete(t.Context(), last), docstore.ErrNotFound)
-	_, err = c.Raise(t.Context(), last, docstore.Amount{Field: "seen", By: 3}, nil)
-	wantError(t, err, docstore.ErrNotFound)
+	wantError(t, seenBy(t, c, last, 3), docstore.ErrNotFound)
 	_, err = c.Update(t.Context(), last, func(*leaf) error { return nil })
 	wantError(t, err, docstore.ErrNotFound)
 }

@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -19,12 +20,13 @@ func raiseCases() []testCase {
 		{"an update that has read what Raise sets runs again", raiseDuringUpdate},
 		{"of concurrent updates and raises all take effect", raisesAndUpdates},
 		{"Observe runs again after a raise", observesRaise},
+		{"Set changes integers of an index and texts, and returns the document", sets},
 		{"an amount for a field that is no integer is refused", amountMisfit},
 	}
 }
 
-// seenBy raises the field of a place.
-func seenBy(t *testing.T, c *docstore.Collection[int64, place], id, to int64) error {
+// seenBy raises the field of a document.
+func seenBy[T any](t *testing.T, c *docstore.Collection[int64, T], id, to int64) error {
 	t.Helper()
 	_, err := c.Raise(t.Context(), id, docstore.Amount{Field: "seen", By: to}, nil)
 	return err
@@ -226,4 +228,44 @@ func observesRaise(t *testing.T, engine docstore.Engine) {
 		return nil
 	}))
 	wantEqual(t, "seen", seen, []int64{0, 1, 2})
+}
+
+// pin is a document with an integer in an index that is not unique.
+type pin struct {
+	ID    int64  `bson:"_id"`
+	Owner int64  `bson:"owner"`
+	Cell  int64  `bson:"cell"`
+	Note  string `bson:"note"`
+	Text  string `bson:"text"`
+}
+
+func sets(t *testing.T, engine docstore.Engine) {
+	byCell, byOwner := docstore.Index1[int64]{Name: "cell", A: "cell"}, docstore.Index1[int64]{Name: "owner", A: "owner"}
+	c := openAs[pin](t, engine, docstore.Spec{
+		Name: "pins", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner"},
+		Indexes: []docstore.Index{byCell.Declare(), byOwner.Declare()},
+	})
+	long := strings.Repeat("l", 10_000)
+	must(t, c.Insert(t.Context(), pin{ID: 1, Owner: 1, Cell: 3, Note: "a", Text: long}))
+	want := pin{ID: 1, Owner: 1, Cell: 5, Note: long + "b", Text: long}
+	set := map[string]any{"cell": int64(5), "note": want.Note}
+	got, err := c.Set(t.Context(), 1, set, docstore.Is[int64]("owner", 1))
+	must(t, err)
+	wantEqual(t, "returned", got, want)
+	for cell, n := range map[int64]int64{3: 0, 5: 1} {
+		found, err := c.Count(t.Context(), byCell.Is(cell).Everywhere())
+		must(t, err)
+		wantEqual(t, "in the index", found, n)
+	}
+	_, err = c.Set(t.Context(), 1, set, docstore.Is[int64]("owner", 2))
+	wantError(t, err, docstore.ErrConflict)
+	_, err = c.Set(t.Context(), 9, set, docstore.Is[int64]("owner", 2))
+	wantError(t, err, docstore.ErrNotFound)
+	for field, value := range map[string]any{"cell": "text", "owner": int64(3), "nowhere": int64(1)} {
+		_, err = c.Set(t.Context(), 1, map[string]any{field: value})
+		wantPlain(t, err)
+	}
+	got, err = c.Get(t.Context(), 1)
+	must(t, err)
+	wantEqual(t, "stored", got, want)
 }

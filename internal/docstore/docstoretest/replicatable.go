@@ -245,8 +245,8 @@ func (t *replicaTable) UpdateMany(ctx context.Context, changes []docstore.Change
 	return made, nil
 }
 
-func (t *replicaTable) Modify(ctx context.Context, modification docstore.Modification) (int64, error) {
-	return write(ctx, t, t.shardOf(modification.ID), func(ctx context.Context, on docstore.Table) (int64, error) {
+func (t *replicaTable) Modify(ctx context.Context, modification docstore.Modification) (bson.Raw, error) {
+	return write(ctx, t, t.shardOf(modification.ID), func(ctx context.Context, on docstore.Table) (bson.Raw, error) {
 		return on.Modify(ctx, modification)
 	})
 }

@@ -212,7 +212,7 @@ func (p *pair) modify(rt *rapid.T) {
 	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
 		amounts = append(amounts, docstore.Amount{Field: "code", By: 1})
 	}
-	modification := docstore.Modification{ID: id, Add: amounts}
+	modification := docstore.Modification{ID: id, Add: amounts, Fields: rapid.SampledFrom([][]string{nil, {}, {"top", "note"}}).Draw(rt, "fields")}
 	if rapid.Bool().Draw(rt, "raises") {
 		modification.Raise = docstore.Amount{Field: "top", By: rapid.Int64Range(-3, 9).Draw(rt, "to")}
 	}
@@ -224,7 +224,10 @@ func (p *pair) modify(rt *rapid.T) {
 	}
 	p.same(rt, "modify", func(ctx context.Context, i int) any {
 		before, err := p.tables[i].Modify(ctx, modification)
-		return outcome{before, false, kindOf(err)}
+		if before == nil {
+			return outcome{nil, false, kindOf(err)}
+		}
+		return outcome{alike(rt, []bson.Raw{before}), false, kindOf(err)}
 	})
 }
 

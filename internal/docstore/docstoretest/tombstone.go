@@ -94,10 +94,7 @@ func goneForAll(t *testing.T, engine docstore.Engine) {
 		func() (grave, error) {
 			return c.Update(t.Context(), 2, func(g *grave) error { g.Title = "x"; return nil })
 		},
-		func() (grave, error) {
-			_, err := c.Raise(t.Context(), 2, docstore.Amount{Field: "seen", By: 1}, nil)
-			return grave{}, err
-		},
+		func() (grave, error) { return grave{}, seenBy(t, c, 2, 1) },
 	} {
 		_, err := get()
 		wantError(t, err, docstore.ErrNotFound)
@@ -173,8 +170,7 @@ func tombstonesAreBare(t *testing.T, engine docstore.Engine) {
 	c := someGraves(t, engine, 2)
 	_, err := c.Update(t.Context(), 1, func(g *grave) error { g.Title = "renamed"; return nil })
 	must(t, err)
-	_, err = c.Raise(t.Context(), 1, docstore.Amount{Field: "seen", By: 1}, nil)
-	must(t, err)
+	must(t, seenBy(t, c, 1, 1))
 	must(t, c.Delete(t.Context(), 1))
 	all := withTombstones(t, engine)
 	wantEqual(t, "documents", len(all), 2)

@@ -107,33 +107,26 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 // update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
 // made, or nil. A change that no document fits fails all.
 func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals []error, err error) {
-	size := 0
+	write, size := t.writer(changes...)
 	effects := make([]effect, len(changes))
 	for i, change := range changes {
 		if err := t.spec.CheckChange(change); err != nil {
 			return nil, err
 		}
 		effects[i] = t.effectOf(change)
-		for _, set := range change.Set {
-			size += len(set.Value.Value)
-		}
 	}
 	refusals = make([]error, len(changes))
-	write := t.engine.write
-	if size > smallUpdate {
-		write = t.engine.add
-	}
 	err = write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, change := range changes {
-			refusals[i], err = b.modify(change.ID, effects[i], func(old bson.Raw) (bson.Raw, error) {
-				switch revision, err := docstore.RevisionOf(old); {
+			refusals[i], err = b.modify(change.ID, effects[i], func(_ []byte, old record) (bson.Raw, error) {
+				switch revision, err := docstore.RevisionOf(old.bson); {
 				case err != nil:
 					return nil, err
 				case revision != change.Revision:
 					return nil, docstore.ErrConflict
 				}
-				return change.Apply(old)
+				return change.Apply(old.bson)
 			})
 			changed = changed || refusals[i] == nil
 			if err != nil {
@@ -145,18 +138,39 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 	return refusals, err
 }
 
+// writer returns the way to make changes, and the size of the fields that they set.
+func (t *table) writer(changes ...docstore.Change) (write func(context.Context, int, operation) error, size int) {
+	for _, change := range changes {
+		for _, set := range change.Set {
+			size += len(set.Value.Value)
+		}
+	}
+	if size > smallUpdate {
+		return t.engine.add, size
+	}
+	return t.engine.write, size
+}
+
 // Modify changes fields of a document.
-func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before int64, err error) {
+func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before bson.Raw, err error) {
 	var refusal error
 	has := t.effectOf(modification.Change())
-	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
-		refusal, err = t.buckets(tx).modify(modification.ID, has, func(old bson.Raw) (changed bson.Raw, err error) {
-			changed, before, err = modification.Apply(old)
-			return changed, err
+	write, size := t.writer(modification.Change())
+	err = write(ctx, size, func(tx *bolt.Tx) (_ bool, err error) {
+		refusal, err = t.buckets(tx).modify(modification.ID, has, func(key []byte, old record) (_ bson.Raw, err error) {
+			if fields := modification.Fields; fields == nil || len(fields) > 0 {
+				if before, err = t.whole(tx, key, old, fields); err != nil {
+					return nil, err
+				}
+			}
+			return modification.Apply(old.bson)
 		})
 		return refusal == nil && err == nil, err
 	})
-	return before, cmp.Or(err, refusal)
+	if err = cmp.Or(err, refusal); err != nil {
+		return nil, err
+	}
+	return before, nil
 }
 
 // effect is what a change does beside the document: whether it changes index entries, and whether it
@@ -168,7 +182,7 @@ func (t *table) effectOf(change docstore.Change) effect {
 }
 
 // modify replaces a document by the result of change, whose error is the refusal.
-func (b buckets) modify(id docstore.Value, has effect, change func(old bson.Raw) (bson.Raw, error)) (refusal, err error) {
+func (b buckets) modify(id docstore.Value, has effect, change func(key []byte, old record) (bson.Raw, error)) (refusal, err error) {
 	key, refusal := b.table.idKey(id)
 	if refusal != nil {
 		return refusal, nil
@@ -181,7 +195,7 @@ func (b buckets) modify(id docstore.Value, has effect, change func(old bson.Raw)
 	if old.isTombstone {
 		return docstore.ErrNotFound, nil
 	}
-	changed, refusal := change(old.bson)
+	changed, refusal := change(key, old)
 	if refusal != nil {
 		return refusal, nil
 	}

@@ -106,27 +106,24 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 	return made, err
 }
 
-// Modify changes fields of one document. It reads the one that it raises by the same command.
-func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before int64, err error) {
+// Modify changes fields of one document. It reads what it returns by the same command.
+func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before bson.Raw, err error) {
 	byID, err := t.byID(modification.ID)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	filter := meeting(t.alive(byID), modification.If)
 	update := bson.D{{Key: "$inc", Value: increase(modification.Counts(), modification.Add)}}
 	if len(modification.Set) > 0 {
 		update = append(update, setting(modification.Set))
 	}
+	if to := modification.Raise; to.Field != "" {
+		update = append(update, bson.E{Key: "$max", Value: bson.D{{Key: to.Field, Value: to.By}}})
+	}
 	update = t.stamped(update, modification.Change())
-	err = t.write(ctx, func() error {
+	err = t.write(ctx, func() (err error) {
 		var isDone bool
-		if modification.Raise.Field == "" {
-			result, err := t.collection.UpdateOne(ctx, filter, update)
-			if err != nil {
-				return t.updateError(err)
-			}
-			isDone = result.MatchedCount > 0
-		} else if before, isDone, err = t.raise(ctx, filter, update, modification.Raise); err != nil {
+		if before, isDone, err = t.modify(ctx, filter, update, modification.Fields); err != nil {
 			return t.updateError(err)
 		}
 		if isDone {
@@ -137,20 +134,24 @@ func (t *table) Modify(ctx context.Context, modification docstore.Modification) 
 	return before, err
 }
 
-// raise makes an update that raises a field, and returns what the field was.
-func (t *table) raise(ctx context.Context, filter, update bson.D, to docstore.Amount) (before int64, isDone bool, err error) {
-	update = append(update, bson.E{Key: "$max", Value: bson.D{{Key: to.Field, Value: to.By}}})
-	former, err := t.collection.FindOneAndUpdate(ctx, filter, update,
-		options.FindOneAndUpdate().SetReturnDocument(options.Before).SetProjection(bson.D{{Key: to.Field, Value: 1}}),
-	).Raw()
+// modify changes a document, and returns the fields of what it was.
+func (t *table) modify(ctx context.Context, filter, update bson.D, fields []string) (before bson.Raw, isDone bool, err error) {
+	if fields != nil && len(fields) == 0 {
+		result, err := t.collection.UpdateOne(ctx, filter, update)
+		return nil, err == nil && result.MatchedCount > 0, err
+	}
+	reading := options.FindOneAndUpdate().SetReturnDocument(options.Before)
+	if fields != nil {
+		reading.SetProjection(projection(fields, nil))
+	}
+	read, err := t.collection.FindOneAndUpdate(ctx, filter, update, reading).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return 0, false, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return 0, false, err
+		return nil, false, err
 	}
-	before, _ = former.Lookup(to.Field).Int64OK()
-	return before, true, nil
+	return t.shown(read), true, nil
 }
 
 // whyNot returns the reason why no document matched. If there were conditions, it looks whether the id

@@ -187,7 +187,7 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (int6
 }
 
 // Modify changes fields of a document.
-func (t *table) Modify(ctx context.Context, modification docstore.Modification) (int64, error) {
+func (t *table) Modify(ctx context.Context, modification docstore.Modification) (bson.Raw, error) {
 	ctx, call := t.begin(ctx, "modify", docstore.IDIndex)
 	before, err := t.Table.Modify(ctx, modification)
 	call.end(err)
