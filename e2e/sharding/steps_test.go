@@ -24,7 +24,7 @@ func stepsOfOperations() map[string]string {
 		"getBlog":                             "1 2 1",
 		"getBlog with withIDs":                "1 2 1",
 		"getUserBlogList":                     "1",
-		"postBlog":                            "2 1 1 1 1; 1 1",
+		"postBlog":                            "2 1 1 2; 1 1",
 		"updateBlog":                          "2 2",
 		"castVote":                            "2 1 1 1 1 1; 1 1",
 		"getPOI":                              "1 3 1",

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -16,6 +17,8 @@ import (
 const (
 	// rewardsBatch is how many rewards are read at a time.
 	rewardsBatch = 1000
+	// takeBackTime bounds takeBack, which goes on after its caller has left.
+	takeBackTime = 5 * time.Second
 	// rewardDayGrace is how long a day's record is kept after the day: the next day, and longer
 	// than any call and than the difference between clocks.
 	rewardDayGrace = 25 * time.Hour
@@ -27,40 +30,58 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 	given := reward{
 		ID: rewardID(request.GetUserId(), request.GetSource()), UserID: request.GetUserId(), Amount: request.GetAmount(),
 	}
-	isLimited := s.daily.limit > 0 && given.Amount != 0
-	var before []docstore.Stored[reward]
+	var missing error
 	err := docstore.Together(s.store, func() error {
-		_, err := s.users.Get(ctx, request.GetUserId())
-		return noUser(err, request.GetUserId())
-	}, func() (err error) {
-		if isLimited {
-			before, err = s.rewards.GetDurable(ctx, []string{given.ID})
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	hasRoom := true
-	// A reward that exists takes nothing from today, because it may be of an earlier day.
-	if isLimited && len(before) == 0 {
-		hasRoom, err = s.daily.admit(ctx, given.UserID, request.GetSource())
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !hasRoom {
-		given.Amount = 0
-	}
-	err = s.rewards.Insert(ctx, given)
-	var duplicate *docstore.DuplicateError
-	if errors.As(err, &duplicate) {
-		given, err = s.rewards.GetLinearizable(ctx, given.ID)
+		_, missing = s.users.Get(ctx, given.UserID)
+		return noUser(missing, given.UserID)
+	}, func() error { return s.give(ctx, &given, request.GetSource()) })
+	if errors.Is(missing, docstore.ErrNotFound) {
+		err = cmp.Or(s.takeBack(ctx, given), err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &accountv1.GrantRewardResponse{Amount: given.Amount}, nil
+}
+
+// takeBack deletes a reward of a user who is not there.
+func (s *Server) takeBack(ctx context.Context, given reward) error {
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	defer end()
+	if _, err := s.users.GetLinearizable(ctx, given.UserID); !errors.Is(err, docstore.ErrNotFound) {
+		return err // the read that missed the user was an old one
+	}
+	if err := s.rewards.Delete(ctx, given.ID); !errors.Is(err, docstore.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// give stores a reward, or reads the one that its source has given before.
+func (s *Server) give(ctx context.Context, given *reward, source string) error {
+	if s.daily.limit > 0 && given.Amount != 0 {
+		// A reward that exists takes nothing from today, because it may be of an earlier day.
+		before, err := s.rewards.GetDurable(ctx, []string{given.ID})
+		if err != nil {
+			return err
+		}
+		hasRoom := true
+		if len(before) == 0 {
+			hasRoom, err = s.daily.admit(ctx, given.UserID, source)
+		}
+		if err != nil {
+			return err
+		}
+		if !hasRoom {
+			given.Amount = 0
+		}
+	}
+	err := s.rewards.Insert(ctx, *given)
+	var duplicate *docstore.DuplicateError
+	if errors.As(err, &duplicate) {
+		*given, err = s.rewards.GetLinearizable(ctx, given.ID)
+	}
+	return err
 }
 
 // dailyRewards limits the rewards of a user in a day of UTC, over all processes that share

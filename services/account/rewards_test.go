@@ -1,12 +1,16 @@
 package account
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -196,4 +200,33 @@ func BenchmarkPasswordHash(b *testing.B) {
 		}
 	}
 	b.ReportAllocs()
+}
+
+// remote is a store that is reached over a network, so that calls go together.
+type remote struct{ docstore.Engine }
+
+func (remote) IsLocal() bool { return false }
+
+func TestNoRewardStaysOfAUserWhoIsNotThere(t *testing.T) {
+	b := newBench(t)
+	const nobody = 7
+	ctx, leave := context.WithCancel(t.Context())
+	b.store = remote{&docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		err := do()
+		if call.Method == "Insert" {
+			leave() // the caller does not wait for the rest
+		}
+		return err
+	}}}
+	s := b.newServer(t)
+	for _, each := range []context.Context{ctx, t.Context()} {
+		_, err := s.GrantReward(each, &accountv1.GrantRewardRequest{UserId: nobody, Source: "a", Amount: 10})
+		wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+		if _, err := s.rewards.Get(t.Context(), rewardID(nobody, "a")); !errors.Is(err, docstore.ErrNotFound) {
+			t.Errorf("the reward is there: %v", err)
+		}
+	}
+	if ctx.Err() == nil {
+		t.Error("no reward was stored before the user was known")
+	}
 }
