@@ -69,6 +69,9 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	}
 	s.record.add(command)
 	s.monitor.see(command)
+	if command.Name == "insert" { // a server stamps it before it queues, and an update after that
+		command = s.time.stamp(command)
+	}
 	fault := s.faults.choose(command)
 	fault.await(ctx)
 	switch fault.Kind {

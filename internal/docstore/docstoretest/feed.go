@@ -209,6 +209,7 @@ func feedsTouches(t *testing.T, engine docstore.Engine) {
 	f := &follower{posts: c, limit: 3}
 	want := post{ID: 1, Title: "a", Photos: 1}
 	must(t, c.Insert(t.Context(), want))
+	wantDuplicate(t, c.Insert(t.Context(), want), docstore.IDIndex)
 	f.catchUp(t)
 	must(t, c.Touch(t.Context(), 1, "photos", nil))
 	changes := f.catchUp(t)

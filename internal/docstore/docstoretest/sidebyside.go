@@ -96,18 +96,18 @@ func kindOf(err error) string {
 
 // alike formats documents for a comparison, with the fields in alphabetical order, those of embedded
 // documents too.
-func alike(rt *rapid.T, documents []bson.Raw) string {
+func alike(t rapid.TB, documents []bson.Raw) string {
 	var text strings.Builder
 	for _, document := range documents {
-		fmt.Fprintf(&text, "%s\n", ordered(rt, document))
+		fmt.Fprintf(&text, "%s\n", ordered(t, document))
 	}
 	return text.String()
 }
 
-func ordered(rt *rapid.T, document bson.Raw) string {
+func ordered(t rapid.TB, document bson.Raw) string {
 	elements, err := document.Elements()
 	if err != nil {
-		rt.Fatal(err)
+		t.Fatal(err)
 	}
 	fields := make([]string, len(elements))
 	for i, element := range elements {
@@ -115,9 +115,9 @@ func ordered(rt *rapid.T, document bson.Raw) string {
 		shown := fmt.Sprintf("%v %x", value.Type, value.Value)
 		switch value.Type {
 		case bson.TypeEmbeddedDocument:
-			shown = "{" + ordered(rt, value.Document()) + "}"
+			shown = "{" + ordered(t, value.Document()) + "}"
 		case bson.TypeArray: // a document whose fields are 0, 1 and so on
-			shown = "[" + ordered(rt, bson.Raw(value.Array())) + "]"
+			shown = "[" + ordered(t, bson.Raw(value.Array())) + "]"
 		}
 		fields[i] = element.Key() + ": " + shown
 	}

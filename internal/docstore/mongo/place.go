@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -109,41 +110,46 @@ func placeOf(onServer any) (place id.Place) {
 
 func inPlace(place id.Place) bson.E { return bson.E{Key: docstore.PlaceField, Value: int64(place)} }
 
-// maintained returns a document with the fields that the engine stores, which the server puts behind
-// _id.
-func (t *table) maintained(document bson.Raw) (bson.Raw, error) {
-	if len(t.hidden) == 0 {
-		return document, nil
-	}
+// insertion returns the write of a new document, with the fields that the engine stores. One with stamps is an
+// upsert whose filter matches none: the server stamps an insert when it arrives, and $currentDate when it
+// executes the write, which may have waited for longer than a change waits to settle.
+func (t *table) insertion(document bson.Raw) (mongo.WriteModel, error) {
 	for _, field := range t.hidden {
 		if _, err := document.LookupErr(field); err == nil {
 			return nil, fmt.Errorf("collection %q: a document has the field %q already", t.spec.Name, field)
 		}
 	}
-	whole := make(bson.Raw, 4, len(document)+64)
 	isTombstone := t.spec.Tombstones && docstore.IsTombstone(document)
-	if t.spec.Sharding == docstore.ByPlace {
-		if !isTombstone { // which need not have the fields of its place
-			if err := t.spec.CheckPlace(document); err != nil {
-				return nil, err
-			}
-		}
-		id, err := docstore.Field{Name: docstore.IDIndex, Kind: t.spec.ID}.Value(document)
-		if err != nil {
+	if t.spec.Sharding == docstore.ByPlace && !isTombstone { // which need not have the fields of its place
+		if err := t.spec.CheckPlace(document); err != nil {
 			return nil, err
 		}
-		whole = bsoncore.AppendInt64Element(whole, docstore.PlaceField, int64(placeOf(id.BSON())))
 	}
-	if t.spec.Feed != nil || isTombstone {
-		whole = bsoncore.AppendTimestampElement(whole, docstore.ChangedField, 0, 0)
-		whole = bsoncore.AppendTimestampElement(whole, docstore.MadeField, 0, 0)
+	id, err := t.idOf(document)
+	if err != nil {
+		return nil, err
 	}
-	if isTombstone {
-		whole = bsoncore.AppendTimestampElement(whole, docstore.DueField, 0, 0)
+	placed := t.placed(id)
+	rest := placed
+	elements, err := document.Elements()
+	if err != nil {
+		return nil, err
 	}
-	whole = append(whole, document[4:]...)
-	binary.LittleEndian.PutUint32(whole, uint32(len(whole)))
-	return whole, nil
+	for _, element := range elements {
+		if element.Key() != docstore.IDIndex {
+			rest = append(rest, bson.E{Key: element.Key(), Value: element.Value()})
+		}
+	}
+	stamped := []string{docstore.ChangedField, docstore.MadeField}
+	switch {
+	case isTombstone:
+		stamped = append(stamped, docstore.DueField)
+	case t.spec.Feed == nil:
+		return mongo.NewInsertOneModel().SetDocument(rest), nil
+	}
+	none := append(placed[:len(placed):len(placed)], bson.E{Key: docstore.RevisionField, Value: bson.D{{Key: "$lt", Value: int64(0)}}})
+	return mongo.NewUpdateOneModel().SetFilter(none).SetUpsert(true).
+		SetUpdate(bson.D{{Key: "$setOnInsert", Value: rest[len(placed):]}, stamping(stamped...)}), nil
 }
 
 // shown copies a document of a reply, without the fields that no read returns.

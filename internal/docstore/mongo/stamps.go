@@ -14,9 +14,9 @@ import (
 )
 
 // The server stamps the documents of a collection with a feed, with its cluster time, when it executes
-// a write: in an insert in place of an empty timestamp, and in an update by $currentDate. The cluster
-// time grows with each stamp of a replica set, also across elections and whatever its clocks do. A
-// process that stamped itself could be late by as long as a write takes to reach the server.
+// a write, by $currentDate: see insertion. The cluster time grows with each stamp of a replica set, also
+// across elections and whatever its clocks do. A process that stamped itself could be late by as long as
+// a write takes to reach the server.
 
 // changesIndex is the index of the moments of the latest changes.
 const changesIndex = "changes"

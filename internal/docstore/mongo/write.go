@@ -18,22 +18,22 @@ import (
 // refuses each separately.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
 	errs := make([]error, len(documents))
-	var fit []bson.Raw
+	var fit []mongo.WriteModel
 	var at []int
 	for i, document := range documents {
 		if errs[i] = t.spec.CheckDocument(document); errs[i] != nil {
 			continue
 		}
-		placed, err := t.maintained(document)
+		model, err := t.insertion(document)
 		if errs[i] = err; err == nil {
-			fit, at = append(fit, placed), append(at, i)
+			fit, at = append(fit, model), append(at, i)
 		}
 	}
 	err := t.engine.call(ctx, func() error {
 		if len(fit) == 0 {
 			return nil
 		}
-		_, err := t.collection.InsertMany(ctx, fit, options.InsertMany().SetOrdered(false))
+		_, err := t.collection.BulkWrite(ctx, fit, options.BulkWrite().SetOrdered(false))
 		var refused mongo.BulkWriteException
 		if !errors.As(err, &refused) || refused.WriteConcernError != nil {
 			return err

@@ -1,0 +1,56 @@
+package conformance
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// A server may let a write wait, for a lock or for room, longer than a change waits to settle.
+func TestADocumentWhoseInsertQueuesIsInTheFeed(t *testing.T) {
+	server := mongotest.StartServer(t, mongowire.Config{})
+	uri := server.URI("")
+	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 100 * time.Millisecond}}
+	documents := must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, mongotest.NewDatabase(t, uri)), spec))
+	token, seen := "", []int64(nil)
+	follow := func() {
+		for began := time.Now(); time.Since(began) < 5*spec.SettlingTime(); {
+			page := must(documents.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 10}))
+			token = page.Next
+			for _, change := range page.Changes {
+				seen = append(seen, change.ID)
+			}
+		}
+	}
+	arrived, held := make(chan struct{}), make(chan struct{})
+	server.SetFaults(func(command mongowire.Command) mongowire.Fault {
+		if command.Collection != spec.Name || command.Name != "insert" && command.Name != "update" {
+			return mongowire.Fault{}
+		}
+		close(arrived)
+		return mongowire.Fault{Hold: held}
+	})
+	var inserting sync.WaitGroup
+	inserting.Go(func() {
+		if err := documents.Insert(t.Context(), oldRated{1, "late"}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-arrived
+	server.SetFaults(nil)
+	if err := documents.Insert(t.Context(), oldRated{2, "early"}); err != nil {
+		t.Error(err)
+	}
+	follow()
+	close(held)
+	inserting.Wait()
+	follow()
+	if want := []int64{2, 1}; !slices.Equal(seen, want) {
+		t.Errorf("the feed had %v, want %v", seen, want)
+	}
+}
