@@ -42,7 +42,7 @@ func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
 		p.store.fail(broken.cause)
 		for call, run := range calls {
 			t.Run(name+" "+call, func(t *testing.T) {
-				isOwners := []string{"album.DeleteAlbum", "album.AddPhoto", "poi.AddPhoto"}
+				isOwners := []string{"album.DeleteAlbum", "album.AddPhoto", "poi.AddPhoto", "album.UpdateAlbum", "blog.UpdateBlog", "poi.UpdatePoi"}
 				if name == "conflict" && slices.Contains(isOwners, call) { // the store says that another owns it
 					expectFault(t, run(t.Context()), codes.PermissionDenied, "NOT_OWNER")
 					return

@@ -2,10 +2,12 @@ package storekeeping
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -95,12 +97,36 @@ func everything() docstore.Scan {
 	}
 }
 
-// walk calls visit for each page of a scan in the order of ids.
+// ordered returns a document with its fields in the order of their names and _id first. Stores keep the same
+// document with its fields in different orders, and MongoDB changes that of a new one.
+func ordered(document bson.Raw) (bson.Raw, error) {
+	elements, err := document.Elements()
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(elements, func(a, b bson.RawElement) int {
+		return strings.Compare(strings.TrimPrefix(a.Key(), docstore.IDIndex), strings.TrimPrefix(b.Key(), docstore.IDIndex))
+	})
+	into := make(bson.Raw, 4, len(document))
+	for _, element := range elements {
+		into = append(into, element...)
+	}
+	into = append(into, 0)
+	binary.LittleEndian.PutUint32(into, uint32(len(into))) // #nosec G115 -- at most 16 MiB
+	return into, nil
+}
+
+// walk calls visit for each page of a scan in the order of ids, with ordered documents.
 func walk(ctx context.Context, spec docstore.Spec, table docstore.Table, scan docstore.Scan, visit func([]bson.Raw) error) error {
 	for {
 		documents, more, err := table.Scan(ctx, scan)
 		if err != nil {
 			return err
+		}
+		for i := range documents {
+			if documents[i], err = ordered(documents[i]); err != nil {
+				return err
+			}
 		}
 		if err := visit(documents); err != nil || !more {
 			return err

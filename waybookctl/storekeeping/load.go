@@ -227,7 +227,9 @@ func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, d
 		if ids[i], err = idOf(spec, document); err != nil {
 			return 0, err
 		}
-		given[ids[i]] = document
+		if given[ids[i]], err = ordered(document); err != nil {
+			return 0, err
+		}
 	}
 	between := everything()
 	between.Where = docstore.All(docstore.IDIndex).Within(docstore.Span{From: ids[0], To: ids[len(ids)-1]}).Everywhere()

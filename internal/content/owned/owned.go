@@ -102,11 +102,12 @@ func (c *Collection[T]) Together(reads ...func() error) error { return c.Documen
 // docstore.Collection.Raise.
 func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docstore.Amount, set map[string]any) (before int64, err error) {
 	var conditions []docstore.Condition
+	errorOf := c.errorOf
 	if actorID != 0 {
-		conditions = append(conditions, docstore.Is(c.OwnerField, actorID))
+		conditions, errorOf = append(conditions, docstore.Is(c.OwnerField, actorID)), c.ownErrorOf
 	}
 	before, err = c.Documents.Raise(ctx, id, to, set, conditions...)
-	return before, c.ownErrorOf(err, id)
+	return before, errorOf(err, id)
 }
 
 // Touch tells the followers of a document that something beside it has changed, and sets fields. See
