@@ -35,6 +35,8 @@ type user struct {
 	id    int64
 	email string
 	token string
+	// device is the token of a device that has logged in; empty if none has.
+	device string
 }
 
 const password = "a long password"
@@ -50,6 +52,7 @@ func (c *cluster) newUser(p *replica, name string) user {
 func (c *cluster) fill(p *replica) (made material) {
 	ctx := c.t.Context()
 	made.owner, made.visitor = c.newUser(p, "owner"), c.newUser(p, "visitor")
+	made.owner.device = taken(p.account.Authenticate(ctx, &accountv1.AuthenticateRequest{Email: made.owner.email, Password: password})).GetDeviceToken()
 	newAlbum := func() int64 {
 		return taken(p.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: made.owner.id, Title: "x", Category: 1, Location: taipei})).GetAlbum().GetAlbumId()
 	}
@@ -101,6 +104,10 @@ func operations() []operation {
 	number := func(of func(material) string, name string, value func(material) int64) func(material) string {
 		return func(c material) string { return fmt.Sprint(of(c), "&", name, "=", value(c)) }
 	}
+	credentials := func(of user) string {
+		return "email=" + url.QueryEscape(of.email) + "&password=" + url.QueryEscape(password)
+	}
+	login := func(c material) string { return credentials(c.visitor) }
 	always := func(text string) func(material) string { return func(material) string { return text } }
 	comment := map[string]func(material) string{
 		"albumID": number(album, "commentID", func(c material) int64 { return c.albumComment }),
@@ -129,9 +136,9 @@ func operations() []operation {
 		{name: "withdrawRecommendation with albumID", parameters: func(c material) string { return fmt.Sprint("albumID=", c.recommendedAlbum) }},
 		{name: "withdrawRecommendation with blogID", parameters: func(c material) string { return fmt.Sprint("blogID=", c.recommendedBlog) }},
 		{name: "withdrawRecommendation with POIID", parameters: func(c material) string { return fmt.Sprint("POIID=", c.poi2) }},
-		{name: "login", parameters: func(c material) string {
-			return "email=" + url.QueryEscape(c.visitor.email) + "&password=" + url.QueryEscape(password)
-		}},
+		{name: "login", parameters: login},
+		{name: "login again", parameters: login},
+		{name: "login from a known device", isOwner: true, parameters: func(c material) string { return credentials(c.owner) }},
 		{name: "ImportPois of two landmarks", call: importPois},
 		{name: "ExportPois of an owner", call: exportPois},
 		{name: "BatchGetAlbums in three places", call: batchGet},
@@ -181,9 +188,11 @@ func (o operation) run(t *testing.T, p *replica, about material) {
 	if o.isOwner {
 		from = about.owner
 	}
-	if name != "login" {
-		request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", from.id, from.token))
+	cookie := fmt.Sprintf("id=%d; idrand=%s", from.id, from.token)
+	if name == "login" {
+		cookie = "waybook_device=" + from.device
 	}
+	request.Header.Set("Cookie", cookie)
 	reply := httptest.NewRecorder()
 	p.edge.ServeHTTP(reply, request)
 	if !strings.Contains(reply.Body.String(), "<status>SUCCESS</status>") {

@@ -2,8 +2,6 @@ package account
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"hash/maphash"
 	"strconv"
@@ -68,82 +66,169 @@ type source struct {
 type counter struct {
 	id    string
 	limit int64
-	// isForgiven: a success removes the whole count. Otherwise it takes back its own attempt
-	// only, because the count includes attempts of others, or on other users.
+	// client, unless empty, has a count and a limit of its own within the count.
+	client      string
+	clientLimit int64
+	// isForgiven: a success removes the whole count. Otherwise it takes back its own attempt and
+	// removes the count of the client. The rest are attempts of others, or on other users.
 	isForgiven bool
 }
 
-// counters returns the counts of an attempt, in the order in which they are checked. The
-// first limit that is reached ends the attempt, and it uses up nothing of the limits behind
-// it. So a client above a limit of its own takes nothing from an email address.
+// counters returns the counts of an attempt, in the order in which they are checked.
 func (l *limiter) counters(from source, end time.Time) []counter {
 	if from.device != "" {
-		return []counter{{attemptsID("device", from.device, end), l.limits.device, true}}
+		return []counter{{id: attemptsID("device", from.device, end), limit: l.limits.device, isForgiven: true}}
 	}
-	pair := strconv.Itoa(len(from.emailKey)) + " " + from.emailKey + " " + from.client
-	all := []counter{
-		{attemptsID("pair", pair, end), l.limits.pair, true},
-		{attemptsID("email", from.emailKey, end), l.limits.email, false},
+	email := counter{
+		id: attemptsID("email", from.emailKey, end), limit: l.limits.email,
+		client: digestOf(from.client), clientLimit: l.limits.pair,
 	}
-	if from.client != "" {
-		all = append([]counter{{attemptsID("client", from.client, end), l.limits.client, false}}, all...)
+	if from.client == "" {
+		return []counter{email}
 	}
-	return all
+	return []counter{{id: attemptsID("client", from.client, end), limit: l.limits.client}, email}
+}
+
+func (c counter) isFull(a attempts) bool {
+	return a.Count >= c.limit || c.client != "" && a.Clients[c.client] >= c.clientLimit
+}
+
+func (c counter) add(a *attempts) {
+	a.Count++
+	if c.client == "" {
+		return
+	}
+	if a.Clients == nil {
+		a.Clients = map[string]int64{}
+	}
+	a.Clients[c.client]++
+}
+
+// takeBack undoes add. It leaves no count below 0 of a client whose count a success removed.
+func (c counter) takeBack(a *attempts) {
+	a.Count--
+	if a.Clients[c.client] > 1 {
+		a.Clients[c.client]--
+	} else {
+		delete(a.Clients, c.client)
+	}
+}
+
+func (c counter) forgive(a *attempts) {
+	a.Count--
+	delete(a.Clients, c.client)
 }
 
 // begin counts an attempt, or refuses it with TOO_MANY_ATTEMPTS. It returns the counts.
+//
+// A client at a limit of its own takes nothing from an email address. So begin reads all counts
+// before it raises one. If others reach a limit meanwhile, it takes back what it has counted.
 func (l *limiter) begin(ctx context.Context, from source) ([]counter, error) {
 	now := l.now()
 	end := now.Truncate(attemptWindow).Add(attemptWindow)
 	counted := l.counters(from, end)
+	before, err := l.read(ctx, counted)
+	if err != nil {
+		return nil, err
+	}
 	for _, each := range counted {
-		if err := l.count(ctx, each, now, end); err != nil {
-			return nil, err
+		var a attempts
+		if stored := before[each.id]; len(stored) > 0 {
+			a = stored[0].Document
+		}
+		if each.isFull(a) {
+			return nil, tooManyAttempts(end.Sub(now))
 		}
 	}
-	return counted, nil
+	steps, isCounted := make([]func() error, len(counted)), make([]bool, len(counted))
+	for i, each := range counted {
+		steps[i] = func() error {
+			err := l.count(ctx, each, before[each.id], now, end)
+			isCounted[i] = err == nil
+			return err
+		}
+	}
+	if err = l.attempts.Together(steps...); err == nil {
+		return counted, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
+	defer cancel()
+	for i, each := range counted {
+		if isCounted[i] {
+			err = errors.Join(err, l.change(ctx, each, each.takeBack))
+		}
+	}
+	return nil, err
+}
+
+// read returns the counts that there are, by their ids. That of a device is mostly missing, because
+// a success removes it, so read leaves it out.
+func (l *limiter) read(ctx context.Context, counters []counter) (map[string][]docstore.Stored[attempts], error) {
+	var ids []string
+	for _, each := range counters {
+		if !each.isForgiven {
+			ids = append(ids, each.id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, err := l.attempts.GetDurable(ctx, ids)
+	all := map[string][]docstore.Stored[attempts]{}
+	for _, each := range found {
+		all[each.Document.ID] = []docstore.Stored[attempts]{each}
+	}
+	return all, err
 }
 
 // count adds one attempt to a count.
-func (l *limiter) count(ctx context.Context, to counter, now, end time.Time) error {
+func (l *limiter) count(ctx context.Context, to counter, before []docstore.Stored[attempts], now, end time.Time) error {
 	done, err := l.turns.take(ctx, to.id)
 	if err != nil {
 		return err
 	}
 	defer done()
 	first := attempts{ID: to.id, ExpireMillis: end.Add(attemptGrace).UnixMilli()}
-	return upsert(ctx, l.attempts, to.id, first, func(a *attempts) error {
-		if a.Count >= to.limit {
+	return upsertFrom(ctx, l.attempts, before, to.id, first, func(a *attempts) error {
+		if to.isFull(*a) {
 			return tooManyAttempts(end.Sub(now))
 		}
-		a.Count++
+		to.add(a)
 		return nil
 	})
 }
 
 // succeeded takes an attempt back that was counted.
 func (l *limiter) succeeded(ctx context.Context, counted []counter) error {
-	for _, each := range counted {
-		if err := l.takeBack(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+	all := make([]func() error, len(counted))
+	for i, each := range counted {
+		all[i] = func() (err error) {
+			if !each.isForgiven {
+				return l.change(ctx, each, each.forgive)
+			}
+			if err = l.attempts.Delete(ctx, each.id); errors.Is(err, docstore.ErrNotFound) {
+				return nil
+			}
 			return err
 		}
 	}
-	return nil
+	return l.attempts.Together(all...)
 }
 
-func (l *limiter) takeBack(ctx context.Context, from counter) error {
-	if from.isForgiven {
-		return l.attempts.Delete(ctx, from.id)
-	}
-	done, err := l.turns.take(ctx, from.id)
+// change changes a count, unless a sweep has removed it.
+func (l *limiter) change(ctx context.Context, of counter, change func(*attempts)) error {
+	done, err := l.turns.take(ctx, of.id)
 	if err != nil {
 		return err
 	}
 	defer done()
-	_, err = l.attempts.Update(ctx, from.id, func(a *attempts) error {
-		a.Count--
+	_, err = l.attempts.Update(ctx, of.id, func(a *attempts) error {
+		change(a)
 		return nil
 	})
+	if errors.Is(err, docstore.ErrNotFound) {
+		return nil
+	}
 	return err
 }
 
@@ -151,8 +236,7 @@ func (l *limiter) takeBack(ctx context.Context, from counter) error {
 // an old count can be removed during new attempts. The id contains a hash of the typed
 // text, because a user may have typed a password into the wrong field.
 func attemptsID(kind, of string, end time.Time) string {
-	sum := sha256.Sum256([]byte(of))
-	return kind + ":" + hex.EncodeToString(sum[:]) + "/" + strconv.FormatInt(end.Unix(), 10)
+	return kind + ":" + digestOf(of) + "/" + strconv.FormatInt(end.Unix(), 10)
 }
 
 func tooManyAttempts(wait time.Duration) error {

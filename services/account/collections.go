@@ -84,11 +84,13 @@ type session struct {
 func (s session) expiry() int64 { return s.ExpireMillis }
 
 // attempts counts login attempts in one time window, for an email address, from a client
-// address, for both together, or from a known device.
+// address, or from a known device.
 type attempts struct {
 	// ID is the result of attemptsID.
 	ID    string `bson:"_id"`
 	Count int64  `bson:"count"`
+	// Clients are the attempts for an email address by client, which is a SHA-256 of its address.
+	Clients map[string]int64 `bson:"clients,omitempty"`
 	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }

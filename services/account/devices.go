@@ -38,19 +38,21 @@ type present struct {
 	token  string
 }
 
-// named returns the devices that tokens name and that have not expired. Their users may have
-// another generation by now.
-func (d *devices) named(ctx context.Context, tokens []string) (all []present, err error) {
-	if len(tokens) == 0 {
-		return nil, nil
-	}
-	ids := make([]int64, len(tokens))
+// usersOf returns the ids of users that tokens name.
+func usersOf(tokens []string) (ids []int64, err error) {
+	ids = make([]int64, len(tokens))
 	for i, token := range tokens {
 		id, _, _ := strings.Cut(token, "-")
 		if ids[i], err = strconv.ParseInt(id, 10, 64); err != nil {
 			return nil, err
 		}
 	}
+	return ids, nil
+}
+
+// named returns the devices of users that tokens name and that have not expired. The users may
+// have another generation by now.
+func (d *devices) named(ctx context.Context, tokens []string, ids []int64) (all []present, err error) {
 	stored, err := d.stored.GetMany(ctx, ids)
 	if err != nil {
 		return nil, err

@@ -205,11 +205,13 @@ func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
 	whole.newDevice(t, "a@waybook.example", "password of a")
 	own := whole.newDevice(t, "eve@waybook.example", "password of eve")
 	var calls []docstoretest.Call
-	record := func(_ context.Context, call docstoretest.Call, do func() error) error {
+	b.store = &docstoretest.Hooked{Engine: b.store, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
 		calls = append(calls, call)
 		return do()
-	}
-	b.store = &docstoretest.Hooked{Engine: b.store, Read: record, Write: record}
+	}, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		t.Errorf("a refusal writes: %v", call)
+		return do()
+	}}
 	s := b.newServer(t)
 	s.logins.limits.pair = 0
 	for name, tokens := range map[string][]string{

@@ -2,6 +2,7 @@ package account
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -146,5 +148,32 @@ func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
 			t.Errorf("the other user: %v", err)
 		}
 		s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
+	})
+}
+
+func TestGuessesDuringFailoversExceedNoLimit(t *testing.T) {
+	limits := attemptLimits{pair: 2, client: 4, email: 3}
+	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+		b := newFailing(t, seed)
+		b.cluster.Trouble(seed)
+		made := map[string]int64{}
+		for range 5 + b.IntN(15) {
+			s := b.newMortal(t)
+			s.logins.limits = limits
+			email, client := fmt.Sprint("email ", b.IntN(2)), fmt.Sprint("client ", b.IntN(2))
+			err := s.logIn(t.Context(), email, "a wrong password", client)
+			switch failed := apierror.From(err); failed.Reason {
+			case "PASSWORD_INCORRECT":
+				made[email]++
+				made[client]++
+				made[email+client]++
+			case "TOO_MANY_ATTEMPTS":
+			default:
+				isDone(t, err)
+			}
+			if made[email] > limits.email || made[client] > limits.client || made[email+client] > limits.pair {
+				t.Fatalf("these guesses were checked: %v", made)
+			}
+		}
 	})
 }

@@ -22,15 +22,21 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 		return nil, err
 	}
 	from.device = device.ID
-	counted, err := s.logins.begin(ctx, from)
+	var counted []counter
+	err = s.users.Together(func() (err error) {
+		counted, err = s.logins.begin(ctx, from)
+		return err
+	}, func() (err error) {
+		if device.ID == "" {
+			found, err = s.users.Find(ctx, byEmail().Is(from.emailKey))
+		}
+		if errors.Is(err, docstore.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	if device.ID == "" {
-		found, err = s.users.Find(ctx, byEmail().Is(from.emailKey))
-		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
-			return nil, err
-		}
 	}
 	// The generation of the reply comes from the same read as the hash that is checked.
 	isRight, err := s.passwords.match(ctx, from.lane(), request.GetPassword(), found.PasswordHash)
@@ -40,13 +46,20 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	if !isRight || found.IsDisabled {
 		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is incorrect")
 	}
-	if err := s.logins.succeeded(ctx, counted); err != nil {
+	var notRemembered error
+	err = s.users.Together(func() error {
+		return s.logins.succeeded(ctx, counted)
+	}, func() error {
+		device, notRemembered = s.devices.remember(ctx, found, device)
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	s.renewHash(ctx, from.lane(), found, request.GetPassword())
 	reply := &accountv1.AuthenticateResponse{User: userProto(found), CredentialGeneration: &found.CredentialGeneration}
-	if device, err = s.devices.remember(ctx, found, device); err != nil {
-		s.log.WarnContext(ctx, "failed to store the device of a login", "error", err)
+	if notRemembered != nil {
+		s.log.WarnContext(ctx, "failed to store the device of a login", "error", notRemembered)
 		return reply, nil
 	}
 	reply.DeviceToken, reply.DeviceExpireTime = device.token, timestamppb.New(time.UnixMilli(device.ExpireMillis))
@@ -57,20 +70,30 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 // address and the device's generation; otherwise zero values. What it reads depends on the
 // tokens only. So its time does not reveal whether a user has the address.
 func (s *Server) knownDevice(ctx context.Context, emailKey string, tokens []string) (user, present, error) {
-	named, err := s.devices.named(ctx, tokens)
+	if len(tokens) == 0 {
+		return user{}, present{}, nil
+	}
+	ids, err := usersOf(tokens)
 	if err != nil {
 		return user{}, present{}, err
 	}
+	var named []present
+	var owners []user
+	err = s.users.Together(func() (err error) {
+		named, err = s.devices.named(ctx, tokens, ids)
+		return err
+	}, func() (err error) {
+		owners, err = s.users.GetMany(ctx, ids)
+		return err
+	})
 	for _, each := range named {
-		owner, err := s.users.Get(ctx, each.userID)
-		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
-			return user{}, present{}, err
-		}
-		if owner.ID == each.userID && owner.EmailKey == emailKey && owner.CredentialGeneration == each.CredentialGeneration {
-			return owner, each, nil
+		for _, owner := range owners {
+			if owner.ID == each.userID && owner.EmailKey == emailKey && owner.CredentialGeneration == each.CredentialGeneration {
+				return owner, each, err
+			}
 		}
 	}
-	return user{}, present{}, nil
+	return user{}, present{}, err
 }
 
 // lane returns the lane in which the attempt's password is hashed.

@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -66,23 +67,24 @@ func TestConcurrentGuessesExceedNoLimit(t *testing.T) {
 		"each from another address": {func(i int) string { return fmt.Sprint("client ", i) }, limits.email},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			servers := []*Server{b.newServer(t), b.newServer(t)}
-			servers[0].newUser(t, "a@waybook.example", "password of a")
-			b.hashed()
-			count := 3 * int(c.limit) / 2
-			reasons := guess(t, servers, count, c.client)
-			if reasons["PASSWORD_INCORRECT"] != int(c.limit) || reasons["TOO_MANY_ATTEMPTS"] != count-int(c.limit) {
-				t.Errorf("got these numbers of refusals by reason: %v", reasons)
-			}
-			if n := len(b.hashed()); n != int(c.limit) {
-				t.Errorf("%d guesses were hashed, want %d", n, c.limit)
-			}
-			// The correct password is also refused, without a check, in any spelling of the address.
-			wantFault(t, servers[1].logIn(t.Context(), "A@Waybook.Example", "password of a", c.client(0)), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
-			if n := len(b.hashed()); n != 0 {
-				t.Errorf("%d hashes for a refused attempt", n)
-			}
+			eachWay(t, func(t *testing.T, b *bench) {
+				servers := []*Server{b.newServer(t), b.newServer(t)}
+				servers[0].newUser(t, "a@waybook.example", "password of a")
+				b.hashed()
+				count := 3 * int(c.limit) / 2
+				reasons := guess(t, servers, count, c.client)
+				if reasons["PASSWORD_INCORRECT"] != int(c.limit) || reasons["TOO_MANY_ATTEMPTS"] != count-int(c.limit) {
+					t.Errorf("got these numbers of refusals by reason: %v", reasons)
+				}
+				if n := len(b.hashed()); n != int(c.limit) {
+					t.Errorf("%d guesses were hashed, want %d", n, c.limit)
+				}
+				// The correct password is also refused, without a check, in any spelling of the address.
+				wantFault(t, servers[1].logIn(t.Context(), "A@Waybook.Example", "password of a", c.client(0)), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+				if n := len(b.hashed()); n != 0 {
+					t.Errorf("%d hashes for a refused attempt", n)
+				}
+			})
 		})
 	}
 }
@@ -94,6 +96,76 @@ func TestGuessesFromOneAddressRefuseNoOtherAddress(t *testing.T) {
 	guess(t, []*Server{s}, 300, func(int) string { return "client" })
 	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "other"); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestARefusedAttemptCountsNowhere(t *testing.T) {
+	const client, limit = "client", 4
+	for name, limits := range map[string]attemptLimits{
+		"by the client's limit":       {pair: 9, client: limit, email: 9},
+		"by the pair's limit":         {pair: limit, client: 9, email: 9},
+		"by the limit of the address": {pair: 9, client: 9, email: limit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachWay(t, func(t *testing.T, b *bench) {
+				servers := []*Server{b.newServer(t), b.newServer(t)}
+				for _, s := range servers {
+					s.logins.limits = limits
+				}
+				// Concurrent attempts may refuse each other before a limit is reached.
+				checked := guess(t, servers, 40, func(int) string { return client })["PASSWORD_INCORRECT"]
+				for guess(t, servers, 1, func(int) string { return client })["PASSWORD_INCORRECT"] > 0 {
+					checked++
+				}
+				if checked != limit {
+					t.Errorf("%d guesses were checked, want %d", checked, limit)
+				}
+				end := b.clock().Truncate(attemptWindow).Add(attemptWindow)
+				for _, each := range servers[0].logins.counters(source{emailKey: "a@waybook.example", client: client}, end) {
+					stored, err := servers[0].logins.attempts.Get(t.Context(), each.id)
+					if err != nil || stored.Count != limit || each.client != "" && !maps.Equal(stored.Clients, map[string]int64{each.client: limit}) {
+						t.Errorf("got %v, %v", stored, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAnAttemptThatIsTakenBackLeavesItsClientNeitherACreditNorARecord(t *testing.T) {
+	of := counter{client: "client"}
+	for name, steps := range map[string][]func(*attempts){
+		"alone":           {of.add, of.takeBack},
+		"after a success": {of.add, of.add, of.forgive, of.takeBack},
+	} {
+		var a attempts
+		for _, step := range steps {
+			step(&a)
+		}
+		if a.Count != 0 || len(a.Clients) != 0 {
+			t.Errorf("%s: got %v", name, a)
+		}
+	}
+}
+
+func TestACountThatIsRemovedWhileItIsRaisedIsMadeAnew(t *testing.T) {
+	s := newBench(t).newServer(t)
+	count, end := counter{id: "email:x", limit: 9}, s.now()
+	if err := s.logins.count(t.Context(), count, nil, end, end); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.logins.read(t.Context(), []counter{count})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.logins.attempts.Delete(t.Context(), count.id); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.logins.count(t.Context(), count, before[count.id], end, end); err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := s.logins.attempts.Get(t.Context(), count.id); err != nil || stored.Count != 1 {
+		t.Errorf("got %v, %v", stored, err)
 	}
 }
 
@@ -165,7 +237,7 @@ func TestASweepRemovesCountsOfPastWindows(t *testing.T) {
 		}
 		return count(t, s.logins.attempts)
 	}
-	const counts = 3 // for the client, the email address, and both together
+	const counts = 2 // for the client, and for the email address
 	wantFault(t, wrong(), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	b.advance(attemptWindow - time.Millisecond)
 	if n := left(); n != counts {

@@ -51,6 +51,22 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
+// distant is a store over a network: calls that do not need each other's results are made at the same time.
+type distant struct{ docstore.Engine }
+
+func (distant) IsLocal() bool { return false }
+
+// eachWay runs a test on a store in the process and on a distant one.
+func eachWay(t *testing.T, test func(t *testing.T, b *bench)) {
+	t.Helper()
+	t.Run("local", func(t *testing.T) { test(t, newBench(t)) })
+	t.Run("distant", func(t *testing.T) {
+		b := newBench(t)
+		b.store = distant{b.store}
+		test(t, b)
+	})
+}
+
 // newServer returns another service on the same store, like a replica.
 func (b *bench) newServer(t testing.TB) *Server {
 	t.Helper()

@@ -19,20 +19,21 @@ const (
 	tidyTimeout = 2 * time.Second
 )
 
-// makeRoom closes the oldest sessions of a user who has as many open ones as the limit allows.
+// makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows.
 // Concurrent calls may exceed the limit by their number; the next call closes the excess. A
 // call closes at most maxSessionDeletions, so a lowered limit may take several calls.
-func (s *Server) makeRoom(ctx context.Context, u user) error {
+func (s *Server) makeRoom(ctx context.Context, opened session) error {
 	if s.maxSessions <= 0 {
 		return nil
 	}
 	var open []session
-	for batch, err := range s.sessions.Batches(ctx, sessionsOf(u)) {
+	of := user{ID: opened.UserID, CredentialGeneration: opened.CredentialGeneration}
+	for batch, err := range s.sessions.Batches(ctx, sessionsOf(of)) {
 		if err != nil {
 			return err
 		}
 		for _, found := range batch {
-			if s.isOpen(found, u) {
+			if s.isOpen(found, of) && found.ID != opened.ID {
 				open = append(open, found)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -97,4 +98,21 @@ func TestALoweredLimitOfSessionsIsReachedInSteps(t *testing.T) {
 			t.Errorf("%d sessions are open, want %d", n, want)
 		}
 	}
+}
+
+func TestASessionOfAKnownGenerationClosesTheOldestOfTooMany(t *testing.T) {
+	const limit = 3
+	eachWay(t, func(t *testing.T, b *bench) {
+		s := b.newServerWithSessions(t, limit)
+		user := s.newUser(t, "", "")
+		for i := range 3 * limit {
+			if _, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: proto.Int64(0)}); err != nil {
+				t.Fatal(err)
+			}
+			b.advance(time.Second)
+			if n := len(s.list(t, user)); n != min(i+1, limit) {
+				t.Errorf("%d of %d sessions are open", n, i+1)
+			}
+		}
+	})
 }

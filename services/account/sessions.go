@@ -17,31 +17,60 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// OpenSession opens a session for a user.
+// OpenSession opens a session for a user. If the caller knows the generation, it stores the session
+// while it reads the user: until it returns the token, nobody has it, and a session of another
+// generation is not open.
 func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
-	u, err := s.users.Get(ctx, request.GetUserId())
-	if err != nil {
-		return nil, noUser(err, request.GetUserId())
-	}
-	if request.CredentialGeneration != nil && request.GetCredentialGeneration() != u.CredentialGeneration {
-		return nil, loginRequired("the password was changed or all sessions were closed during the login; log in again")
-	}
-	if u.IsDisabled {
-		return nil, loginRequired("the user is disabled")
-	}
-	if err := s.makeRoom(ctx, u); err != nil {
-		return nil, err
-	}
 	token, now := newToken(), s.now()
-	// If another generation begins before the session is stored, the session is not open.
 	opened := session{
-		ID: tokenID(token), UserID: u.ID, ExpireMillis: now.Add(s.life.Total).UnixMilli(),
-		CreateMillis: now.UnixMilli(), UsedMillis: now.UnixMilli(), CredentialGeneration: u.CredentialGeneration,
+		ID: tokenID(token), UserID: request.GetUserId(), ExpireMillis: now.Add(s.life.Total).UnixMilli(),
+		CreateMillis: now.UnixMilli(), UsedMillis: now.UnixMilli(), CredentialGeneration: request.GetCredentialGeneration(),
 	}
-	if err := s.sessions.Insert(ctx, opened); err != nil {
+	isStored := false
+	steps := []func() error{
+		func() error { return s.mayOpen(ctx, request, &opened) },
+		func() error { return s.makeRoom(ctx, opened) },
+		func() error { isStored = true; return s.sessions.Insert(ctx, opened) },
+	}
+	if request.CredentialGeneration == nil {
+		if err := steps[0](); err != nil {
+			return nil, err
+		}
+		steps = steps[1:]
+	}
+	if err := s.sessions.Together(steps...); err != nil {
+		if isStored {
+			s.discard(ctx, opened)
+		}
 		return nil, err
 	}
 	return &accountv1.OpenSessionResponse{Session: s.sessionProto(opened), Token: token}, nil
+}
+
+// mayOpen checks that a session may be opened. If the request has no generation, it gives the
+// session the user's.
+func (s *Server) mayOpen(ctx context.Context, request *accountv1.OpenSessionRequest, opened *session) error {
+	u, err := s.users.Get(ctx, request.GetUserId())
+	switch {
+	case err != nil:
+		return noUser(err, request.GetUserId())
+	case request.CredentialGeneration != nil && request.GetCredentialGeneration() != u.CredentialGeneration:
+		return loginRequired("the password was changed or all sessions were closed during the login; log in again")
+	case u.IsDisabled:
+		return loginRequired("the user is disabled")
+	case request.CredentialGeneration == nil:
+		opened.CredentialGeneration = u.CredentialGeneration
+	}
+	return nil
+}
+
+// discard deletes a session that was stored and refused, also if the caller is gone.
+func (s *Server) discard(ctx context.Context, refused session) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.tidyTimeout)
+	defer cancel()
+	if err := s.deleteSession(ctx, refused); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		s.log.WarnContext(ctx, "failed to delete a session that was refused", "error", err)
+	}
 }
 
 // VerifySession returns the session if it is open. Every call reads the store, so all
@@ -167,7 +196,7 @@ func (s *Server) openSession(ctx context.Context, userID int64, token string) (s
 
 // isOpen reports whether a session of a user is open.
 func (s *Server) isOpen(found session, of user) bool {
-	return found.CredentialGeneration == of.CredentialGeneration && !s.hasEnded(found)
+	return found.CredentialGeneration == of.CredentialGeneration && !of.IsDisabled && !s.hasEnded(found)
 }
 
 // hasEnded reports whether a session has ended by time.
@@ -225,8 +254,11 @@ func newToken() string { return randomHex(tokenBytes) }
 
 // tokenID returns the id under which a secret is stored. The lookup needs no constant-time
 // comparison, because a caller who cannot guess the secret cannot choose the hash.
-func tokenID(token string) string {
-	sum := sha256.Sum256([]byte(token))
+func tokenID(token string) string { return digestOf(token) }
+
+// digestOf returns the SHA-256 of a text, in hexadecimal.
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 

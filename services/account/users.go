@@ -72,8 +72,8 @@ func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 	return reply, nil
 }
 
-// UpdateUser changes a user. A new password, and disabling a user, begin another generation in
-// the same write, so no session stays open, and none can still be opened.
+// UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
+// generation in the same write, so no session stays open, and none can still be opened.
 func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, byKnown, request.GetPassword())
 	if err != nil {
@@ -96,11 +96,9 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 			u.setPassword(passwordHash)
 			u.CredentialGeneration++
 		}
-		if request.GetDisabled() && !u.IsDisabled {
-			u.CredentialGeneration++
-		}
-		if request.Disabled != nil {
+		if request.Disabled != nil && request.GetDisabled() != u.IsDisabled {
 			u.IsDisabled = request.GetDisabled()
+			u.CredentialGeneration++
 		}
 		return nil
 	})
@@ -189,20 +187,41 @@ const maxUpsertTries = 16
 func upsert[K docstore.Key, T any](
 	ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error,
 ) error {
+	before, err := c.GetDurable(ctx, []K{id})
+	if err != nil {
+		return err
+	}
+	return upsertFrom(ctx, c, before, id, initial, change)
+}
+
+// upsertFrom is upsert of what was read before: the document, or nothing. It is right, but slower, if
+// that has changed.
+func upsertFrom[K docstore.Key, T any](
+	ctx context.Context, c *docstore.Collection[K, T], before []docstore.Stored[T], id K, initial T, change func(*T) error,
+) error {
+	isThere := len(before) > 0
+	if isThere {
+		_, err := c.UpdateFrom(ctx, before[0], change)
+		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
+			return err
+		}
+	}
 	for range maxUpsertTries {
-		_, err := c.Update(ctx, id, change)
-		if !errors.Is(err, docstore.ErrNotFound) {
+		if !isThere {
+			created := initial
+			if err := change(&created); err != nil {
+				return err
+			}
+			err := c.Insert(ctx, created)
+			var another *docstore.DuplicateError
+			if !errors.As(err, &another) {
+				return err
+			}
+		}
+		if _, err := c.Update(ctx, id, change); !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
-		created := initial
-		if err := change(&created); err != nil {
-			return err
-		}
-		err = c.Insert(ctx, created)
-		var another *docstore.DuplicateError
-		if !errors.As(err, &another) {
-			return err
-		}
+		isThere = false
 	}
 	return fmt.Errorf("upsert %s: %w", c.Name(), docstore.ErrConflict)
 }

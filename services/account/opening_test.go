@@ -1,0 +1,154 @@
+package account
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// hookInsert calls before and after with the first insert of a session.
+func (b *bench) hookInsert(t *testing.T, before, after func()) *Server {
+	t.Helper()
+	isOver := false
+	hooked := &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if isOver || call != (docstoretest.Call{Collection: "sessions", Method: "Insert"}) {
+			return do()
+		}
+		isOver = true
+		before()
+		err := do()
+		after()
+		return err
+	}}
+	return (&bench{store: hooked, now: b.now}).newServer(t)
+}
+
+func TestASessionIsClosedByWhatHappensToItsUserWhileItIsOpened(t *testing.T) {
+	for name, happen := range map[string]func(t *testing.T, s *Server, user int64){
+		"a new password": func(t *testing.T, s *Server, user int64) {
+			t.Helper()
+			if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"all sessions are closed": func(t *testing.T, s *Server, user int64) {
+			t.Helper()
+			if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"disabled": func(t *testing.T, s *Server, user int64) {
+			t.Helper()
+			s.disable(t, user, true)
+		},
+		"disabled and enabled": func(t *testing.T, s *Server, user int64) {
+			t.Helper()
+			s.disable(t, user, true)
+			s.disable(t, user, false)
+		},
+		"deleted": func(t *testing.T, s *Server, user int64) {
+			t.Helper()
+			s.disable(t, user, true)
+			if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: user}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		for _, generation := range []*int64{nil, proto.Int64(0)} {
+			for _, isBefore := range []bool{true, false} {
+				t.Run(fmt.Sprint(name, ", generation known ", generation != nil, ", before the insert ", isBefore), func(t *testing.T) {
+					eachWay(t, func(t *testing.T, b *bench) {
+						s := b.newServer(t)
+						user := s.newUser(t, "a@waybook.example", "the old one")
+						steps := []func(){func() { happen(t, s, user) }, func() {}}
+						if !isBefore {
+							slices.Reverse(steps)
+						}
+						request := &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: generation}
+						opened, err := b.hookInsert(t, steps[0], steps[1]).OpenSession(t.Context(), request)
+						if err == nil {
+							err = s.verifySession(t, &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()})
+						} else if n := count(t, s.sessions); n != 0 {
+							t.Errorf("%d sessions are left of a refusal", n)
+						}
+						if reason := apierror.From(err).Reason; reason != "LOGIN_REQUIRED" && (reason != "USER_NOT_FOUND" || name != "deleted") {
+							t.Errorf("got %v", err)
+						}
+						if err := s.Sweep(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+						if n := count(t, s.sessions); name == "deleted" && n != 0 {
+							t.Errorf("%d sessions outlive their user", n)
+						} else if name != "deleted" && len(s.list(t, user)) != 0 {
+							t.Error("the session is listed")
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestNothingIsLeftOfASessionThatIsRefused(t *testing.T) {
+	eachWay(t, func(t *testing.T, b *bench) {
+		s := b.newServer(t)
+		user, disabled := s.newUser(t, "", ""), s.newUser(t, "", "")
+		s.disable(t, disabled, true)
+		for _, refused := range []struct {
+			user, generation int64
+			kind             codes.Code
+			reason           string
+		}{
+			{user, 7, codes.Unauthenticated, "LOGIN_REQUIRED"},
+			{disabled, 1, codes.Unauthenticated, "LOGIN_REQUIRED"},
+			{1, 0, codes.NotFound, "USER_NOT_FOUND"},
+		} {
+			request := &accountv1.OpenSessionRequest{UserId: refused.user, CredentialGeneration: &refused.generation}
+			_, err := s.OpenSession(t.Context(), request)
+			wantFault(t, err, refused.kind, refused.reason)
+			// The caller is gone when the session is stored.
+			ctx, cancel := context.WithCancel(t.Context())
+			if _, err = b.hookInsert(t, func() {}, cancel).OpenSession(ctx, request); err == nil {
+				t.Error("a session was opened")
+			}
+		}
+		if n := count(t, s.sessions); n != 0 {
+			t.Errorf("%d sessions are left", n)
+		}
+	})
+}
+
+func TestASessionThatACrashLeavesOfARefusalIsNotOpen(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	changed, disabled := s.newUser(t, "", ""), s.newUser(t, "", "")
+	if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: changed}); err != nil {
+		t.Fatal(err)
+	}
+	s.disable(t, disabled, true)
+	for user, generation := range map[int64]int64{changed: 0, disabled: 1} {
+		store, process := docstoretest.NewMortal(b.store, 1, docstoretest.NotHappened)
+		dying := (&bench{store: distant{store}, now: b.now}).newServer(t)
+		_, err := dying.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: &generation})
+		if err == nil || !process.Died() {
+			t.Fatalf("it died: %t, %v", process.Died(), err)
+		}
+	}
+	if n := count(t, s.sessions); n != 2 {
+		t.Fatalf("%d sessions are left, want both", n)
+	}
+	for _, isDisabled := range []bool{true, false} {
+		s.disable(t, disabled, isDisabled)
+		if open := append(s.list(t, changed), s.list(t, disabled)...); len(open) != 0 {
+			t.Errorf("these are open: %v", open)
+		}
+	}
+}
