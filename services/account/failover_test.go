@@ -151,6 +151,40 @@ func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
 	})
 }
 
+func TestRewardsOfADayDuringFailoversAreLimitedExactly(t *testing.T) {
+	const limit, sources, unknown = 2, 4, -1
+	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+		b := newFailing(t, seed)
+		s := b.newServerOf(t, Config{RewardsPerDay: limit})
+		const user = 7 // a seed repeats where its documents lie
+		s.moveIn(t, nil, &accountv1.MovedUser{UserId: user, Name: "x"})
+		b.cluster.Trouble(seed)
+		amounts := [sources]int64{unknown, unknown, unknown, unknown}
+		for range 1 + b.IntN(10) {
+			source := b.IntN(sources)
+			reply, err := b.newMortalOf(t, Config{RewardsPerDay: limit}).GrantReward(t.Context(), &accountv1.GrantRewardRequest{
+				UserId: user, Source: fmt.Sprint("blog/", source), Amount: 10,
+			})
+			if !isDone(t, err) {
+				continue
+			}
+			if amounts[source] != unknown && amounts[source] != reply.GetAmount() {
+				t.Errorf("source %d got %d and %d", source, amounts[source], reply.GetAmount())
+			}
+			amounts[source] = reply.GetAmount()
+		}
+		b.cluster.Settle()
+		for source, amount := range amounts {
+			if again := s.grant(t, user, fmt.Sprint("blog/", source)); amount != unknown && again != amount {
+				t.Errorf("source %d got %d and has %d", source, amount, again)
+			}
+		}
+		if total, count := s.total(t, user); total != 10*limit || count != sources {
+			t.Errorf("a total of %d in %d rewards", total, count)
+		}
+	})
+}
+
 func TestGuessesDuringFailoversExceedNoLimit(t *testing.T) {
 	limits := attemptLimits{pair: 2, client: 4, email: 3}
 	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
