@@ -17,8 +17,6 @@ import (
 const (
 	// rewardsBatch is how many rewards are read at a time.
 	rewardsBatch = 1000
-	// takeBackTime bounds takeBack, which goes on after its caller has left.
-	takeBackTime = 5 * time.Second
 	// rewardDayGrace is how long a day's record is kept after the day: the next day, and longer
 	// than any call and than the difference between clocks.
 	rewardDayGrace = 25 * time.Hour
@@ -44,9 +42,9 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 	return &accountv1.GrantRewardResponse{Amount: given.Amount}, nil
 }
 
-// takeBack deletes a reward of a user who is not there.
+// takeBack deletes a reward of a user who is not there, also if the caller is gone.
 func (s *Server) takeBack(ctx context.Context, given reward) error {
-	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), takeBackTime)
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), s.tidyTimeout)
 	defer end()
 	if _, err := s.users.GetLinearizable(ctx, given.UserID); !errors.Is(err, docstore.ErrNotFound) {
 		return err // the read that missed the user was an old one
