@@ -32,8 +32,8 @@ func (s Spec) Validate() error {
 			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice", s.Name, index.Name)
 		}
 		seen[index.Name] = true
-		if len(index.Fields) == 0 {
-			return fmt.Errorf("docstore: collection %q: index %q has no fields", s.Name, index.Name)
+		if len(index.Fields) == 0 || index.Sparse && (len(index.Fields) > 1 || index.Unique) {
+			return fmt.Errorf("docstore: collection %q: index %q has no fields, or is sparse and has several or is unique", s.Name, index.Name)
 		}
 		fields := make(map[string]bool)
 		for _, field := range index.Fields {
@@ -43,7 +43,7 @@ func (s Spec) Validate() error {
 			if field.Kind != Int64 && field.Kind != String {
 				return fmt.Errorf("docstore: collection %q: field %q of index %q has no kind", s.Name, field.Name, index.Name)
 			}
-			if value, has := s.Defaults[field.Name]; has && (value.kind != field.Kind || index.Unique) {
+			if value, has := s.Defaults[field.Name]; has && (value.kind != field.Kind || index.Unique || index.Sparse) {
 				return fmt.Errorf("docstore: collection %q: field %q of index %q cannot have the default %v", s.Name, field.Name, index.Name, value)
 			}
 			fields[field.Name] = true
@@ -73,7 +73,7 @@ func isMaintained(field string) bool {
 //   - An index key has more than MaxKeyBytes.
 //   - The revision is missing.
 //   - The _id, or an indexed field without a default, is missing. A tombstone needs only the fields
-//     of unique indexes.
+//     of unique indexes, and no document needs that of a sparse one.
 //   - The _id or an indexed field has another kind than declared.
 func (s Spec) CheckDocument(document bson.Raw) error {
 	if err := CheckEnvelope(document); err != nil {
@@ -87,7 +87,7 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 	isTombstone := s.Tombstones && IsTombstone(document)
 	var room [8]Field
 	for _, index := range s.Indexes {
-		if isTombstone && !index.Unique {
+		if index.Omits(document, isTombstone) {
 			continue
 		}
 		fields := append(s.appendFields(room[:0], index.Fields), id)
@@ -100,7 +100,7 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 
 // CheckChange returns an error if every engine must refuse the change because of a single
 // field: a new value of an indexed field has another kind or is too long, or an indexed field
-// without a default goes away.
+// without a default goes away from an index that is not sparse.
 func (s Spec) CheckChange(change Change) error {
 	for _, index := range s.Indexes {
 		for _, field := range index.Fields {
@@ -115,7 +115,7 @@ func (s Spec) CheckChange(change Change) error {
 					return err
 				}
 			}
-			if slices.Contains(change.Unset, field.Name) && s.Defaults[field.Name].IsNone() {
+			if !index.Sparse && slices.Contains(change.Unset, field.Name) && s.Defaults[field.Name].IsNone() {
 				return fmt.Errorf("docstore: field %q of index %q cannot be removed", field.Name, index.Name)
 			}
 		}

@@ -3,12 +3,14 @@ package docstore
 import (
 	"fmt"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/waybook/waybook/internal/id"
 )
 
 // Index declares an index. Documents sort by the fields in their order and, where all
 // of them are equal, by _id. Every document must have every indexed field, unless
-// Spec.Defaults has a value for it.
+// Spec.Defaults has a value for it or the index is sparse.
 type Index struct {
 	// Name is the index's name, unique in the collection.
 	Name string
@@ -20,14 +22,27 @@ type Index struct {
 	// Walked lets selections in a unique index of a collection sharded ByPlace read the documents
 	// of all places. MongoDB needs a second index for that.
 	Walked bool
+	// Sparse leaves out the documents that lack the index's field, its only one. Few documents may have
+	// it: MongoDB sorts those of a selection.
+	Sparse bool
+}
+
+// Omits reports whether the index leaves out a document.
+func (i Index) Omits(document bson.Raw, isTombstone bool) bool {
+	if !i.Sparse {
+		return isTombstone && !i.Unique
+	}
+	body, ok := elementsOf(document)
+	_, isThere := lookup(body, i.Fields[0].Name)
+	return ok && !isThere
 }
 
 // Index1 is an index of one field. Its methods select documents by values of the right
 // type.
 type Index1[A Key] struct {
 	// Name is the index's name. A is the field's name.
-	Name, A        string
-	Unique, Walked bool
+	Name, A                string
+	Unique, Walked, Sparse bool
 }
 
 // Index2 is an index of two fields.
@@ -44,7 +59,7 @@ type Index3[A, B, C Key] struct {
 
 // Declare returns the index's declaration for a Spec.
 func (i Index1[A]) Declare() Index {
-	return Index{Name: i.Name, Unique: i.Unique, Walked: i.Walked, Fields: []Field{fieldOf[A](i.A)}}
+	return Index{Name: i.Name, Unique: i.Unique, Walked: i.Walked, Sparse: i.Sparse, Fields: []Field{fieldOf[A](i.A)}}
 }
 
 // Declare returns the index's declaration for a Spec.
@@ -62,7 +77,7 @@ func fieldOf[K Key](name string) Field {
 	return Field{Name: name, Kind: ValueOf(zero).kind}
 }
 
-// All selects all documents.
+// All selects all documents; in a sparse index, those that have the field.
 func (i Index1[A]) All() Where { return All(i.Name) }
 
 // Is selects the documents with a value.

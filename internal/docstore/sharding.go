@@ -144,7 +144,7 @@ func (s Spec) checkSharding() error {
 	}
 	for i, field := range s.PlaceFields {
 		isInteger := func(index Index) bool {
-			return slices.ContainsFunc(index.Fields, func(f Field) bool { return f.Name == field && f.Kind == Int64 })
+			return !index.Sparse && slices.ContainsFunc(index.Fields, func(f Field) bool { return f.Name == field && f.Kind == Int64 })
 		}
 		if !slices.ContainsFunc(s.Indexes, isInteger) || slices.Contains(s.PlaceFields[:i], field) {
 			return fmt.Errorf("docstore: collection %q: place field %q is no integer field of an index", s.Name, field)

@@ -32,7 +32,7 @@ type Deletion struct {
 	Unset []string
 }
 
-// Condition is a value of a top-level field.
+// Condition is a value of a top-level field; none if the field is missing.
 type Condition struct {
 	Field string
 	Value Value
@@ -40,6 +40,9 @@ type Condition struct {
 
 // Is returns the condition that a field has a value.
 func Is[K Key](field string, value K) Condition { return Condition{field, ValueOf(value)} }
+
+// Lacks returns the condition that a field is missing.
+func Lacks(field string) Condition { return Condition{Field: field} }
 
 // GoneField makes a document a tombstone. It is Going while something that belonged to the document may
 // be left, then Gone.
@@ -108,6 +111,10 @@ func (d Deletion) Meets(document bson.Raw) bool { return meets(document, d.If) }
 
 func meets(document bson.Raw, conditions []Condition) bool {
 	return !slices.ContainsFunc(conditions, func(is Condition) bool {
+		if is.Value.IsNone() {
+			_, err := document.LookupErr(is.Field)
+			return err == nil
+		}
 		value, err := Field{Name: is.Field, Kind: is.Value.Kind()}.Value(document)
 		return err != nil || value != is.Value
 	})

@@ -48,7 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
 // RunWith is Run with settings.
 func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.Engine) {
 	settings = settings.withDefaults()
-	groups := [][]testCase{orderCases(), feedCases(), tombstoneCases(), placedCases(settings)}
+	groups := [][]testCase{orderCases(), sparseCases(), feedCases(), tombstoneCases(), placedCases(settings)}
 	if !settings.IsShort {
 		groups = append(groups,
 			readCases(), rangeCases(), descendingCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), raiseCases(), manyCases(),
@@ -92,15 +92,21 @@ type place struct {
 	Slot  int64  `bson:"slot"`
 	Note  string `bson:"note"`
 	Seen  int64  `bson:"seen"`
+	// Flag is missing in the stored document if it is 0.
+	Flag int64 `bson:"flag,omitempty"`
 }
 
 func placeSpec() docstore.Spec {
 	return docstore.Spec{Name: "places", ID: docstore.Int64, Indexes: []docstore.Index{
-		byOwner().Declare(), byTitle().Declare(), byOwnerTitle().Declare(), byCode().Declare(), byOwnerSlot().Declare(),
+		byOwner().Declare(), byTitle().Declare(), byOwnerTitle().Declare(), byCode().Declare(), byOwnerSlot().Declare(), byFlag().Declare(),
 	}}
 }
 
 func byOwner() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "by_owner", A: "owner"} }
+
+func byFlag() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "flag", A: "flag", Sparse: true}
+}
 
 func byTitle() docstore.Index1[string] { return docstore.Index1[string]{Name: "by_title", A: "title"} }
 

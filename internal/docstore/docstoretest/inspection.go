@@ -21,7 +21,7 @@ func inspectionCases() []testCase {
 }
 
 func allIndexes() []string {
-	return []string{"by_owner", "by_owner_title", "by_title", "code", "owner_slot"}
+	return []string{"by_owner", "by_owner_title", "by_title", "code", "flag", "owner_slot"}
 }
 
 func inspect(t *testing.T, engine docstore.Engine, spec docstore.Spec) docstore.Inspection {
@@ -111,7 +111,7 @@ func inspectsOtherwise(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	other.Indexes = append(other.Indexes, docstore.Index{Name: "by_note", Fields: other.Indexes[1].Fields})
 	engine = open(t)
 	inspection := inspect(t, engine, other)
-	wantInspection(t, inspection, true, []string{"by_note", "by_owner", "by_title"}, []string{"by_owner_title", "owner_slot"})
+	wantInspection(t, inspection, true, []string{"by_note", "by_owner", "by_title"}, []string{"by_owner_title", "flag", "owner_slot"})
 	for _, missing := range inspection.Missing {
 		_, _, err := inspection.Table.Scan(t.Context(), docstore.Scan{Where: docstore.All(missing), Limit: 1})
 		wantPlain(t, err)

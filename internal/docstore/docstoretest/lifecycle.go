@@ -145,6 +145,14 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 	}
 	unique := withDefault("a", number(1))
 	unique.Indexes[0].Unique = true
+	sparse := func(spec docstore.Spec) docstore.Spec {
+		spec.Indexes[0].Sparse = true
+		return spec
+	}
+	sparsePlace := sparse(index("i", field))
+	sparsePlace.Sharding, sparsePlace.PlaceFields = docstore.ByPlace, []string{"a"}
+	sparseUnique := sparse(index("i", field))
+	sparseUnique.Indexes[0].Unique = true
 	second := index("i", docstore.Field{Name: "b", Kind: docstore.Int64}, field)
 	second.Defaults = unique.Defaults
 	for _, spec := range []docstore.Spec{
@@ -162,6 +170,7 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		index("i", docstore.Field{Kind: docstore.String}),
 		index("i", docstore.Field{Name: "_id", Kind: docstore.Int64}),
 		withDefault("a", text("x")), withDefault("a", docstore.Value{}), withDefault("b", number(1)), unique, second,
+		sparse(index("i", field, docstore.Field{Name: "b", Kind: docstore.Int64})), sparse(withDefault("a", number(1))), sparsePlace, sparseUnique,
 	} {
 		if _, err := engine.Open(t.Context(), spec); err == nil || spec.Validate() == nil {
 			t.Errorf("%+v was opened", spec)

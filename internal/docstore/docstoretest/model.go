@@ -83,6 +83,7 @@ func drawPlace(rt *rapid.T) place {
 		Title: rapid.SampledFrom([]string{"", "a", "a b", "ab", "山", "🏔"}).Draw(rt, "title"),
 		Code:  rapid.SampledFrom([]string{"", "a", "aa", "b", "c", "中", "文"}).Draw(rt, "code"),
 		Slot:  rapid.Int64Range(-1, 2).Draw(rt, "slot"),
+		Flag:  rapid.Int64Range(0, 2).Draw(rt, "flag"),
 	}
 }
 

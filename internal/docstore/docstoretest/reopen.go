@@ -18,6 +18,7 @@ func reopeningCases(prepare Prepare) []reopeningCase {
 		{"written documents exist after Close and Open", staysThere},
 		{"a new index is built from the stored documents", buildsNew},
 		{"an index whose declaration changed is rebuilt", buildsChanged},
+		{"an index that becomes sparse, or is no longer, is rebuilt", changesSparse},
 		{"an index that is declared again is complete", comesBackWhole},
 		{"an index that becomes unique refuses duplicates, and accepts them when it no longer is", changesUnique(prepare)},
 		{"a unique index that documents violate fails Open and damages nothing", doesNotFit},
@@ -75,6 +76,35 @@ func buildsChanged(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	must(t, engine.Close())
 	engine = open(t)
 	wantContents(t, openPlaces(t, engine), somePlaces(1, 20))
+	must(t, engine.Close())
+}
+
+func changesSparse(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	dense := with("by_owner", "flag")
+	dense.Indexes[1].Sparse = false
+	engine := open(t)
+	insertAll(t, openPlaces(t, engine), somePlaces(1, 6))
+	must(t, engine.Close())
+
+	engine = open(t)
+	_, err := engine.Open(t.Context(), dense)
+	wantPlain(t, err) // place 5 lacks the field
+	must(t, engine.Close())
+
+	engine = open(t)
+	c := openPlaces(t, engine)
+	wantContents(t, c, somePlaces(1, 6))
+	must(t, c.Delete(t.Context(), 5))
+	must(t, engine.Close())
+
+	engine = open(t)
+	wantEqual(t, "flagged", len(walk(t, openAs[place](t, engine, dense), docstore.Query{Where: byFlag().All(), Limit: 7})), 5)
+	must(t, engine.Close())
+
+	engine = open(t)
+	c = openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(5)))
+	wantContents(t, c, somePlaces(1, 6))
 	must(t, engine.Close())
 }
 
@@ -159,10 +189,13 @@ func lacksField(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	insertAll(t, openAs[place](t, engine, with("by_owner")), somePlaces(1, 5))
 	must(t, engine.Close())
 
-	for _, field := range []docstore.Field{{Name: "nowhere", Kind: docstore.Int64}, {Name: "title", Kind: docstore.Int64}} {
+	integer := func(name string) []docstore.Field { return []docstore.Field{{Name: name, Kind: docstore.Int64}} }
+	for _, index := range []docstore.Index{
+		{Name: "extra", Fields: integer("nowhere")}, {Name: "extra", Fields: integer("title")}, {Name: "extra", Fields: integer("title"), Sparse: true},
+	} {
 		engine = open(t)
 		spec := with("by_owner")
-		spec.Indexes = append(spec.Indexes, docstore.Index{Name: "extra", Fields: []docstore.Field{field}})
+		spec.Indexes = append(spec.Indexes, index)
 		_, err := engine.Open(t.Context(), spec)
 		wantPlain(t, err)
 		must(t, engine.Close())

@@ -160,7 +160,7 @@ func (p *pair) insert(rt *rapid.T) {
 func drawChange(rt *rapid.T, id int64, changesKeys bool) docstore.Change {
 	p := drawPlace(rt)
 	fields := []bson.E{
-		{Key: "title", Value: p.Title},
+		{Key: "title", Value: p.Title}, {Key: "flag", Value: p.Flag},
 		{Key: "note", Value: p.Title}, {Key: "new", Value: p.Slot}, {Key: "inner.a", Value: p.Code},
 		{Key: "inner.list.1.x", Value: bson.D{{Key: "y", Value: p.Slot}}}, {Key: "inner.new", Value: bson.A{p.Slot, nil}},
 	}
@@ -172,7 +172,7 @@ func drawChange(rt *rapid.T, id int64, changesKeys bool) docstore.Change {
 		chosen = []bson.E{{Key: "title", Value: strings.Repeat("山", docstore.MaxKeyBytes)}}
 	}
 	change := setting(rt, id, rapid.Int64Range(1, 3).Draw(rt, "revision"), chosen...)
-	for _, path := range []string{"note", "new", "inner.a", "inner.list.0.x"} {
+	for _, path := range []string{"note", "flag", "new", "inner.a", "inner.list.0.x"} {
 		isSet := slices.ContainsFunc(change.Set, func(set docstore.Assignment) bool { return set.Path == path })
 		if !isSet && rapid.IntRange(0, 3).Draw(rt, "unset") == 0 {
 			change.Unset = append(change.Unset, path)
@@ -220,7 +220,9 @@ func (p *pair) modify(rt *rapid.T) {
 		modification.Set = setting(rt, 0, 0, bson.E{Key: "note", Value: drawPlace(rt).Title}).Set
 	}
 	if rapid.Bool().Draw(rt, "has a condition") {
-		modification.If = []docstore.Condition{docstore.Is("note", drawPlace(rt).Title)}
+		modification.If = rapid.SampledFrom([][]docstore.Condition{
+			{docstore.Is("note", drawPlace(rt).Title)}, {docstore.Lacks("flag")}, {docstore.Is[int64]("flag", 1)},
+		}).Draw(rt, "conditions")
 	}
 	p.same(rt, "modify", func(ctx context.Context, i int) any {
 		before, err := p.tables[i].Modify(ctx, modification)

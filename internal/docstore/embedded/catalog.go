@@ -24,6 +24,7 @@ type indexState struct {
 	Name     string       `bson:"name"`
 	Fields   []fieldState `bson:"fields"`
 	Unique   bool         `bson:"unique"`
+	Sparse   bool         `bson:"sparse,omitempty"`
 	Complete bool         `bson:"complete"`
 }
 
@@ -36,7 +37,7 @@ type fieldState struct {
 
 // state returns the catalog entry of an index of the spec once it is complete.
 func state(spec docstore.Spec, index docstore.Index) indexState {
-	s := indexState{Name: index.Name, Unique: index.Unique, Complete: true}
+	s := indexState{Name: index.Name, Unique: index.Unique, Sparse: index.Sparse, Complete: true}
 	for _, field := range index.Fields {
 		s.Fields = append(s.Fields, fieldState{field.Name, field.Kind, spec.Defaults[field.Name].BSON()})
 	}
@@ -44,7 +45,7 @@ func state(spec docstore.Spec, index docstore.Index) indexState {
 }
 
 func (s indexState) equal(other indexState) bool {
-	return s.Name == other.Name && s.Unique == other.Unique && s.Complete == other.Complete &&
+	return s.Name == other.Name && s.Unique == other.Unique && s.Sparse == other.Sparse && s.Complete == other.Complete &&
 		slices.Equal(s.Fields, other.Fields)
 }
 
@@ -52,7 +53,7 @@ func (s indexState) equal(other indexState) bool {
 func (d declaration) spec(collection string) docstore.Spec {
 	spec := docstore.Spec{Name: collection, ID: d.ID, Defaults: make(map[string]docstore.Value)}
 	for _, had := range d.Indexes {
-		index := docstore.Index{Name: had.Name, Unique: had.Unique}
+		index := docstore.Index{Name: had.Name, Unique: had.Unique, Sparse: had.Sparse}
 		for _, field := range had.Fields {
 			index.Fields = append(index.Fields, docstore.Field{Name: field.Name, Kind: field.Kind})
 			switch value := field.Default.(type) {

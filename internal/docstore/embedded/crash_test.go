@@ -35,17 +35,23 @@ type ballot struct {
 	Code    string `bson:"code"`
 	Version int64  `bson:"version"`
 	Body    string `bson:"body"`
+	// Draft is 1 in the first version.
+	Draft int64 `bson:"draft,omitempty"`
 }
 
 // ballots is a collection of ballots.
 type ballots = docstore.Collection[int64, ballot]
 
 func ballotSpec() docstore.Spec {
-	return docstore.Spec{Name: "ballots", ID: docstore.Int64, Indexes: []docstore.Index{byWriterVersion().Declare(), byCode().Declare()}}
+	return docstore.Spec{Name: "ballots", ID: docstore.Int64, Indexes: []docstore.Index{byWriterVersion().Declare(), byCode().Declare(), byDraft().Declare()}}
 }
 
 func byWriterVersion() docstore.Index2[int64, int64] {
 	return docstore.Index2[int64, int64]{Name: "by_writer_version", A: "writer", B: "version"}
+}
+
+func byDraft() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "draft", A: "draft", Sparse: true}
 }
 
 func byCode() docstore.Index1[string] {
@@ -118,7 +124,11 @@ func ballotOf(id, version int64) ballot {
 	for i := range body {
 		body[i] = 'a' + byte((id+version)%26)
 	}
-	return ballot{ID: id, Writer: id % crashWriters, Code: fmt.Sprintf("%d/%d", version, id), Version: version, Body: string(body)}
+	b := ballot{ID: id, Writer: id % crashWriters, Code: fmt.Sprintf("%d/%d", version, id), Version: version, Body: string(body)}
+	if version == 1 {
+		b.Draft = 1
+	}
+	return b
 }
 
 func TestNothingAcknowledgedIsLostWhenTheProcessIsKilled(t *testing.T) {

@@ -148,6 +148,11 @@ func TestCheckFindsDamage(t *testing.T) {
 			key, _ := tx.Bucket(codes).Cursor().First()
 			return tx.Bucket(codes).Put(append([]byte("x"), key...), nil)
 		},
+		"an entry of a document that lacks the field": func(tx *bolt.Tx) error {
+			drafts := tx.Bucket([]byte("index/ballots/draft"))
+			key, _ := drafts.Cursor().First()
+			return drafts.Put(append(key[:len(key)-1:len(key)-1], key[len(key)-1]+1), nil)
+		},
 		"a document under the wrong id": func(tx *bolt.Tx) error {
 			bucket := tx.Bucket(documents)
 			key, value := bucket.Cursor().First()
@@ -162,7 +167,7 @@ func TestCheckFindsDamage(t *testing.T) {
 				t.Fatal(err)
 			}
 			for id := range int64(3) {
-				if err := c.Insert(t.Context(), ballotOf(id, 1)); err != nil {
+				if err := c.Insert(t.Context(), ballotOf(id, 1+id%2)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -158,8 +158,8 @@ func (ix *index) fill(bucket *bolt.Bucket, entries []entry) error {
 	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
 	cursor := bucket.Cursor()
 	for _, added := range entries {
-		if ix.unique && added.taken(cursor) {
-			return &docstore.DuplicateError{Index: ix.name}
+		if ix.Unique && added.taken(cursor) {
+			return &docstore.DuplicateError{Index: ix.Name}
 		}
 		if err := bucket.Put(added.key, added.value()); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (ix *index) chunk(documents *bolt.Bucket, from []byte) (entries []entry, re
 			return entries, bytes.Clone(id), nil
 		}
 		r := recordOf(raw)
-		if r.isTombstone && !ix.unique {
+		if ix.Omits(r.bson, r.isTombstone) {
 			continue
 		}
 		added, err := ix.entryOf(r.bson)

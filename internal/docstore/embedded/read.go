@@ -329,7 +329,7 @@ func (ix *index) appendDocument(into, key []byte) (_ []byte, err error) {
 	for _, field := range ix.fields {
 		var value int64
 		if value, key, err = keys.CutInt64(key); err != nil {
-			return nil, fmt.Errorf("the store is damaged: an entry of index %q is too short", ix.name)
+			return nil, fmt.Errorf("the store is damaged: an entry of index %q is too short", ix.Name)
 		}
 		into = append(into, byte(bson.TypeInt64))
 		into = append(into, field.Name...)

@@ -29,9 +29,8 @@ type table struct {
 
 // index is one secondary index.
 type index struct {
-	name   string
+	docstore.Index
 	bucket []byte
-	unique bool
 	// fields has _id last.
 	fields []docstore.Field
 }
@@ -42,9 +41,8 @@ func newTable(e *Engine, spec docstore.Spec) *table {
 	for _, declared := range spec.Indexes {
 		fields, _ := spec.FieldsOf(declared.Name) // declared, so there is no error
 		t.indexes = append(t.indexes, index{
-			name:   declared.Name,
+			Index:  declared,
 			bucket: indexBucket(spec.Name, declared.Name),
-			unique: declared.Unique,
 			fields: fields,
 		})
 	}
@@ -57,7 +55,7 @@ func (t *table) find(name string) (*index, error) {
 		return nil, nil
 	}
 	for i := range t.indexes {
-		if t.indexes[i].name == name {
+		if t.indexes[i].Name == name {
 			return &t.indexes[i], nil
 		}
 	}
@@ -82,6 +80,13 @@ func (n entry) value() []byte {
 	return nil
 }
 
+func (n entry) deleteFrom(bucket *bolt.Bucket) error {
+	if n.key == nil {
+		return nil
+	}
+	return bucket.Delete(n.key)
+}
+
 // tombstoneMark is the value of the entries of tombstones.
 const tombstoneMark = 1
 
@@ -102,7 +107,7 @@ func (ix *index) appendEntry(key []byte, document bson.Raw) (entry, error) {
 	start := len(key)
 	key, err := docstore.AppendKey(key, ix.fields, document)
 	if err != nil {
-		return entry{}, fmt.Errorf("index %q: %w", ix.name, err)
+		return entry{}, fmt.Errorf("index %q: %w", ix.Name, err)
 	}
 	own := key[start:]
 	id, err := cutFields(own, ix.fields[:len(ix.fields)-1])
@@ -173,7 +178,7 @@ func (t *table) place(r record) (prepared, error) {
 	p := prepared{record: r, id: id, entries: make([]entry, len(t.indexes))}
 	arena = id
 	for i := range t.indexes {
-		if r.isTombstone && !t.indexes[i].unique {
+		if t.indexes[i].Omits(r.bson, r.isTombstone) {
 			continue
 		}
 		if p.entries[i], err = t.indexes[i].appendEntry(arena, r.bson); err != nil {

@@ -307,11 +307,11 @@ func (b buckets) refuse(p prepared) error {
 // refuseChange returns the reason why a document cannot replace before, or nil.
 func (b buckets) refuseChange(p, before prepared) error {
 	for i, ix := range b.table.indexes {
-		if !ix.unique || before.entries != nil && bytes.Equal(p.entries[i].key, before.entries[i].key) {
+		if !ix.Unique || before.entries != nil && bytes.Equal(p.entries[i].key, before.entries[i].key) {
 			continue
 		}
 		if p.entries[i].taken(b.indexes[i].Cursor()) {
-			return &docstore.DuplicateError{Index: ix.name}
+			return &docstore.DuplicateError{Index: ix.Name}
 		}
 	}
 	return nil
@@ -330,7 +330,7 @@ func (b buckets) put(p, before prepared, isStamped bool) error {
 			if bytes.Equal(now.key, old.key) && now.isTombstone == old.isTombstone {
 				continue
 			}
-			if err := bucket.Delete(old.key); err != nil {
+			if err := old.deleteFrom(bucket); err != nil {
 				return err
 			}
 		}
@@ -379,10 +379,7 @@ func (b buckets) remove(p prepared) error {
 		return err
 	}
 	for i, bucket := range b.indexes {
-		if p.entries[i].key == nil {
-			continue
-		}
-		if err := bucket.Delete(p.entries[i].key); err != nil {
+		if err := p.entries[i].deleteFrom(bucket); err != nil {
 			return err
 		}
 	}

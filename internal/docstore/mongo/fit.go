@@ -131,7 +131,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 			if field.Name == docstore.ChangedField || field.Name == docstore.DueField {
 				continue // the server stamps every document, and every tombstone
 			}
-			alternatives = append(alternatives, t.misfits(field))
+			alternatives = append(alternatives, t.misfits(field, index.Sparse))
 		}
 	}
 	if len(alternatives) == 0 {
@@ -142,6 +142,9 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 		return err
 	}
 	for _, index := range indexes {
+		if index.Omits(misfits[0], false) {
+			continue
+		}
 		for _, field := range index.Fields {
 			if _, err := field.Value(misfits[0]); err != nil {
 				return fmt.Errorf("build index %q: %w: a document has no %s in field %q", index.Name, errMisfit, typeOf(field.Kind), field.Name)
@@ -151,9 +154,9 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	return fmt.Errorf("%w: a document changed during the check", docstore.ErrUnavailable)
 }
 
-// misfits returns a filter for documents that lack a field or have it with another type. An
-// integer may be a small one.
-func (t *table) misfits(field docstore.Field) bson.D {
+// misfits returns a filter for documents that lack a field, unless they may, or have it with another
+// type. An integer may be a small one.
+func (t *table) misfits(field docstore.Field, mayLack bool) bson.D {
 	types := []string{typeOf(field.Kind)}
 	if field.Kind == docstore.Int64 {
 		types = append(types, "int")
@@ -161,8 +164,8 @@ func (t *table) misfits(field docstore.Field) bson.D {
 	wrong := bson.A{}
 	for _, each := range types {
 		condition := bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: each}}}}
-		if _, hasDefault := t.spec.Defaults[field.Name]; hasDefault {
-			condition = append(condition, bson.E{Key: "$exists", Value: true}) // Backfill gives the default to the others
+		if _, hasDefault := t.spec.Defaults[field.Name]; hasDefault || mayLack { // Backfill gives the others the default
+			condition = append(condition, bson.E{Key: "$exists", Value: true})
 		}
 		wrong = append(wrong, bson.D{{Key: field.Name, Value: condition}})
 	}

@@ -43,7 +43,7 @@ func keysOf(index docstore.Index) bson.D {
 	for _, field := range index.Fields {
 		keys = append(keys, bson.E{Key: field.Name, Value: int32(1)})
 	}
-	if !index.Unique && !isSparse(index) {
+	if !index.Unique && !index.Sparse {
 		keys = append(keys, bson.E{Key: docstore.IDIndex, Value: int32(1)})
 	}
 	return keys
@@ -81,10 +81,11 @@ type storedIndex struct {
 	Collation bson.Raw `bson:"collation"`
 }
 
-// serves reports whether this index has all documents in the declared order, and refuses
-// what the declared one refuses. Its name does not matter.
+// serves reports whether this index has all documents of the declared one in its order, and refuses
+// what that refuses. Its name does not matter, nor that it has the documents that lack the field of a
+// sparse one.
 func (s storedIndex) serves(index docstore.Index) bool {
-	return s.Unique == index.Unique && (!s.Sparse || isSparse(index)) && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
+	return s.Unique == index.Unique && (!s.Sparse || index.Sparse) && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
 }
 
 // isSimple reports whether a collation compares strings by their bytes.
@@ -212,7 +213,7 @@ func (t *table) create(ctx context.Context, present, missing []named) error {
 
 func (n named) model() mongo.IndexModel {
 	built := options.Index().SetName(n.name).SetUnique(n.Unique)
-	if isSparse(n.Index) {
+	if n.Sparse {
 		built.SetSparse(true)
 	}
 	return mongo.IndexModel{Keys: keysOf(n.Index), Options: built}

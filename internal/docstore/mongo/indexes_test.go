@@ -41,6 +41,35 @@ func TestAnIndexServesIfItHasAllDocumentsInTheDeclaredOrder(t *testing.T) {
 	}
 }
 
+func TestASparseIndexIsOnItsFieldAlone(t *testing.T) {
+	flag := keyedSpec().Indexes[1]
+	for want, stored := range map[bool]storedIndex{
+		true:  {Key: bson.D{{Key: "flag", Value: 1}}, Sparse: true},
+		false: {Key: bson.D{{Key: "flag", Value: 1}, {Key: "_id", Value: 1}}, Sparse: true}, // it has all documents
+	} {
+		if stored.serves(flag) != want {
+			t.Errorf("%+v serves: %v", stored, !want)
+		}
+	}
+	engine, peer := openOn(t, (&catalog{indexes: make(map[string]bson.D)}).answer)
+	if _, err := engine.Open(t.Context(), keyedSpec()); err != nil {
+		t.Fatal(err)
+	}
+	sent := peer.commands("createIndexes")
+	if len(sent) != 1 {
+		t.Fatalf("got %v", sent)
+	}
+	var command struct{ Indexes []storedIndex }
+	if err := bson.Unmarshal(sent[0], &command); err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range command.Indexes {
+		if index.Sparse != (index.Name == "flag") {
+			t.Errorf("created %+v", index)
+		}
+	}
+}
+
 func TestTheNameOfAChangedIndexDependsOnItsDeclarationOnly(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, index := range usersTable().spec.Indexes {
@@ -211,7 +240,7 @@ func TestPrepareSetsAValidatorForTheDeclaredFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"collMod":"sessions","validator":{"$jsonSchema":{"bsonType":"object","required":["_id","_rev","expire_millis"],` +
-		`"properties":{"_id":{"bsonType":"string"},"_rev":{"bsonType":"long"},"expire_millis":{"bsonType":"long"}}}},` +
+		`"properties":{"_id":{"bsonType":"string"},"_rev":{"bsonType":"long"},"expire_millis":{"bsonType":"long"},"flag":{"bsonType":"string"}}}},` +
 		`"validationLevel":"moderate","validationAction":"error","writeConcern":{"w":"majority"}`
 	sent := peer.commands("collMod")
 	if len(sent) != 1 {

@@ -39,7 +39,7 @@ func indexesOf(spec docstore.Spec) []docstore.Index {
 		indexes = append(slices.Clip(indexes), docstore.Index{Name: changesIndex, Fields: []docstore.Field{{Name: docstore.ChangedField}}})
 	}
 	if spec.Tombstones {
-		indexes = append(slices.Clip(indexes), docstore.Index{Name: tombstonesIndex, Fields: []docstore.Field{{Name: docstore.DueField}}})
+		indexes = append(slices.Clip(indexes), docstore.Index{Name: tombstonesIndex, Sparse: true, Fields: []docstore.Field{{Name: docstore.DueField}}})
 	}
 	return indexes
 }

@@ -116,7 +116,7 @@ func validation(spec docstore.Spec) bson.D {
 				types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: "timestamp"}}})
 				continue
 			}
-			if _, hasDefault := spec.Defaults[field.Name]; !hasDefault {
+			if _, hasDefault := spec.Defaults[field.Name]; !hasDefault && !index.Sparse {
 				if spec.Tombstones && !spec.Keeps(field.Name) && field.Name != docstore.PlaceField {
 					ofDocument = append(ofDocument, field.Name)
 				} else {

@@ -14,6 +14,7 @@ import (
 func keyedSpec() docstore.Spec {
 	return docstore.Spec{Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{
 		{Name: "expiry", Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}},
+		{Name: "flag", Fields: []docstore.Field{{Name: "flag", Kind: docstore.String}}, Sparse: true},
 	}}
 }
 

@@ -15,9 +15,6 @@ import (
 // tombstonesIndex is the index of docstore.DueField, which has no other documents.
 const tombstonesIndex = "tombstones"
 
-// isSparse reports whether an index leaves out the documents that lack its field.
-func isSparse(index docstore.Index) bool { return index.Fields[0].Name == docstore.DueField }
-
 // burial returns the update that makes a document its tombstone.
 func burial(deletion docstore.Deletion) bson.D {
 	set := bson.D{{Key: docstore.GoneField, Value: docstore.Going}}

@@ -169,11 +169,15 @@ func (t *table) whyNot(ctx context.Context, byID bson.D, hadConditions bool) err
 	return docstore.ErrNotFound
 }
 
-// meeting narrows a filter to documents that have values.
+// meeting narrows a filter to documents that meet conditions.
 func meeting(filter bson.D, conditions []docstore.Condition) bson.D {
 	filter = filter[:len(filter):len(filter)]
 	for _, is := range conditions {
-		filter = append(filter, bson.E{Key: is.Field, Value: is.Value.BSON()})
+		var value any = bson.D{{Key: "$exists", Value: false}}
+		if !is.Value.IsNone() {
+			value = is.Value.BSON()
+		}
+		filter = append(filter, bson.E{Key: is.Field, Value: value})
 	}
 	return filter
 }
