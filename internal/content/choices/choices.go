@@ -44,8 +44,9 @@ type Choice struct {
 	// Counted is the value that was counted when the parent's Mark.Count was CountedAt.
 	Counted   int32 `bson:"counted"`
 	CountedAt int64 `bson:"counted_at"`
-	// Pending is Pending until the choice is settled with the value that the user wants.
-	Pending int64 `bson:"pending"`
+	// Pending is Pending until the choice is settled with the value that the user wants. It is missing
+	// in a settled choice, so that the index has only the others.
+	Pending int64 `bson:"pending,omitempty"`
 	// IsMoved says that Wanted was moved in from an old service.
 	IsMoved bool `bson:"is_moved,omitempty"`
 }
@@ -67,22 +68,24 @@ func (c *Choice) UserID() int64 {
 	return userID
 }
 
-// under selects the choices under a parent, in the order of their users.
-func under(parentID int64) docstore.Where {
+// under narrows a selection in the order of identifiers to the choices under a parent.
+func under(all docstore.Where, parentID int64) docstore.Where {
 	users := docstore.Span{From: docstore.ValueOf(IDOf(parentID, 0)), To: docstore.ValueOf(IDOf(parentID, id.Max))}
-	return docstore.All(docstore.IDIndex).Within(users).At(id.PlaceOf(parentID))
+	return all.Within(users).At(id.PlaceOf(parentID))
 }
 
-// byPending finds the pending choices, of one parent or of all.
-func byPending() docstore.Index2[int64, int64] {
-	return docstore.Index2[int64, int64]{Name: "pending", A: "pending", B: "parent_id"}
+// allUnder selects the choices under a parent, in the order of their users.
+func allUnder(parentID int64) docstore.Where { return under(docstore.All(docstore.IDIndex), parentID) }
+
+// byPending finds the pending choices, in the order of their parents.
+func byPending() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "pending", A: "pending", Sparse: true}
 }
 
 // Spec declares a collection of choices.
 func Spec(collection string) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.String, Sharding: docstore.ByPlace, PlaceFields: []string{"parent_id"},
-		Indexes: []docstore.Index{byPending().Declare()},
+		Name: collection, ID: docstore.String, Sharding: docstore.ByPlace, Indexes: []docstore.Index{byPending().Declare()},
 	}
 }
 
@@ -127,7 +130,7 @@ func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide Dec
 
 // RemoveAll removes the choices under a deleted parent.
 func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
-	_, err := c.Choices.DeleteAll(ctx, under(parentID))
+	_, err := c.Choices.DeleteAll(ctx, allUnder(parentID))
 	return err
 }
 
@@ -136,7 +139,7 @@ func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
 // counted. A page has fewer than limit choices where users have withdrawn theirs. The caller
 // has seen that the parent exists.
 func (c *Counter[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]Choice, string, error) {
-	page, err := c.Choices.Page(ctx, docstore.Query{Where: under(parentID), Token: token, Limit: limit})
+	page, err := c.Choices.Page(ctx, docstore.Query{Where: allUnder(parentID), Token: token, Limit: limit})
 	if err != nil {
 		return nil, "", err
 	}
@@ -163,7 +166,7 @@ func Users(choices []Choice) []int64 {
 // may be wrong instead.
 func (c *Counter[P]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, string, Choice]{
-		Parents: c.Parents, Children: c.Choices, Under: under,
+		Parents: c.Parents, Children: c.Choices, Under: allUnder,
 		ParentOf: func(choice *Choice) int64 { return choice.ParentID },
 		Value: func(parent *P, choice *Choice) int32 {
 			if c.Numbers(parent) == nil {

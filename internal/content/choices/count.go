@@ -233,7 +233,7 @@ func (c *Counter[P]) Sweep(ctx context.Context) error {
 	defer cancel()
 	var first error
 	for from := c.swept.Load(); ; c.swept.Store(from) {
-		choice, err := c.Choices.Find(limited, byPending().In(Pending, docstore.From(from)).Everywhere())
+		choice, err := c.Choices.Find(limited, byPending().Is(Pending).Within(docstore.Span{From: docstore.ValueOf(IDOf(from, 0))}).Everywhere())
 		if errors.Is(err, docstore.ErrNotFound) {
 			c.swept.Store(0)
 			return first
@@ -257,7 +257,7 @@ func (c *Counter[P]) Sweep(ctx context.Context) error {
 // it. It does nothing if the parent is deleted.
 func (c *Counter[P]) tidy(ctx context.Context, parentID int64) error {
 	for range sweepGroups {
-		page, err := c.Choices.Page(ctx, docstore.Query{Where: byPending().Is(Pending, parentID), Limit: maxGroup})
+		page, err := c.Choices.Page(ctx, docstore.Query{Where: under(byPending().Is(Pending), parentID), Limit: maxGroup})
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (c *Counter[P]) PutMoved(ctx context.Context, moved Moved) error {
 
 // Under returns all choices under a parent.
 func (c *Counter[P]) Under(ctx context.Context, parentID int64) (all []Choice, err error) {
-	for batch, err := range c.Choices.Batches(ctx, docstore.Query{Where: under(parentID), Limit: movedBatch}) {
+	for batch, err := range c.Choices.Batches(ctx, docstore.Query{Where: allUnder(parentID), Limit: movedBatch}) {
 		if err != nil {
 			return nil, err
 		}

@@ -160,9 +160,14 @@ func expectTidy(t tb, c *counter) {
 	}
 }
 
-// expectSettled checks that all choices are counted and settled.
+// expectSettled checks that all choices are counted and settled, and that none is in the index of pending ones.
 func expectSettled(t tb, c *counter) {
 	t.Helper()
+	indexed, err := c.Choices.Count(t.Context(), docstore.All("pending").Everywhere())
+	must(t, err)
+	if indexed != 0 {
+		t.Errorf("the index of pending choices has %d", indexed)
+	}
 	expectExact(t, c)
 	for _, choice := range all(t, c) {
 		if choice.Pending != choices.Settled || choice.Counted != choice.Wanted {
