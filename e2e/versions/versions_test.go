@@ -222,7 +222,7 @@ func (w *world) expectSettled(collection *mongo.Collection) {
 	}
 	under := bson.D{{Key: "parent_id", Value: bson.D{{Key: "$in", Value: shared}}}}
 	for _, choice := range find(w.t, collection, under) {
-		if choice.Lookup("pending").Int64() != 0 || !choice.Lookup("wanted").Equal(choice.Lookup("counted")) {
+		if pending, _ := choice.Lookup("pending").Int64OK(); pending != 0 || !choice.Lookup("wanted").Equal(choice.Lookup("counted")) {
 			w.t.Errorf("%s: not settled: %s", collection.Name(), choice)
 		}
 	}

@@ -23,7 +23,7 @@ type user struct {
 	// forms of MovedUser.password_hash; empty if there is no password.
 	PasswordHash string `bson:"password_hash"`
 	// OldForm is the name of the form of PasswordHash if that is an old one, to find such users.
-	OldForm string `bson:"old_form"`
+	OldForm string `bson:"old_form,omitempty"`
 	// PasswordIsMoved: PasswordHash is as it was moved in, and nobody has logged in with it.
 	PasswordIsMoved bool `bson:"password_is_moved"`
 	// NameKey is the result of nameKey.
@@ -52,7 +52,7 @@ func byName() docstore.Index1[string] { return docstore.Index1[string]{Name: "na
 
 // byOldForm finds the users whose password has an old form.
 func byOldForm() docstore.Index1[string] {
-	return docstore.Index1[string]{Name: "old_form", A: "old_form"}
+	return docstore.Index1[string]{Name: "old_form", A: "old_form", Sparse: true}
 }
 
 func usersSpec(settings service.Changes) docstore.Spec {

@@ -92,7 +92,9 @@ func TestUsersWithAnOldFormOfPasswordAreCountedAndListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counted := int64(0)
 	for _, each := range counts.GetCounts() {
+		counted += each.GetUserCount()
 		want := map[accountv1.PasswordForm]int{}
 		for _, c := range oldHashes {
 			want[c.form]++
@@ -106,6 +108,9 @@ func TestUsersWithAnOldFormOfPasswordAreCountedAndListed(t *testing.T) {
 				t.Errorf("listed %v as %v", u, each.GetForm())
 			}
 		}
+	}
+	if indexed, err := s.users.Count(t.Context(), byOldForm().All()); err != nil || indexed != counted {
+		t.Errorf("the index of old forms has %d users, %v; want %d", indexed, err, counted)
 	}
 	all, err := s.ListUsers(t.Context(), &accountv1.ListUsersRequest{PageSize: 3})
 	if err != nil || len(all.GetUsers()) != 3 || all.GetNextPageToken() == "" {

@@ -161,7 +161,7 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) (oldID string, err
 // DeleteBlog deletes an entry. A later sweep removes its ballots and comments.
 func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
 	err := s.blogs.Documents.Delete(ctx, request.GetBlogId(),
-		docstore.Is("author_id", request.GetActorId()), docstore.Is(dueField, rewardSettled))
+		docstore.Is("author_id", request.GetActorId()), docstore.Lacks(dueField))
 	if err == nil {
 		return &blogv1.DeleteBlogResponse{}, nil
 	}

@@ -33,10 +33,10 @@ type blog struct {
 	Score       int64     `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
-	// Reward is the author's reward for the entry. RewardDue is 1 until the author is known
-	// to have it, then 0. The reward is 0 from then on if it was beyond the limit of the day.
+	// Reward is the author's reward for the entry. RewardDue is 1 until the author is known to have it,
+	// then missing. The reward is 0 from then on if it was beyond the limit of the day.
 	Reward    int64 `bson:"reward"`
-	RewardDue int64 `bson:"reward_due"`
+	RewardDue int64 `bson:"reward_due,omitempty"`
 	Vote      *vote `bson:"vote,omitempty"`
 	// LatestComment is the highest id of a comment so far; see child.Set.
 	LatestComment int64 `bson:"comment_latest"`
@@ -105,9 +105,9 @@ func byTypePostDay() docstore.Index2[int64, int64] {
 // dueField is the field of RewardDue.
 const dueField = "reward_due"
 
-// byDue separates the entries whose reward is due, for the sweep that settles it.
+// byDue finds the entries whose reward is due, for the sweep that settles it.
 func byDue() docstore.Index1[int64] {
-	return docstore.Index1[int64]{Name: "due", A: dueField}
+	return docstore.Index1[int64]{Name: "due", A: dueField, Sparse: true}
 }
 
 // byRequest finds the entry that a request created.
