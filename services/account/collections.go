@@ -198,7 +198,7 @@ func devicesSpec() docstore.Spec {
 }
 
 func rewardsSpec() docstore.Spec {
-	return docstore.Spec{Name: "rewards", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byUser().Declare()}}
+	return docstore.Spec{Name: "rewards", ID: docstore.String, Sharding: docstore.ByID}
 }
 
 func rewardDaysSpec() docstore.Spec {
@@ -212,8 +212,7 @@ func byExpiry() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "expiry", A: "expire_millis"}
 }
 
-// byUser finds a user's sessions, to list or count them, and a user's rewards, to add them
-// up.
+// byUser finds a user's sessions, to list or count them.
 func byUser() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "user", A: "user_id"}
 }

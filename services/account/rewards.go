@@ -138,7 +138,7 @@ func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewar
 		return nil, noUser(err, request.GetUserId())
 	}
 	reply := &accountv1.GetRewardTotalResponse{}
-	all := docstore.Query{Where: byUser().Is(request.GetUserId()).Everywhere(), Limit: rewardsBatch}
+	all := docstore.Query{Where: rewardsOf(request.GetUserId()), Limit: rewardsBatch}
 	for batch, err := range s.rewards.Batches(ctx, all) {
 		if err != nil {
 			return nil, err
@@ -157,8 +157,7 @@ func (s *Server) ListRewards(ctx context.Context, request *accountv1.ListRewards
 		return nil, noUser(err, request.GetUserId())
 	}
 	page, err := s.rewards.Page(ctx, docstore.Query{
-		Where: byUser().Is(request.GetUserId()).Everywhere(),
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+		Where: rewardsOf(request.GetUserId()), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
 	if err != nil {
 		return nil, err
@@ -173,6 +172,12 @@ func (s *Server) ListRewards(ctx context.Context, request *accountv1.ListRewards
 
 func rewardID(userID int64, source string) string {
 	return strconv.FormatInt(userID, 10) + "/" + source
+}
+
+// rewardsOf selects the rewards of a user. No text between the bounds begins otherwise, and "0" follows "/".
+func rewardsOf(userID int64) docstore.Where {
+	user := strconv.FormatInt(userID, 10)
+	return docstore.All(docstore.IDIndex).Within(docstore.Span{From: docstore.ValueOf(user + "/"), To: docstore.ValueOf(user + "0")}).Everywhere()
 }
 
 func rewardDayID(userID int64, day time.Time) string {

@@ -34,6 +34,9 @@ func TestATotalIncludesTheRewardsOfEveryPageAndOfNoOtherUser(t *testing.T) {
 	const many = 2*rewardsBatch + 1
 	s.reward(t, first, many)
 	s.reward(t, second, 3)
+	for _, neighbor := range []int64{first / 10, first * 10, first*10 + 9, first + 1} { // their ids begin alike
+		s.reward(t, neighbor, 1)
+	}
 	for id, count := range map[int64]int64{first: many, second: 3} {
 		reply, err := s.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: id})
 		if err != nil || reply.GetTotal() != count*(count+1)/2 || reply.GetRewardCount() != count {

@@ -261,6 +261,6 @@ func (s *Server) deleteBelongings(ctx context.Context, userID int64) error {
 	if err := s.devices.stored.Delete(ctx, userID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}
-	_, err := s.rewards.DeleteAll(ctx, byUser().Is(userID).Everywhere())
+	_, err := s.rewards.DeleteAll(ctx, rewardsOf(userID))
 	return err
 }
