@@ -123,7 +123,6 @@ type device struct {
 type reward struct {
 	// ID is the result of rewardID, so a user receives one reward per source.
 	ID     string `bson:"_id"`
-	UserID int64  `bson:"user_id"`
 	Amount int64  `bson:"amount"`
 }
 

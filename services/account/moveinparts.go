@@ -109,9 +109,7 @@ func (m *moveIn) storeRewards(ctx context.Context, accepted []*incoming) error {
 	for _, each := range accepted {
 		for i, given := range each.record.GetRewards() {
 			id := rewardID(each.record.GetUserId(), movedRewardSource+given.GetOldId())
-			parts = append(parts, part[reward]{
-				reward{ID: id, UserID: each.record.GetUserId(), Amount: given.GetAmount()}, each, fmt.Sprintf("rewards[%d]", i),
-			})
+			parts = append(parts, part[reward]{reward{ID: id, Amount: given.GetAmount()}, each, fmt.Sprintf("rewards[%d]", i)})
 		}
 	}
 	existing, stored, err := storeParts(ctx, m, m.rewards, func(r *reward) string { return r.ID }, parts)

@@ -25,16 +25,14 @@ const (
 // GrantReward gives a user a reward, once per source. Beyond the limit of the day the reward
 // has the amount 0.
 func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
-	given := reward{
-		ID: rewardID(request.GetUserId(), request.GetSource()), UserID: request.GetUserId(), Amount: request.GetAmount(),
-	}
+	given := reward{ID: rewardID(request.GetUserId(), request.GetSource()), Amount: request.GetAmount()}
 	var missing error
 	err := docstore.Together(s.store, func() error {
-		_, missing = s.users.Get(ctx, given.UserID)
-		return noUser(missing, given.UserID)
-	}, func() error { return s.give(ctx, &given, request.GetSource()) })
+		_, missing = s.users.Get(ctx, request.GetUserId())
+		return noUser(missing, request.GetUserId())
+	}, func() error { return s.give(ctx, &given, request) })
 	if errors.Is(missing, docstore.ErrNotFound) {
-		err = cmp.Or(s.takeBack(ctx, given), err)
+		err = cmp.Or(s.takeBack(ctx, request.GetUserId(), given.ID), err)
 	}
 	if err != nil {
 		return nil, err
@@ -43,20 +41,20 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 }
 
 // takeBack deletes a reward of a user who is not there, also if the caller is gone.
-func (s *Server) takeBack(ctx context.Context, given reward) error {
+func (s *Server) takeBack(ctx context.Context, userID int64, rewardID string) error {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), s.tidyTimeout)
 	defer end()
-	if _, err := s.users.GetLinearizable(ctx, given.UserID); !errors.Is(err, docstore.ErrNotFound) {
+	if _, err := s.users.GetLinearizable(ctx, userID); !errors.Is(err, docstore.ErrNotFound) {
 		return err // the read that missed the user was an old one
 	}
-	if err := s.rewards.Delete(ctx, given.ID); !errors.Is(err, docstore.ErrNotFound) {
+	if err := s.rewards.Delete(ctx, rewardID); !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}
 	return nil
 }
 
 // give stores a reward, or reads the one that its source has given before.
-func (s *Server) give(ctx context.Context, given *reward, source string) error {
+func (s *Server) give(ctx context.Context, given *reward, request *accountv1.GrantRewardRequest) error {
 	if s.daily.limit > 0 && given.Amount != 0 {
 		// A reward that exists takes nothing from today, because it may be of an earlier day.
 		before, err := s.rewards.GetDurable(ctx, []string{given.ID})
@@ -65,7 +63,7 @@ func (s *Server) give(ctx context.Context, given *reward, source string) error {
 		}
 		hasRoom := true
 		if len(before) == 0 {
-			hasRoom, err = s.daily.admit(ctx, given.UserID, source)
+			hasRoom, err = s.daily.admit(ctx, request.GetUserId(), request.GetSource())
 		}
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ func (s *Server) reward(t testing.TB, userID int64, count int) {
 	t.Helper()
 	rewards := make([]reward, count)
 	for i := range rewards {
-		rewards[i] = reward{ID: rewardID(userID, fmt.Sprint("blog/", i+1)), UserID: userID, Amount: int64(i + 1)}
+		rewards[i] = reward{ID: rewardID(userID, fmt.Sprint("blog/", i+1)), Amount: int64(i + 1)}
 	}
 	errs, err := s.rewards.InsertMany(t.Context(), rewards)
 	if err := errors.Join(append(errs, err)...); err != nil {
