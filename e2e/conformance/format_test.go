@@ -16,8 +16,8 @@ import (
 func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 	const (
 		unnamed = "a version of Waybook that was never released has written to the database"
-		lower   = `has format "5" of a version that was never released, and this program reads 6: start with an empty store`
-		higher  = `has format "7", and this program reads 6: start the version that wrote it`
+		lower   = `has format "6" of a version that was never released, and this program reads 7: start with an empty store`
+		higher  = `has format "8", and this program reads 7: start the version that wrote it`
 	)
 	guests := guestSpec("email", "phone")
 	for what, c := range map[string]struct {
@@ -26,10 +26,10 @@ func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 		want           string
 	}{
 		"nothing":                          {nil, nil, ""},
-		"a document of this format":        {bson.D{{Key: "_id", Value: int64(1)}}, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(6)}}, ""},
+		"a document of this format":        {bson.D{{Key: "_id", Value: int64(1)}}, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(7)}}, ""},
 		"a document without a format":      {bson.D{{Key: "_id", Value: int64(1)}}, nil, unnamed},
-		"a format that was never released": {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(5)}}, lower},
-		"a format of a later version":      {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(7)}}, higher},
+		"a format that was never released": {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(6)}}, lower},
+		"a format of a later version":      {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(8)}}, higher},
 	} {
 		t.Run(what, func(t *testing.T) {
 			uri := mongotest.StartReplicaSet(t)

@@ -87,8 +87,8 @@ type Spec struct {
 }
 
 // Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the first
-// release, is 6. No release has a lower one.
-const Format = 6
+// release, is 7. No release has a lower one.
+const Format = 7
 
 // CheckFormat returns an error if a store has another format. name says what the store is.
 func CheckFormat(name, format string) error {

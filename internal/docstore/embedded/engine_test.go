@@ -221,9 +221,9 @@ func TestAFileOfAnotherFormatIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	shut(t, open(t, path))
 	for format, want := range map[string]string{
-		"5":    `the file has format "5" of a version that was never released, and this program reads 6: start with an empty store`,
-		"7":    `the file has format "7", and this program reads 6: start the version that wrote it`,
-		"next": `the file has format "next", and this program reads 6: start the version that wrote it`,
+		"6":    `the file has format "6" of a version that was never released, and this program reads 7: start with an empty store`,
+		"8":    `the file has format "8", and this program reads 7: start the version that wrote it`,
+		"next": `the file has format "next", and this program reads 7: start the version that wrote it`,
 	} {
 		setFormat(t, path, format)
 		for _, open := range []func(string) (*embedded.Engine, error){embedded.Open, embedded.OpenReadOnly} {
