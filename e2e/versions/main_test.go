@@ -16,7 +16,7 @@ import (
 )
 
 // olderCommit is the oldest version with the present docstore.Format: 0.1.0 once it is released.
-const olderCommit = "fb4f5a273f78bee57a6b3c09079b11b2e96de061"
+const olderCommit = "9b932d9b50d8a6c04b886e7a1d843473d8698024"
 
 // programs are the programs of both versions, which are built once for all tests.
 var programs struct {
