@@ -69,8 +69,6 @@ type FeedScan struct {
 	Limit, MaxBytes int
 	// Fields are as in Scan.
 	Fields []string
-	// GoesOn says that the caller asks again as soon as it has the reply.
-	GoesOn bool
 }
 
 // FeedPosition is a position in the order of changes.

@@ -22,8 +22,6 @@ type FeedQuery struct {
 	Limit int
 	// WithDocuments includes the documents.
 	WithDocuments bool
-	// GoesOn says that the caller asks again as soon as it has the page.
-	GoesOn bool
 }
 
 // FeedPage is a page of changes.
@@ -71,7 +69,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	if err != nil {
 		return page, c.wrap("feed", err)
 	}
-	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Limit: query.Limit, MaxBytes: MaxPageBytes, GoesOn: query.GoesOn}
+	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Limit: query.Limit, MaxBytes: MaxPageBytes}
 	if !query.WithDocuments {
 		scan.Fields = []string{IDIndex, RevisionField, AddsField}
 		for _, part := range c.spec.Feed.names() {

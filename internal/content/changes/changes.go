@@ -48,9 +48,9 @@ const (
 	pageSize, batchSize = 100, 1000
 	// maxWatches is how many streams one feed has at a time.
 	maxWatches = 100
-	// watchEvery is the pause of a stream that has sent all changes. More often, it would find none:
-	// see package settling. heartbeat is how long it sends nothing.
-	watchEvery, heartbeat = 250 * time.Millisecond, 5 * time.Second
+	// heartbeat is how long a stream sends nothing before its next token, which follows within the time
+	// that a page waits.
+	heartbeat = 2500 * time.Millisecond
 	// watchTime is how long a stream takes at most.
 	watchTime = 10 * time.Minute
 )
@@ -104,11 +104,23 @@ func (f *Feed[T, M]) Watch(ctx context.Context, token string, withDocuments bool
 		return fmt.Errorf("%d streams of changes: %w", maxWatches, admission.ErrFull)
 	}
 	defer f.watches.Leave()
-	over := time.NewTimer(watchTime)
-	defer over.Stop()
-	query := docstore.FeedQuery{Token: token, Limit: batchSize, WithDocuments: withDocuments, GoesOn: true}
+	watching, stop := context.WithTimeout(ctx, watchTime)
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		select {
+		case <-f.ending:
+			stop()
+		case <-watching.Done():
+		}
+	})
+	defer ending.Wait()
+	defer stop()
+	query := docstore.FeedQuery{Token: token, Limit: batchSize, WithDocuments: withDocuments}
 	for sent := (time.Time{}); ; {
-		page, err := f.page(ctx, query)
+		page, err := f.page(watching, query)
+		if watching.Err() != nil {
+			return ctx.Err() // nil if the service or the stream ends
+		}
 		if err != nil {
 			return err
 		}
@@ -119,19 +131,6 @@ func (f *Feed[T, M]) Watch(ctx context.Context, token string, withDocuments bool
 			sent = time.Now()
 		}
 		query.Token = page.Next
-		wait := time.After(0)
-		if !page.HasMore {
-			wait = time.After(watchEvery)
-		}
-		select {
-		case <-f.ending:
-			return nil
-		case <-over.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-wait:
-		}
 	}
 }
 

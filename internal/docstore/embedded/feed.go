@@ -118,11 +118,9 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 		}
 		return docstore.Moment(t.engine.commit.moments.durable.Load()), nil
 	}
-	err = t.settled.Read(ctx, t.spec.SettlingTime(), scan.GoesOn, durable, func(settled docstore.Moment) (isFull bool, err error) {
-		batch, err = t.readFeed(ctx, scan, settled)
-		return batch.More, err
+	return t.settled.Read(ctx, t.spec.SettlingTime(), durable, func(settled docstore.Moment) (docstore.FeedBatch, error) {
+		return t.readFeed(ctx, scan, settled)
 	})
-	return batch, err
 }
 
 func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {

@@ -17,10 +17,10 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 		return batch, err
 	}
 	err = t.engine.call(ctx, func() error {
-		return t.settled.Read(ctx, t.spec.SettlingTime(), scan.GoesOn, t.announceTime, func(settled docstore.Moment) (isFull bool, err error) {
-			batch, err = t.readFeed(ctx, scan, settled)
-			return batch.More, err
+		batch, err = t.settled.Read(ctx, t.spec.SettlingTime(), t.announceTime, func(settled docstore.Moment) (docstore.FeedBatch, error) {
+			return t.readFeed(ctx, scan, settled)
 		})
+		return err
 	})
 	return batch, err
 }

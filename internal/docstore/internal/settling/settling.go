@@ -29,41 +29,32 @@ type observation struct {
 // perSettling is how many times per settling time the present is observed at most.
 const perSettling = 8
 
-// Read calls read with the newest moment that is settled. If read returns no more than a part of
-// what it is asked for, and that moment is an old one, Read waits for a younger one and calls read
-// again. goesOn says that the caller calls again at once. observe returns the present moment of the store.
+// Read returns what read returns for the newest moment that is settled. It waits until the batch lacks no change
+// that is older than the settling time and a step, and has a change or lacks none of before the call. A
+// batch that others follow it returns at once. observe returns the present moment of the store.
 func (l *Line) Read(
-	ctx context.Context, settling time.Duration, goesOn bool,
-	observe func(context.Context) (docstore.Moment, error), read func(settled docstore.Moment) (isFull bool, err error),
-) error {
-	if err := l.look(ctx, settling, observe); err != nil {
-		return err
-	}
-	settled, age := l.settled(settling)
-	if settled > 0 {
-		isFull, err := read(settled)
-		if err != nil || isFull || age <= 2*settling {
-			return err
-		}
-	}
-	steps := time.Duration(1)
-	if goesOn {
-		steps = perSettling // the caller's next calls find what is observed meanwhile
-	}
-	for step := range steps {
-		if err := pause.For(ctx, settling/steps); err != nil {
-			return err
-		}
-		if step == steps-1 {
-			break
-		}
+	ctx context.Context, settling time.Duration, observe func(context.Context) (docstore.Moment, error),
+	read func(settled docstore.Moment) (docstore.FeedBatch, error),
+) (batch docstore.FeedBatch, err error) {
+	step := settling / perSettling
+	for began := time.Now(); ; {
 		if err := l.look(ctx, settling, observe); err != nil {
-			return err
+			return batch, err
+		}
+		settled, wait := l.settled(settling)
+		if settled.moment > batch.Until {
+			if batch, err = read(settled.moment); err != nil || batch.More || batch.IsElsewhere {
+				return batch, err
+			}
+		}
+		isYoung := time.Since(settled.at) <= settling+step
+		if isYoung && (len(batch.Changes) > 0 || !settled.at.Before(began)) {
+			return batch, nil
+		}
+		if err := pause.For(ctx, min(wait, step)); err != nil {
+			return batch, err
 		}
 	}
-	settled, _ = l.settled(settling)
-	_, err := read(settled)
-	return err
 }
 
 // look observes the present, unless somebody has done so just now.
@@ -109,16 +100,16 @@ func (l *Line) note(present observation, settling time.Duration) {
 	l.observed = append(l.observed, present)
 }
 
-// settled returns the newest observation of at least a settling time ago, and its age.
-func (l *Line) settled(settling time.Duration) (moment docstore.Moment, age time.Duration) {
+// settled returns the newest observation of at least a settling time ago, if there is one, and the time until
+// the next one is as old.
+func (l *Line) settled(settling time.Duration) (newest observation, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
 	for _, each := range l.observed {
-		if now.Sub(each.at) < settling {
-			break
+		if wait = settling - time.Since(each.at); wait > 0 {
+			return newest, wait
 		}
-		moment, age = each.moment, now.Sub(each.at)
+		newest = each
 	}
-	return moment, age
+	return newest, settling
 }
