@@ -29,9 +29,10 @@ type observation struct {
 // perSettling is how many times per settling time the present is observed at most.
 const perSettling = 8
 
-// Read returns what read returns for the newest moment that is settled. It waits until the batch lacks no change
-// that is older than the settling time and a step, and has a change or lacks none of before the call. A
-// batch that others follow it returns at once. observe returns the present moment of the store.
+// Read returns what read returns for the newest moment that is settled. If there is no change, Read waits until
+// the moment is one after the call, and reads again. If there is, it does so only where the moment was
+// settled more than a step ago. A batch that others follow it returns at once. observe returns the present moment
+// of the store.
 func (l *Line) Read(
 	ctx context.Context, settling time.Duration, observe func(context.Context) (docstore.Moment, error),
 	read func(settled docstore.Moment) (docstore.FeedBatch, error),
@@ -42,13 +43,13 @@ func (l *Line) Read(
 			return batch, err
 		}
 		settled, wait := l.settled(settling)
+		isYoung := time.Since(settled.at) <= settling+step
 		if settled.moment > batch.Until {
 			if batch, err = read(settled.moment); err != nil || batch.More || batch.IsElsewhere {
 				return batch, err
 			}
 		}
-		isYoung := time.Since(settled.at) <= settling+step
-		if isYoung && (len(batch.Changes) > 0 || !settled.at.Before(began)) {
+		if !settled.at.Before(began) || isYoung && len(batch.Changes) > 0 {
 			return batch, nil
 		}
 		if err := pause.For(ctx, min(wait, step)); err != nil {
