@@ -213,12 +213,13 @@ func (s *shards) query(command Command) bson.Raw {
 	return batchReply(command, "firstBatch", batch, 0)
 }
 
-// listed adds the hashed indexes to a list of indexes.
+// listed adds the hashed indexes to a list of indexes. FerretDB has no collection that has no other index
+// and no document.
 func (s *shards) listed(command Command, reply bson.Raw) bson.Raw {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	hashed := s.hashed[command.namespace()]
-	if len(hashed) == 0 || !isSuccess(reply) {
+	if len(hashed) == 0 {
 		return reply
 	}
 	return batchReply(command, "firstBatch", append(documentsOf(reply, "cursor", "firstBatch"), hashed...), 0)

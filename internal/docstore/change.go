@@ -54,7 +54,7 @@ type Modification struct {
 	Add []Amount
 	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
 	Raise Amount
-	// Fields are the fields that Modify returns; all if it is nil. If it is empty, Modify returns nothing.
+	// Fields are those that Modify returns, as in Scan; all if it is nil. If it is empty, it returns nothing.
 	Fields []string
 }
 
