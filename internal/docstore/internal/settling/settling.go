@@ -27,7 +27,7 @@ type observation struct {
 }
 
 // perSettling is how many times per settling time the present is observed at most.
-const perSettling = 8
+const perSettling = 5
 
 // Read returns what read returns for the newest moment that is settled. If there is no change, Read waits until
 // the moment is one after the call, and reads again. If there is, it does so only where the moment was
