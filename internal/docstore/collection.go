@@ -17,8 +17,9 @@ import (
 // the tags is _id, with a field of type K.
 type Collection[K Key, T any] struct {
 	reader[T]
-	shape shape
-	store Engine
+	shape    shape
+	store    Engine
+	restless restless
 }
 
 // Open opens a collection as declared by spec, and creates it if necessary.
@@ -33,7 +34,7 @@ func Open[K Key, T any](ctx context.Context, engine Engine, spec Spec) (*Collect
 	if err != nil {
 		return nil, fmt.Errorf("open collection %s: %w", spec.Name, err)
 	}
-	return &Collection[K, T]{newReader[T](spec, table), shapeOf(reflect.TypeFor[T]()), engine}, nil
+	return &Collection[K, T]{reader: newReader[T](spec, table), shape: shapeOf(reflect.TypeFor[T]()), store: engine}, nil
 }
 
 // Insert stores a new document. Errors: *DuplicateError.

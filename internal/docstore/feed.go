@@ -69,6 +69,9 @@ type FeedScan struct {
 	Limit, MaxBytes int
 	// Fields are as in Scan.
 	Fields []string
+	// IsUnsettled asks at once, and for other changes: those after After.At that have not settled. They have
+	// neither tombstones nor documents, and the batch has no other result.
+	IsUnsettled bool
 }
 
 // FeedPosition is a position in the order of changes.

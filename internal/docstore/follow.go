@@ -69,6 +69,13 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	if err != nil {
 		return page, c.wrap("feed", err)
 	}
+	if token.isWalking {
+		if err := c.showRestless(ctx, query, &token, token.after.At, &page); err != nil {
+			return page, c.wrap("feed", err)
+		}
+		page.Next = c.feedToken(token)
+		return page, nil
+	}
 	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Limit: query.Limit, MaxBytes: MaxPageBytes}
 	if !query.WithDocuments {
 		scan.Fields = []string{IDIndex, RevisionField, AddsField}
@@ -93,6 +100,12 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 			return page, c.wrap("feed", err)
 		}
 		page.Changes = append(page.Changes, change)
+	}
+	c.restless.settled(batch.Changes)
+	if !batch.More && batch.Until.Time().Sub(token.walked.Time()) >= c.SettlingTime()*5/4 {
+		if err := c.showRestless(ctx, query, &token, batch.Until, &page); err != nil {
+			return page, c.wrap("feed", err)
+		}
 	}
 	if batch.Next.At >= token.after.At { // it is older if this process learned less of the present than another
 		token.after, token.chapter = batch.Next, batch.Chapter
@@ -168,13 +181,18 @@ type feedToken struct {
 	after FeedPosition
 	// isFirst says that it never had all changes.
 	isFirst bool
+	// walked is up to what moment all had settled when the follower was last shown the restless documents. If it
+	// isWalking through them, it is at the one with the id shown; at the first if that is none.
+	walked    Moment
+	isWalking bool
+	shown     Value
 }
 
 const (
-	// feedTokenBytes is the length of a token without its origin and the id.
-	feedTokenBytes = 3*8 + 1
-	// laterWalk and firstWalk tell whether feedToken.isFirst.
-	laterWalk, firstWalk = 0, 1
+	// feedTokenBytes is the length of a token without its origin and the ids.
+	feedTokenBytes = 4*8 + 1
+	// The bits of a token say that it isFirst and isWalking, and which ids it has.
+	firstWalk, walksRestless, hasAfter, hasShown = 1, 2, 4, 8
 )
 
 // feedOrigin returns a hash that binds a token to the collection's feed.
@@ -188,15 +206,21 @@ func (c *Collection[K, T]) feedToken(token feedToken) string {
 	raw := binary.BigEndian.AppendUint64(c.feedOrigin(), uint64(token.chapter)) // #nosec G115 -- the same bits
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.since))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.after.At))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(token.walked))
+	bits, ids := byte(0), []Value(nil)
 	if token.isFirst {
-		raw = append(raw, firstWalk)
-	} else {
-		raw = append(raw, laterWalk)
+		bits = firstWalk
+	}
+	if token.isWalking {
+		bits |= walksRestless
 	}
 	if !token.after.ID.IsNone() {
-		raw = AppendValues(raw, token.after.ID)
+		bits, ids = bits|hasAfter, append(ids, token.after.ID)
 	}
-	return EncodeToken(raw)
+	if !token.shown.IsNone() {
+		bits, ids = bits|hasShown, append(ids, token.shown)
+	}
+	return EncodeToken(AppendValues(append(raw, bits), ids...))
 }
 
 // parseFeedToken decodes a token, or returns ErrBadToken.
@@ -211,26 +235,29 @@ func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err e
 	raw = raw[originBytes:]
 	parsed.chapter = int64(binary.BigEndian.Uint64(raw)) // #nosec G115 -- the same bits
 	parsed.since, parsed.after.At = Moment(binary.BigEndian.Uint64(raw[8:])), Moment(binary.BigEndian.Uint64(raw[16:]))
-	walk := raw[feedTokenBytes-1]
-	if parsed.isFirst = walk == firstWalk; !parsed.isFirst && walk != laterWalk {
-		return parsed, ErrBadToken
+	parsed.walked = Moment(binary.BigEndian.Uint64(raw[24:]))
+	bits := raw[feedTokenBytes-1]
+	parsed.isFirst, parsed.isWalking, raw = bits&firstWalk != 0, bits&walksRestless != 0, raw[feedTokenBytes:]
+	if bits&hasAfter != 0 {
+		parsed.after.ID, raw, err = c.cutID(raw)
 	}
-	if raw = raw[feedTokenBytes:]; len(raw) == 0 {
-		return parsed, nil
+	if err == nil && bits&hasShown != 0 {
+		parsed.shown, raw, err = c.cutID(raw)
 	}
-	if c.spec.ID == Int64 {
-		var number int64
-		number, raw, err = keys.CutInt64(raw)
-		parsed.after.ID = ValueOf(number)
-	} else {
-		var text string
-		text, raw, err = keys.CutString(raw)
-		parsed.after.ID = ValueOf(text)
-	}
-	if err != nil || len(raw) > 0 {
+	if err != nil || len(raw) > 0 || bits >= 2*hasShown {
 		return parsed, ErrBadToken
 	}
 	return parsed, nil
+}
+
+// cutID decodes the id at the beginning of a part of a token.
+func (c *Collection[K, T]) cutID(raw []byte) (Value, []byte, error) {
+	if c.spec.ID == Int64 {
+		number, rest, err := keys.CutInt64(raw)
+		return ValueOf(number), rest, err
+	}
+	text, rest, err := keys.CutString(raw)
+	return ValueOf(text), rest, err
 }
 
 // errNoFeed is the error of Feed in a collection that declares no feed.

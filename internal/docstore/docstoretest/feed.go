@@ -26,6 +26,7 @@ func feedCases() []testCase {
 		{"a token after which deletions are forgotten is refused, and a younger one is not", forgets},
 		{"a document from a feed's collection shows no moments", hidesMoments},
 		{"a collection without a feed refuses Feed", refusesFeeds},
+		{"a document that never rests is in the feed", feedsRestless},
 		{"a follower that is killed at random has a copy of the store in the end", followsWriters},
 	}
 }

@@ -6,9 +6,44 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
+
+func feedsRestless(t *testing.T, engine docstore.Engine) {
+	c := openPosts(t, engine)
+	must(t, c.Insert(t.Context(), post{ID: 1}))
+	done := make(chan struct{})
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	defer close(done)
+	writing.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			if _, err := c.Update(t.Context(), 1, func(p *post) error { p.Title = fmt.Sprint(n); return nil }); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	token, seen := "", map[string]bool{}
+	for began := time.Now(); len(seen) < 3; {
+		if time.Since(began) > 20*time.Second {
+			t.Fatalf("a document that changes all the time was shown %d times", len(seen))
+		}
+		page, err := c.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 2, WithDocuments: true})
+		must(t, err)
+		token = page.Next
+		for _, change := range page.Changes {
+			seen[change.Document.Title] = true
+		}
+	}
+}
 
 // followsWriters compares a follower's copy with the store, after writers have raced. The follower
 // forgets everything behind its saved token now and then, as if it was killed.

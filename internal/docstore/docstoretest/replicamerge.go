@@ -143,6 +143,9 @@ func (t *replicaTable) Feed(ctx context.Context, scan docstore.FeedScan) (docsto
 		if len(batches) == 1 {
 			return batches[0], nil
 		}
+		if scan.IsUnsettled {
+			return docstore.FeedBatch{Changes: slices.Concat(batches[0].Changes, batches[1].Changes)}, nil
+		}
 		batch, isBehind := mergeFeeds(batches, scan)
 		if len(batch.Changes) > 0 || !isBehind {
 			return batch, nil

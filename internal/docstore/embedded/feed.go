@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -112,6 +113,9 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 	if err := t.spec.CheckFeed(scan); err != nil {
 		return batch, err
 	}
+	if scan.IsUnsettled {
+		return t.readFeed(ctx, scan, math.MaxUint64)
+	}
 	durable := func(context.Context) (docstore.Moment, error) {
 		if t.engine.commit.failure() != nil {
 			return 0, errNotDurable
@@ -167,7 +171,7 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 				return nil
 			}
 			change.Made = r.made
-			if !r.isTombstone {
+			if !r.isTombstone && !scan.IsUnsettled {
 				if size += r.size(); scan.MaxBytes > 0 && len(batch.Changes) > 0 && size > scan.MaxBytes {
 					batch.More = true
 					return nil

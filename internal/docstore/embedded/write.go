@@ -157,20 +157,16 @@ func (t *table) Modify(ctx context.Context, modification docstore.Modification) 
 	has := t.effectOf(modification.Change())
 	write, size := t.writer(modification.Change())
 	err = write(ctx, size, func(tx *bolt.Tx) (_ bool, err error) {
-		refusal, err = t.buckets(tx).modify(modification.ID, has, func(key []byte, old record) (_ bson.Raw, err error) {
-			if fields := modification.Fields; fields == nil || len(fields) > 0 {
-				if before, err = t.whole(tx, key, old, fields); err != nil {
-					return nil, err
-				}
+		refusal, err = t.buckets(tx).modify(modification.ID, has, func(key []byte, old record) (bson.Raw, error) {
+			changed, err := modification.Apply(old.bson)
+			if fields := modification.Fields; err == nil && (fields == nil || len(fields) > 0) {
+				before, err = t.whole(tx, key, old, fields)
 			}
-			return modification.Apply(old.bson)
+			return changed, err
 		})
 		return refusal == nil && err == nil, err
 	})
-	if err = cmp.Or(err, refusal); err != nil {
-		return nil, err
-	}
-	return before, nil
+	return before, cmp.Or(err, refusal)
 }
 
 // effect is what a change does beside the document: whether it changes index entries, and whether it

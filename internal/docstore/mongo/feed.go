@@ -17,11 +17,31 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 		return batch, err
 	}
 	err = t.engine.call(ctx, func() error {
+		if scan.IsUnsettled {
+			batch, err = t.readUnsettled(ctx, scan)
+			return err
+		}
 		batch, err = t.settled.Read(ctx, t.spec.SettlingTime(), t.announceTime, func(settled docstore.Moment) (docstore.FeedBatch, error) {
 			return t.readFeed(ctx, scan, settled)
 		})
 		return err
 	})
+	return batch, err
+}
+
+func (t *table) readUnsettled(ctx context.Context, scan docstore.FeedScan) (batch docstore.FeedBatch, err error) {
+	later := bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: "$gt", Value: timestampOf(scan.After.At)}}}}
+	found, _, err := t.find(ctx, query{
+		filter: t.alive(later), fields: projection([]string{}, stampFields()), order: byChange(), limit: scan.Limit,
+		at: scan.After.At, comment: t.comment(), isWhole: true,
+	})
+	for _, document := range found {
+		change := docstore.RawChange{At: momentIn(document, docstore.ChangedField), Made: momentIn(document, docstore.MadeField)}
+		if change.ID, err = t.idOf(document); err != nil {
+			return batch, err
+		}
+		batch.Changes = append(batch.Changes, change)
+	}
 	return batch, err
 }
 

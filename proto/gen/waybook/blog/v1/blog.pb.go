@@ -3814,7 +3814,8 @@ type BlogChange struct {
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
 	// What happened to it.
 	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds.
+	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
+	// never rests.
 	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
 	// Revision of the entry, which grows with each change; 0 if it is deleted.
 	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`

@@ -1,0 +1,96 @@
+package embedded_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Four documents change every 100 ms for a minute, and others are stored once. Followers see the first at
+// least every five seconds, and each of the others once.
+func TestADocumentThatNeverRestsIsInTheFeedEveryFiveSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := open(t, filepath.Join(t.TempDir(), "store.db"))
+		defer shut(t, engine)
+		spec := docstore.Spec{Name: "restless", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "content"}}
+		articles, err := docstore.Open[int64, article](t.Context(), engine, spec)
+		must(t, err)
+		const restless, span = 4, time.Minute
+		for id := range int64(restless) {
+			must(t, articles.Insert(t.Context(), article{ID: id}))
+		}
+		end := time.Now().Add(span)
+		var running sync.WaitGroup
+		running.Go(func() {
+			for next := int64(100); time.Now().Before(end); next++ {
+				for id := range int64(restless) {
+					if _, err := articles.Update(t.Context(), id, func(a *article) error { a.Likes++; return nil }); err != nil {
+						t.Error(err)
+					}
+				}
+				if next%7 == 0 {
+					if err := articles.Insert(t.Context(), article{ID: next}); err != nil {
+						t.Error(err)
+					}
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+		for _, limit := range []int{1, 3, 100} {
+			for _, pause := range []time.Duration{0, 500 * time.Millisecond, 2 * time.Second, 5 * time.Second} {
+				running.Go(func() {
+					name := fmt.Sprintf("a follower with pages of %d that waits for %v", limit, pause)
+					followRestless(t, name, articles, restless, limit, pause, end)
+				})
+			}
+		}
+		running.Wait()
+	})
+}
+
+func followRestless(
+	t *testing.T, name string, articles *docstore.Collection[int64, article], restless int64, limit int, pause time.Duration, end time.Time,
+) {
+	query := docstore.FeedQuery{Limit: limit, WithDocuments: true}
+	last, likes, times := map[int64]time.Time{}, map[int64]int64{}, map[int64]int{}
+	for id := range restless {
+		last[id] = time.Now()
+	}
+	for time.Now().Before(end) {
+		page, err := articles.Feed(t.Context(), query)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		query.Token = page.Next
+		for _, change := range page.Changes {
+			last[change.ID] = time.Now()
+			times[change.ID]++
+			if change.ID < restless && change.Document.Likes < likes[change.ID] {
+				t.Errorf("%s: document %d went back from %d to %d", name, change.ID, likes[change.ID], change.Document.Likes)
+			}
+			likes[change.ID] = change.Document.Likes
+		}
+		if page.More {
+			continue
+		}
+		for id := range restless {
+			if age := time.Since(last[id]); age > 5*time.Second+pause {
+				t.Errorf("%s: document %d was shown %v ago", name, id, age)
+				return
+			}
+		}
+		time.Sleep(pause)
+	}
+	for id, n := range times {
+		if id >= restless && n != 1 {
+			t.Errorf("%s: document %d, which was stored once, came %d times", name, id, n)
+		}
+	}
+	t.Logf("%s: %v", name, times[0])
+}
