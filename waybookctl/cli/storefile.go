@@ -154,5 +154,27 @@ func (c *storeCompact) Run(ctx context.Context, out *output.Printer, report prog
 	})
 }
 
+type storeRenewFeeds struct {
+	MongoDBURI string `twin:"" name:"mongodb-uri" required:"" placeholder:"URI" help:"URI of the services' MongoDB."`
+}
+
+// Help returns the detailed help.
+func (*storeRenewFeeds) Help() string {
+	return `A restore with mongorestore or from a snapshot takes changes back that followers may have seen, and does not say
+so. After it, this command makes the feeds refuse the tokens of before with START_ANEW, so that followers begin with an empty
+copy. An embedded store and "store load" do so themselves.`
+}
+
+// Run renews the feeds.
+func (c *storeRenewFeeds) Run(ctx context.Context, out *output.Printer) error {
+	renewed, err := storekeeping.RenewFeeds(ctx, storekeeping.Options{Store: service.StoreFlags{MongoDBURI: c.MongoDBURI}})
+	if err != nil {
+		return err
+	}
+	return out.Value(output.Object{{Name: "feeds", Value: renewed}}, func(page *output.Page) {
+		page.Text(fmt.Sprintf("%d feeds begin anew.", renewed))
+	})
+}
+
 // mebibytes writes a size for people.
 func mebibytes(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }

@@ -102,6 +102,20 @@ func (t *table) tick(ctx context.Context) (docstore.Moment, feedState, error) {
 	return momentOf(state.Now), state, err
 }
 
+// RenewFeeds begins a new epoch of each feed, and returns how many feeds there are. So the tokens of before are
+// refused: a restore by the server's own tools does not tell that it has taken back what followers have seen.
+func (e *Engine) RenewFeeds(ctx context.Context) (renewed int64, err error) {
+	err = e.call(ctx, func() error {
+		renewal := bson.D{{Key: "$set", Value: bson.D{{Key: "epoch", Value: newEpoch()}}}}
+		result, err := e.database.Collection(feedsCollection).UpdateMany(ctx, bson.D{}, renewal)
+		if result != nil {
+			renewed = result.MatchedCount
+		}
+		return err
+	})
+	return renewed, err
+}
+
 func newEpoch() int64 {
 	var random [8]byte
 	_, _ = rand.Read(random[:])                      // never fails
