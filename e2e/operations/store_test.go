@@ -187,16 +187,16 @@ func (s store) contents(specs []docstore.Spec) map[string]string {
 // inAnyOrder returns a text of a document that does not depend on the order of its fields.
 func inAnyOrder(t *testing.T, document bson.Raw) string {
 	t.Helper()
-	elements, err := document.Elements()
+	var fields bson.D
+	if err := bson.Unmarshal(document, &fields); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(fields, func(a, b bson.E) int { return strings.Compare(a.Key, b.Key) })
+	sorted, err := bson.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fields := make([]string, len(elements))
-	for i, element := range elements {
-		fields[i] = element.String()
-	}
-	slices.Sort(fields)
-	return strings.Join(fields, ", ")
+	return bson.Raw(sorted).String()
 }
 
 func (s store) options() storekeeping.Options { return storekeeping.Options{Store: s.flags} }

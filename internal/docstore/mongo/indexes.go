@@ -165,6 +165,9 @@ func (t *table) reconcile(ctx context.Context, mayChange bool) (created []string
 			return nil, err
 		}
 		present, missing := t.match(stored)
+		if len(stored)+len(missing) == 0 { // no index creates the collection
+			return nil, t.make(ctx)
+		}
 		for _, index := range missing {
 			if index.Unique && index.name != index.Name && !mayChange {
 				return nil, fmt.Errorf("the unique index %q of collection %q exists with another declaration: %w", index.Name, t.spec.Name, errNotPrepared)

@@ -85,12 +85,16 @@ func (t *table) dropReplaced(ctx context.Context) (dropped []string, err error) 
 // namespaceExists is the error code of create if the collection exists.
 const namespaceExists = 48
 
-// validate sets the validator of the collection.
-func (t *table) validate(ctx context.Context) error {
-	// An index would have created the collection, but it may declare none.
+// make creates the collection, if it does not exist.
+func (t *table) make(ctx context.Context) error {
 	if err := t.engine.database.CreateCollection(ctx, t.spec.Name); err != nil && !hasCode(err, namespaceExists) {
 		return fmt.Errorf("create collection %q: %w", t.spec.Name, err)
 	}
+	return nil
+}
+
+// validate sets the validator of the collection.
+func (t *table) validate(ctx context.Context) error {
 	if err := t.engine.database.RunCommand(ctx, validation(t.spec)).Err(); err != nil {
 		return fmt.Errorf("set the validator of collection %q: %w", t.spec.Name, err)
 	}

@@ -1,0 +1,36 @@
+package docstore
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestOnlyADocumentThatHasChangedSinceItWasFoundIsRestless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const settling = 2 * time.Second
+		changed := func(id int64, at Moment) RawChange { return RawChange{ID: ValueOf(id), At: at} }
+		var r restless
+		want := func(step string, unsettled []RawChange, ids ...int64) {
+			t.Helper()
+			moving := r.found(unsettled, settling)
+			if len(moving) != len(ids) {
+				t.Fatalf("%s: got %v, want %v", step, moving, ids)
+			}
+			for i, change := range moving {
+				if change.ID != ValueOf(ids[i]) {
+					t.Errorf("%s: got %v, want %v", step, moving, ids)
+				}
+			}
+		}
+		want("at first", []RawChange{changed(3, 1), changed(2, 1), changed(1, 1)})
+		time.Sleep(settling / 2)
+		want("too early", []RawChange{changed(1, 2), changed(2, 1), changed(3, 2)})
+		time.Sleep(settling / 2)
+		want("after a settling time", []RawChange{changed(2, 1), changed(3, 3), changed(1, 3)}, 1, 3)
+		r.settled([]RawChange{changed(3, 3)})
+		want("after a page had one", []RawChange{changed(1, 4), changed(3, 4)}, 1)
+		want("after a look that did not find one", []RawChange{changed(3, 4)})
+		want("found again", []RawChange{changed(1, 5), changed(3, 5)})
+	})
+}
