@@ -3,7 +3,6 @@ package account
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"strconv"
 	"time"
 
@@ -51,7 +50,7 @@ type limiter struct {
 }
 
 func newLimiter(attempts *docstore.Collection[string, attempts], now func() time.Time) *limiter {
-	return &limiter{attempts: attempts, now: now, limits: defaultAttemptLimits(), turns: newTurns()}
+	return &limiter{attempts: attempts, now: now, limits: defaultAttemptLimits(), turns: &turns{}}
 }
 
 // source says whose attempt it is.
@@ -244,31 +243,4 @@ func tooManyAttempts(wait time.Duration) error {
 		(wait + time.Second - 1).Truncate(time.Second))
 	e.RetryAfter = wait
 	return e
-}
-
-// turns are locks, each for a part of the keys. Callers that change one document take turns.
-// Otherwise many of them at once would change it against each other and run into their
-// deadlines. The store still decides between processes. Turns may be used concurrently.
-type turns struct {
-	locks [64]chan struct{}
-	seed  maphash.Seed
-}
-
-func newTurns() *turns {
-	t := &turns{seed: maphash.MakeSeed()}
-	for i := range t.locks {
-		t.locks[i] = make(chan struct{}, 1)
-	}
-	return t
-}
-
-// take waits for the turn of a key. The caller ends it by calling end.
-func (t *turns) take(ctx context.Context, key string) (end func(), err error) {
-	lock := t.locks[maphash.String(t.seed, key)%uint64(len(t.locks))]
-	select {
-	case lock <- struct{}{}:
-		return func() { <-lock }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }

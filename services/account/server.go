@@ -122,9 +122,9 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	s := &Server{
 		store: deps.Store,
 		users: users, sessions: sessions, rewards: rewards,
-		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: newTurns()},
+		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: &turns{}},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		devices:      &devices{stored: known, now: deps.Now, turns: newTurns()},
+		devices:      &devices{stored: known, now: deps.Now, turns: &turns{}},
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
 		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
