@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/examples"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // document is the document with the programs.
@@ -57,6 +58,7 @@ var runs = map[string]struct {
 var printed = regexp.MustCompile(`^([0-9]{13,16}) 台北一日$`)
 
 func TestThePrograms(t *testing.T) {
+	longform.Only(t)
 	all, err := programs()
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -63,6 +64,7 @@ func (c *client) start(t *testing.T, origin, address string) sender {
 }
 
 func TestEveryClientSendsEveryOperation(t *testing.T) {
+	longform.Only(t)
 	origin := servePage(t)
 	p := start(t, "-trusted-origins", origin)
 	address := "http://" + p.HTTP + "/API.php"

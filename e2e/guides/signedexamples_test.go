@@ -4,9 +4,11 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/examples"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 func TestTheExamplesWorkWhereSignaturesAreRequired(t *testing.T) {
+	longform.Only(t)
 	for _, program := range []string{"curl", "openssl"} {
 		examples.Need(t, program)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // listing is the result of reading a whole list.
@@ -71,6 +72,7 @@ func readList(t testing.TB, p *launch.Process) (l listing) {
 const listLimit = 32
 
 func TestALongListTakesLittleMemory(t *testing.T) {
+	longform.Only(t)
 	const items = 20_000
 	s := filled(t, wideName, items, 0)
 	p := launch.Start(t, binary, s.data, "-demo=false", "-min-heap-growth=0")

@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/olddata"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
@@ -196,6 +197,7 @@ func kills() int {
 }
 
 func TestAnImportThatIsKilledEndsInTheSameStore(t *testing.T) {
+	longform.Only(t)
 	old := newOldService(t, 1)
 	straightData, data := t.TempDir(), t.TempDir()
 	straight := startOn(t, straightData)

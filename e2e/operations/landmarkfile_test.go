@@ -223,6 +223,7 @@ func (o operator) updateAndPrune(owner, exported string) {
 }
 
 func TestAnExportOfEverybodyWithIdentifiersIsTheSameFromEachStore(t *testing.T) {
+	longform.Only(t)
 	data, uri, dump := t.TempDir(), mongotest.StartReplicaSet(t), filepath.Join(t.TempDir(), "dump")
 	formats := []string{"geojson", "json", "ndjson", "csv"}
 	export := func(on operator) map[string]string {

@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -55,6 +56,7 @@ func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 	for name, start := range map[string]func(*testing.T) (uri string){
 		"FerretDB": func(t *testing.T) string {
+			longform.Only(t)
 			return mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 3}).URI(mongotest.Database())
 		},
 		"real server": func(t *testing.T) string { return mongotest.OnRealServer(t) },
@@ -112,6 +114,7 @@ func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {
 }
 
 func TestPrepareSetsValidatorsOnlyIfTold(t *testing.T) {
+	longform.Only(t)
 	// FerretDB has no validators, and says so.
 	s := store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}}
 	_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{Validators: true})

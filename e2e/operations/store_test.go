@@ -21,6 +21,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
@@ -48,6 +49,7 @@ func onEachStore(t *testing.T, test func(t *testing.T, s store)) {
 // onMongoDB runs a test on an empty store of each kind that several services can share.
 func onMongoDB(t *testing.T, test func(t *testing.T, s store)) {
 	t.Run("FerretDB", func(t *testing.T) {
+		longform.Only(t)
 		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}})
 	})
 	t.Run("real server", func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -21,6 +22,7 @@ import (
 const unfinishedFile = "demo-unfinished"
 
 func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
+	longform.Only(t)
 	want := content(t, launch.Start(t, binary, t.TempDir()))
 	data := t.TempDir()
 	kills := 0

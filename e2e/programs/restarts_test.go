@@ -49,6 +49,7 @@ func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
 
 // The same, in two processes on one MongoDB, of which one after the other ends.
 func TestAnIdentifierMeansOneThingInTwoProcesses(t *testing.T) {
+	longform.Only(t)
 	const writers = 4
 	uri := mongotest.StartServer(t, mongowire.Config{}).URI(mongotest.Database())
 	data, albums := t.TempDir(), &albumLedger{added: map[int64]bool{}, deleted: map[int64]bool{}, unknown: map[int64]bool{}}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // writeFile writes a file of the test and returns its path.
@@ -21,6 +22,7 @@ func writeFile(t *testing.T, name, text string) string {
 }
 
 func TestANewlineAfterTheURIOfTheDatabaseDoesNotCount(t *testing.T) {
+	longform.Only(t)
 	t.Parallel() // it waits
 	uri := "mongodb://" + launch.Address(t) + "/waybook?directConnection=true"
 	for name, environment := range map[string][]string{

@@ -10,6 +10,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // probe returns the status and the body of a path of an admin port; 0 while nobody listens.
@@ -28,6 +29,7 @@ func probe(t *testing.T, admin, path string) (status int, body string) {
 }
 
 func TestAProgramThatStartsBeforeMongoDBWaitsAliveAndThenServes(t *testing.T) {
+	longform.Only(t)
 	t.Parallel() // it waits
 	admin, database := launch.Address(t), launch.Address(t)
 	uri := "mongodb://" + database + "/" + mongotest.Database()

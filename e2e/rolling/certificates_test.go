@@ -19,6 +19,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/manifestrun"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/devca"
 )
 
@@ -100,6 +101,7 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 
 // The steps are those of docs/operations.md.
 func TestCertificatesAndTheirAuthorityAreReplacedUnderLoad(t *testing.T) {
+	longform.Only(t)
 	stores, requests := seed(t)
 	c := startCluster(t, delay, stores)
 	clients := startCrowd(t, c.registry, requests, shortRate)

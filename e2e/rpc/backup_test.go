@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 	"github.com/waybook/waybook/standalone/app"
@@ -53,6 +54,7 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 }
 
 func TestAMongoDBIsNotBackedUp(t *testing.T) {
+	longform.Only(t)
 	w := start(t, func(config *app.Config) { config.Store.MongoDBURI = mongotest.StartReplicaSet(t) })
 	expectFault(t, failed(collect(storev1.NewStoreServiceClient(w.connection).Backup(t.Context(), &storev1.BackupRequest{}))),
 		codes.FailedPrecondition, "STORE_NOT_EMBEDDED")

@@ -13,15 +13,19 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// onEachStore runs a test on the embedded store, over MongoDB's wire protocol, and on a real
-// server if there is one.
+// onEachStore runs a test on the embedded store, in the long form over MongoDB's wire
+// protocol, and on a real server if there is one.
 func onEachStore(t *testing.T, test func(*testing.T, *parts)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) { test(t, startPartsOn(t, newBrittle(t))) })
-	t.Run("mongodb", func(t *testing.T) { test(t, startPartsOn(t, newBrittleOverWire(t, mongotest.StartReplicaSet(t)))) })
+	t.Run("mongodb", func(t *testing.T) {
+		longform.Only(t)
+		test(t, startPartsOn(t, newBrittleOverWire(t, mongotest.StartReplicaSet(t))))
+	})
 	t.Run("real server", func(t *testing.T) { test(t, startPartsOn(t, newBrittleOverWire(t, mongotest.OnRealServer(t)))) })
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -20,6 +21,7 @@ import (
 // startOnPrimary starts the services on a primary whose majority the test can hold.
 func startOnPrimary(t *testing.T) (*parts, *mongowire.Server) {
 	t.Helper()
+	longform.Only(t)
 	server := mongotest.StartServer(t, mongowire.Config{})
 	return startPartsOn(t, newBrittleOverWire(t, server.URI(mongotest.Database()))), server
 }

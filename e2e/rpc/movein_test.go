@@ -13,6 +13,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -74,11 +75,12 @@ func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
 	p.check()
 }
 
-// onEachEngine runs a test on an embedded store, and on MongoDB's wire protocol behind a mongos. The
+// onEachEngine runs a test on an embedded store, and in the long form on MongoDB's wire protocol behind a mongos. The
 // latter refuses commands on sharded collections that neither name a place nor say that they ask all.
 func onEachEngine(t *testing.T, test func(*testing.T, *parts)) {
 	t.Run("embedded", func(t *testing.T) { test(t, startParts(t)) })
 	t.Run("mongos", func(t *testing.T) {
+		longform.Only(t)
 		server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 3})
 		store := newBrittleOverWire(t, server.URI(mongotest.Database()))
 		store.clock = &advancing{}

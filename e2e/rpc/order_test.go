@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -17,6 +18,7 @@ import (
 func TestManyWritersIntoOneAlbumAreListedInTheirOrder(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) { writeTogether(t, 64, startPartsOn(t, newBrittle(t))) })
 	t.Run("two processes on MongoDB", func(t *testing.T) {
+		longform.Only(t)
 		uri := mongotest.StartReplicaSet(t)
 		writeTogether(t, 16, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -26,6 +27,7 @@ func upgrade(t *testing.T, args ...string) (printed string, ok bool) {
 }
 
 func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
+	longform.Only(t)
 	skipWithoutOlder(t)
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("SKIPPED: there is no curl, which the drills need")

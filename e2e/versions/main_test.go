@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // olderCommit is the oldest version with the present docstore.Format: 0.1.0 once it is released.
@@ -27,8 +28,11 @@ var programs struct {
 
 func TestMain(m *testing.M) { os.Exit(launch.Main(m, build)) }
 
-// build builds the programs of both versions.
+// build builds the programs of both versions, which only the long form needs.
 func build(directory string) error {
+	if !longform.Selected() {
+		return nil
+	}
 	programs.present = filepath.Join(directory, "standalone")
 	programs.older = filepath.Join(directory, "older")
 	err := buildOf(olderCommit, programs.older)

@@ -19,6 +19,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -44,6 +45,7 @@ func rounds(t *testing.T) int {
 }
 
 func TestNothingIsLostWhenAVersionReplacesAnOlderOne(t *testing.T) {
+	longform.Only(t)
 	uri := store(t)
 	older := start(t, programs.older, uri)
 	w := newWorld(t, uri, older)
@@ -60,6 +62,7 @@ func TestNothingIsLostWhenAVersionReplacesAnOlderOne(t *testing.T) {
 }
 
 func TestNothingIsLostWhenAnOlderVersionReplacesAVersion(t *testing.T) {
+	longform.Only(t)
 	uri := store(t)
 	present := start(t, programs.present, uri)
 	w := newWorld(t, uri, present)

@@ -17,11 +17,13 @@ import (
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
 	"github.com/waybook/waybook/bench/internal/rival"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // These tests do not measure time.
 
 func TestAllContendersGiveTheSameReplies(t *testing.T) {
+	longform.Only(t)
 	// Linking programs is slow, so e2e/contract covers the five programs of a distributed
 	// Waybook. This test covers a gateway with services in another process.
 	w, err := newWorkshop(t.Context(), "", t.TempDir(), []string{standaloneProgram, rivalProgram})

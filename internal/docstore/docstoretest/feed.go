@@ -21,7 +21,6 @@ func feedCases() []testCase {
 		{"a deletion is in the feed, also of a document that the follower never saw", feedsDeletions},
 		{"a feed from nothing has no deletions", feedsNoOldDeletions},
 		{"pages of any limit have the same changes in the same order", feedsPages},
-		{"a page of a feed stays within the budget of bytes", feedsBudget},
 		{"a token of another collection, or none at all, is refused as bad", refusesFeedTokens},
 		{"a token after which deletions are forgotten is refused, and a younger one is not", forgets},
 		{"a document from a feed's collection shows no moments", hidesMoments},

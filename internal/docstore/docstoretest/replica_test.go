@@ -14,13 +14,14 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 func TestConformanceOfAReplica(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for name, shards := range map[string]int{"one shard": 1, "two shards": 2} {
 		t.Run(name, func(t *testing.T) {
-			docstoretest.RunWith(t, docstoretest.Settings{Programs: 30, Many: 300}, func(t *testing.T) docstore.Engine {
+			docstoretest.RunWith(t, docstoretest.Settings{Programs: 30, Many: 300, IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
 				return docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: shards})
 			})
 		})

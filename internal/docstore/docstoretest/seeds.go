@@ -5,19 +5,20 @@ import (
 	"os"
 	"strconv"
 	"testing"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // The variables that say how many seeds a test of seeds tries, and from which one on.
 const (
 	seedsVariable     = "WAYBOOK_SEEDS"
 	firstSeedVariable = "WAYBOOK_FIRST_SEED"
-	defaultSeeds      = 100
 )
 
 // Seeds runs a test with one seed after the other, until it fails with one.
 func Seeds(t *testing.T, test func(t *testing.T, seed uint64)) {
 	t.Helper()
-	first, count := numberIn(t, firstSeedVariable, 0), numberIn(t, seedsVariable, defaultSeeds)
+	first, count := numberIn(t, firstSeedVariable, 0), numberIn(t, seedsVariable, uint64(longform.Number(20, 100)))
 	for seed := range count {
 		seed += first
 		if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { test(t, seed) }) {

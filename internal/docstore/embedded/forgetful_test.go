@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/embedded/forgetful"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // world is a store on a forgetful disk, and what its clients know of it.
@@ -176,11 +177,8 @@ func TestAStoreOnADiskThatDoesNotSyncIsRefused(t *testing.T) {
 	w.stop()
 }
 
-// forgetfulSeeds is the number of seeds of an ordinary run. WAYBOOK_FORGETFUL_SEEDS changes it.
-const forgetfulSeeds = 50
-
 func TestNothingAcknowledgedIsLostOnADiskThatForgets(t *testing.T) {
-	seeds := forgetfulSeeds
+	seeds := longform.Number(10, 50)
 	if text := os.Getenv("WAYBOOK_FORGETFUL_SEEDS"); text != "" {
 		var err error
 		if seeds, err = strconv.Atoi(text); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/observed"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 func open(t *testing.T) *embedded.Engine {
@@ -41,7 +42,7 @@ func newTracer() (trace.Tracer, *tracetest.InMemoryExporter) {
 
 func TestAnObservedStoreKeepsEveryPromiseOfAStore(t *testing.T) {
 	tracer, _ := newTracer()
-	docstoretest.Run(t, func(t *testing.T) docstore.Engine {
+	docstoretest.RunWith(t, docstoretest.Settings{IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
 		return observed.Wrap(open(t), tracer, func(observed.Call) {})
 	})
 }
