@@ -45,7 +45,7 @@ func (s store) check(mode integrity.Mode, verdict storekeeping.Verdict, want ...
 // change changes fields of a document directly in the store.
 func change(ctx context.Context, s store, table docstore.Table, id int64, fields map[string]any) {
 	s.t.Helper()
-	raw, err := table.Get(ctx, docstore.ValueOf(id))
+	raw, err := docstore.GetFrom(ctx, table, docstore.ValueOf(id), docstore.Present)
 	s.must(err)
 	revision, err := docstore.RevisionOf(raw)
 	s.must(err)
@@ -55,7 +55,8 @@ func change(ctx context.Context, s store, table docstore.Table, id int64, fields
 		s.must(err)
 		made.Set = append(made.Set, docstore.Assignment{Path: path, Value: bson.RawValue{Type: kind, Value: encoded}})
 	}
-	s.must(table.Update(ctx, made))
+	_, err = table.Update(ctx, made)
+	s.must(err)
 }
 
 // lose removes a document from the store, without a tombstone.

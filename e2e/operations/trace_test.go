@@ -18,7 +18,7 @@ waybook-standalone server getAlbum
   waybook-standalone server waybook.album.v1.AlbumService/GetAlbum
     waybook-standalone client get albums
     waybook-standalone server waybook.account.v1.AccountService/BatchGetUsers
-      waybook-standalone client get_many users
+      waybook-standalone client get users
 `,
 	"separate processes": `
 waybook-edge server getAlbum
@@ -27,7 +27,7 @@ waybook-edge server getAlbum
       waybook-album client get albums
       waybook-album client waybook.account.v1.AccountService/BatchGetUsers
         waybook-account server waybook.account.v1.AccountService/BatchGetUsers
-          waybook-account client get_many users
+          waybook-account client get users
 `,
 }
 

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
@@ -129,125 +128,24 @@ func (b *brittle) countTombstones(t testing.TB, collection string) (n int64) {
 
 func (b *brittle) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
 	table, err := b.Engine.Open(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tables[spec.Name] = table
-	return brittleTable{table, b}, err
+	return (&docstoretest.Hooked{Engine: b.Engine, Read: b.call, Write: b.call}).Open(ctx, spec)
 }
 
-type brittleTable struct {
-	docstore.Table
-	store *brittle
-}
-
-func (t brittleTable) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, err
+// call makes a call of a collection fail, or does it.
+func (b *brittle) call(_ context.Context, call docstoretest.Call, do func() error) error {
+	err := b.failure()
+	switch call.Verb {
+	case "delete", "delete_all", "forget":
+		err = b.deletionFailure()
 	}
-	return t.Table.Insert(ctx, documents)
-}
-
-func (t brittleTable) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, err
-	}
-	return t.Table.Get(ctx, id)
-}
-
-func (t brittleTable) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, err
-	}
-	return t.Table.GetLinearizable(ctx, id)
-}
-
-func (t brittleTable) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, err
-	}
-	return t.Table.GetRecent(ctx, id, staleness)
-}
-
-func (t brittleTable) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, err
-	}
-	return t.Table.GetMany(ctx, ids)
-}
-
-func (t brittleTable) Update(ctx context.Context, change docstore.Change) error {
-	if err := t.store.failure(); err != nil {
+	if err != nil {
 		return err
 	}
-	return t.Table.Update(ctx, change)
-}
-
-func (t brittleTable) UpdateMany(ctx context.Context, changes []docstore.Change) (int64, error) {
-	if err := t.store.failure(); err != nil {
-		return 0, err
-	}
-	return t.Table.UpdateMany(ctx, changes)
-}
-
-func (t brittleTable) Modify(ctx context.Context, modification docstore.Modification) (bson.Raw, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, err
-	}
-	return t.Table.Modify(ctx, modification)
-}
-
-func (t brittleTable) Delete(ctx context.Context, deletion docstore.Deletion) error {
-	if err := t.store.deletionFailure(); err != nil {
-		return err
-	}
-	return t.Table.Delete(ctx, deletion)
-}
-
-func (t brittleTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, false, err
-	}
-	return t.Table.Scan(ctx, scan)
-}
-
-func (t brittleTable) Count(ctx context.Context, where docstore.Where) (int64, error) {
-	if err := t.store.failure(); err != nil {
-		return 0, err
-	}
-	return t.Table.Count(ctx, where)
-}
-
-func (t brittleTable) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
-	if err := t.store.deletionFailure(); err != nil {
-		return 0, err
-	}
-	return t.Table.DeleteAll(ctx, where)
-}
-
-func (t brittleTable) Tombstones(ctx context.Context, after docstore.Moment, limit int) ([]docstore.Tombstone, docstore.Moment, error) {
-	if err := t.store.failure(); err != nil {
-		return nil, 0, err
-	}
-	return t.Table.Tombstones(ctx, after, limit)
-}
-
-func (t brittleTable) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
-	if err := t.store.failure(); err != nil {
-		return err
-	}
-	return t.Table.Postpone(ctx, tombstone, until)
-}
-
-func (t brittleTable) Forget(ctx context.Context, tombstone docstore.Tombstone) error {
-	if err := t.store.deletionFailure(); err != nil {
-		return err
-	}
-	return t.Table.Forget(ctx, tombstone)
-}
-
-func (t brittleTable) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
-	if err := t.store.failure(); err != nil {
-		return docstore.FeedBatch{}, err
-	}
-	return t.Table.Feed(ctx, scan)
+	return do()
 }

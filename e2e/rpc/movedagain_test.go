@@ -17,7 +17,7 @@ func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *te
 	movingAgain := false
 	store := newBrittle(t)
 	store.Engine = &docstoretest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if movingAgain && call.Collection == "albums" && call.Method == "Insert" {
+		if movingAgain && call.Collection == "albums" && call.Verb == "insert" {
 			movingAgain = false
 			p.sweep()
 		}
@@ -101,7 +101,7 @@ func TestPhotosOfAnAlbumThatTwoCallsMoveInAreShown(t *testing.T) {
 	moving := func() {}
 	store := newBrittle(t)
 	store.Engine = &docstoretest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call.Collection == "album_comments" && call.Method == "Insert" {
+		if call.Collection == "album_comments" && call.Verb == "insert" {
 			meanwhile := moving
 			moving = func() {}
 			meanwhile()

@@ -13,20 +13,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Change is the difference between two states of a document. Paths name a top-level field,
-// or with dots a field of an embedded document or an element of an array, as MongoDB does.
-// No path is the beginning of another.
+// Change is a change of a document. Paths name a top-level field, or with dots a field of an embedded
+// document or an element of an array, as MongoDB does. No path is the beginning of another.
 type Change struct {
 	// ID is the document's id.
 	ID Value
-	// Revision is the revision of the state from which the document changes. The change
-	// raises it by one.
+	// Revision is the revision of the state from which the document changes; 0 for any. The fields of a
+	// change of any revision are at the top level; those of indexes are integers and in no unique one.
 	Revision int64
+	// If are values that the document must have, or it stays.
+	If []Condition
 	// Set are the new values, Unset the fields to remove, and Add the amounts to add to
 	// integers. Add creates a missing field.
 	Set   []Assignment
 	Unset []string
 	Add   []Amount
+	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
+	Raise Amount
+	// Fields are those that Update returns, as in Scan. IsWhole says that it returns all.
+	Fields  []string
+	IsWhole bool
 }
 
 // Assignment is the new value of a field.
@@ -41,35 +47,10 @@ type Amount struct {
 	By    int64
 }
 
-// Modification asks an engine to change fields of a document that its caller has not read. The fields are at
-// the top level; those of indexes are integers and in no unique one. One that sets fields raises the revision
-// by one, so that an Update that has read them runs again. Any other raises AddsField by one, and disturbs
-// no Update.
-type Modification struct {
-	ID Value
-	// If are values that the document must have, or it stays.
-	If []Condition
-	// Set are new values of fields, and Add amounts to add to integers. Add creates a missing field.
-	Set []Assignment
-	Add []Amount
-	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
-	Raise Amount
-	// Fields are those that Modify returns, as in Scan; all if it is nil. If it is empty, it returns nothing.
-	Fields []string
-}
-
-// Change returns the fields that a modification changes, without a revision.
-func (m Modification) Change() Change {
-	change := Change{ID: m.ID, Set: m.Set, Add: m.Add}
-	if m.Raise.Field != "" {
-		change.Add = append(slices.Clip(m.Add), m.Raise)
-	}
-	return change
-}
-
-// Counts returns the field that counts the modification.
-func (m Modification) Counts() string {
-	if len(m.Set) > 0 {
+// Counts returns the field that counts the change. It is the revision if fields are set, so that an Update
+// that has read them runs again. Any other change of any revision disturbs no Update.
+func (c Change) Counts() string {
+	if c.Revision != 0 || len(c.Set)+len(c.Unset) > 0 {
 		return RevisionField
 	}
 	return AddsField
@@ -184,19 +165,35 @@ func (c *Change) set(path string, value bson.RawValue) {
 }
 
 // IsEmpty reports whether the change changes nothing.
-func (c Change) IsEmpty() bool { return len(c.Set)+len(c.Unset)+len(c.Add) == 0 }
+func (c Change) IsEmpty() bool { return len(c.paths()) == 0 }
 
-// hasPath reports whether the change has a path with a property.
-func (c Change) hasPath(has func(path string) bool) bool {
-	return slices.ContainsFunc(c.Set, func(set Assignment) bool { return has(set.Path) }) ||
-		slices.ContainsFunc(c.Unset, has) ||
-		slices.ContainsFunc(c.Add, func(amount Amount) bool { return has(amount.Field) })
+// paths returns the paths that the change names.
+func (c Change) paths() []string {
+	paths := slices.Clone(c.Unset)
+	for _, set := range c.Set {
+		paths = append(paths, set.Path)
+	}
+	for _, amount := range c.Add {
+		paths = append(paths, amount.Field)
+	}
+	if c.Raise.Field != "" {
+		paths = append(paths, c.Raise.Field)
+	}
+	return paths
 }
 
-// Apply returns the document after the change, with the next revision, for engines that
-// store documents themselves. It fails if an amount meets a field that is no int64, or if a
-// path leads through a value that has no fields.
+// Apply returns the document after the change, with the next revision or one more of AddsField, for engines
+// that store documents themselves. It fails if an amount meets a field that is no int64, or if a
+// path leads through a value that has no fields. Errors: ErrConflict if the document has another revision or
+// does not meet the conditions.
 func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
+	revision, err := RevisionOf(document)
+	if err != nil {
+		return nil, err
+	}
+	if c.Revision != 0 && revision != c.Revision || !meets(document, c.If) {
+		return nil, ErrConflict
+	}
 	edits := node{}
 	for _, set := range c.Set {
 		edits.add(set.Path, edit{set: &set.Value})
@@ -207,30 +204,15 @@ func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	for _, amount := range c.Add {
 		edits.add(amount.Field, edit{by: amount.By})
 	}
-	edits.add(RevisionField, edit{by: 1})
-	return edits.apply(make([]byte, 0, len(document)+64), document)
-}
-
-// Apply returns the document after the modification. Errors: ErrConflict, and as of Change.Apply.
-func (m Modification) Apply(document bson.Raw) (bson.Raw, error) {
-	if !meets(document, m.If) {
-		return nil, ErrConflict
-	}
-	edits := node{{m.Counts(), edit{by: 1}}}
-	for _, set := range m.Set {
-		edits.add(set.Path, edit{set: &set.Value})
-	}
-	for _, amount := range m.Add {
-		edits.add(amount.Field, edit{by: amount.By})
-	}
-	if m.Raise.Field != "" {
-		before, isThere := document.Lookup(m.Raise.Field).Int64OK()
-		by := m.Raise.By - before
+	if to := c.Raise; to.Field != "" {
+		before, isThere := document.Lookup(to.Field).Int64OK()
+		by := to.By - before
 		if isThere {
 			by = max(by, 0)
 		}
-		edits.add(m.Raise.Field, edit{by: by})
+		edits.add(to.Field, edit{by: by})
 	}
+	edits.add(c.Counts(), edit{by: 1})
 	return edits.apply(make([]byte, 0, len(document)+64), document)
 }
 

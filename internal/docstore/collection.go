@@ -96,8 +96,12 @@ func (c *Collection[K, T]) InsertNew(ctx context.Context, documents []T) (taken 
 }
 
 // Get returns the document with the given id, or ErrNotFound.
-func (c *Collection[K, T]) Get(ctx context.Context, id K) (document T, err error) {
-	raw, err := c.table.Get(ctx, ValueOf(id))
+func (c *Collection[K, T]) Get(ctx context.Context, id K) (T, error) {
+	return c.get(ctx, id, Present)
+}
+
+func (c *Collection[K, T]) get(ctx context.Context, id K, as Consistency) (document T, err error) {
+	raw, err := GetFrom(ctx, c.table, ValueOf(id), as)
 	if err != nil {
 		return document, c.wrap("get", err)
 	}
@@ -107,28 +111,20 @@ func (c *Collection[K, T]) Get(ctx context.Context, id K) (document T, err error
 // GetLinearizable is Get, and no later failure of a server undoes a write that the result
 // shows. A caller that answers "done" because of a document which it has not written itself
 // reads it this way. It takes about as long as a write.
-func (c *Collection[K, T]) GetLinearizable(ctx context.Context, id K) (document T, err error) {
-	raw, err := c.table.GetLinearizable(ctx, ValueOf(id))
-	if err != nil {
-		return document, c.wrap("get", err)
-	}
-	return c.decode(raw)
+func (c *Collection[K, T]) GetLinearizable(ctx context.Context, id K) (T, error) {
+	return c.get(ctx, id, Linearizable)
 }
 
 // GetRecent is Get, and the result shows every write that was durable longer than staleness
 // ago, also while the servers do not agree which of them is the primary. It is mostly as fast
 // as Get. On a sharded cluster it promises this only for a collection that is not sharded.
-func (c *Collection[K, T]) GetRecent(ctx context.Context, id K, staleness time.Duration) (document T, err error) {
-	raw, err := c.table.GetRecent(ctx, ValueOf(id), staleness)
-	if err != nil {
-		return document, c.wrap("get", err)
-	}
-	return c.decode(raw)
+func (c *Collection[K, T]) GetRecent(ctx context.Context, id K, staleness time.Duration) (T, error) {
+	return c.get(ctx, id, Recent(staleness))
 }
 
 // Exists reports whether a document has the given id.
 func (c *Collection[K, T]) Exists(ctx context.Context, id K) (bool, error) {
-	_, err := c.table.Get(ctx, ValueOf(id))
+	_, err := GetFrom(ctx, c.table, ValueOf(id), Present)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -137,7 +133,7 @@ func (c *Collection[K, T]) Exists(ctx context.Context, id K) (bool, error) {
 
 // GetMany returns the documents that exist, in any order, each once.
 func (c *Collection[K, T]) GetMany(ctx context.Context, ids []K) ([]T, error) {
-	raws, err := c.table.GetMany(ctx, valuesOf(ids))
+	raws, _, err := getMany(ctx, c.table, ids, Scan{})
 	if err != nil {
 		return nil, c.wrap("get many", err)
 	}
@@ -156,7 +152,7 @@ func (c *Collection[K, T]) Highest(ctx context.Context, from int64) (int64, erro
 // was missing. set has new values of other fields. It does not read the document before. Errors: ErrNotFound,
 // and ErrConflict if the document does not meet the conditions.
 func (c *Collection[K, T]) Raise(ctx context.Context, id K, to Amount, set map[string]any, conditions ...Condition) (before int64, err error) {
-	_, was, err := c.modify(ctx, Modification{ID: ValueOf(id), If: conditions, Raise: to, Fields: []string{to.Field}}, set)
+	_, was, err := c.modify(ctx, Change{ID: ValueOf(id), If: conditions, Raise: to, Fields: []string{to.Field}}, set)
 	before, _ = was.Lookup(to.Field).Int64OK()
 	return before, c.wrap("raise", err)
 }
@@ -164,7 +160,7 @@ func (c *Collection[K, T]) Raise(ctx context.Context, id K, to Amount, set map[s
 // Set sets fields of a document without reading it before, and returns the document as it becomes. An Update
 // that has read them runs again. Errors as of Raise.
 func (c *Collection[K, T]) Set(ctx context.Context, id K, set map[string]any, conditions ...Condition) (document T, err error) {
-	made, state, err := c.modify(ctx, Modification{ID: ValueOf(id), If: conditions}, set)
+	made, state, err := c.modify(ctx, Change{ID: ValueOf(id), If: conditions, IsWhole: true}, set)
 	if err == nil {
 		state, err = made.Apply(state)
 	}
@@ -174,8 +170,8 @@ func (c *Collection[K, T]) Set(ctx context.Context, id K, set map[string]any, co
 	return c.decode(state)
 }
 
-// modify makes a modification that also sets fields, and returns it with what Table.Modify returns.
-func (c *Collection[K, T]) modify(ctx context.Context, m Modification, set map[string]any) (made Modification, was bson.Raw, err error) {
+// modify makes a change of any revision that also sets fields, and returns it with what Table.Update returns.
+func (c *Collection[K, T]) modify(ctx context.Context, m Change, set map[string]any) (made Change, was bson.Raw, err error) {
 	fields := slices.Sorted(maps.Keys(set))
 	if m.Raise.Field != "" {
 		fields = append(fields, m.Raise.Field)
@@ -195,11 +191,8 @@ func (c *Collection[K, T]) modify(ctx context.Context, m Modification, set map[s
 		}
 		m.Set = append(m.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
 	}
-	m.Add = c.spec.Feed.raised(m.Add, fields...)
-	if err := c.spec.CheckChange(m.Change()); err != nil {
-		return m, nil, err
-	}
-	was, err = c.table.Modify(ctx, m)
+	c.spec.Feed.raise(&m)
+	was, err = c.table.Update(ctx, m)
 	return m, was, err
 }
 

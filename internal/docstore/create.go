@@ -93,7 +93,7 @@ func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (docum
 	if err != nil {
 		return document, false, c.wrap("find", err)
 	}
-	raw, err := c.table.GetLinearizable(ctx, id)
+	raw, err := GetFrom(ctx, c.table, id, Linearizable)
 	if errors.Is(err, ErrNotFound) {
 		if IsTombstone(raws[0]) {
 			return document, false, c.wrap("find", ErrGone)

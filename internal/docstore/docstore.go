@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -146,39 +145,23 @@ type Table interface {
 	// Spec.CheckDocument. If two documents exclude each other, the first is stored. err is
 	// the failure of the whole call, which may have stored some of the documents.
 	Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error)
-	// Get returns a document, or ErrNotFound.
-	Get(ctx context.Context, id Value) (bson.Raw, error)
-	// GetLinearizable is Get, and whatever it returns is durable: no later failure of a
-	// server undoes a write that the result shows. It takes about as long as a write.
-	GetLinearizable(ctx context.Context, id Value) (bson.Raw, error)
-	// GetRecent is Get, and the result shows every write that was durable longer than
-	// staleness ago. Get may miss such a write while the servers do not agree which of them
-	// is the primary; GetRecent fails then. It is mostly as fast as Get.
-	GetRecent(ctx context.Context, id Value, staleness time.Duration) (bson.Raw, error)
-	// GetMany returns the documents that exist, in any order, each once.
-	GetMany(ctx context.Context, ids []Value) ([]bson.Raw, error)
-	// GetDurable is GetMany, and no later failure of a server undoes what it shows. It may miss
-	// what was written a moment ago.
-	GetDurable(ctx context.Context, ids []Value) ([]bson.Raw, error)
 	// Highest returns the highest integer _id of those from from on in the place that from names;
 	// 0 if there is none. In a collection that is not sharded ByPlace, there is one place.
 	Highest(ctx context.Context, from int64) (int64, error)
-	// Update changes the document with change.ID, if it has change.Revision, and raises its
-	// revision by one. Fields that the change does not name stay as they are. Errors:
-	// ErrConflict for another revision, ErrNotFound, *DuplicateError.
-	Update(ctx context.Context, change Change) error
-	// UpdateMany makes each change whose document has its revision, and skips the others. It
-	// returns how many it made. The changes have different documents and no indexed fields of
+	// Update changes the document with change.ID and raises the field that change.Counts by one. Fields
+	// that the change does not name stay as they are. It returns what the change asks for of the document
+	// before. Errors: ErrConflict if the document has another revision or does not meet the conditions,
+	// ErrNotFound, *DuplicateError.
+	Update(ctx context.Context, change Change) (before bson.Raw, err error)
+	// UpdateMany makes each change whose document has its revision and meets its conditions, and skips the
+	// others. It returns how many it made. The changes have different documents and no indexed fields of
 	// a unique index. If it fails, some of them may have been made.
 	UpdateMany(ctx context.Context, changes []Change) (int64, error)
-	// Modify changes a document, whatever its revision, and returns what it was. Errors: ErrNotFound, and
-	// ErrConflict if the document does not meet the conditions.
-	Modify(ctx context.Context, modification Modification) (before bson.Raw, err error)
 	// Delete deletes a document. Errors: ErrNotFound, and ErrConflict if it does not meet the
 	// conditions.
 	Delete(ctx context.Context, deletion Deletion) error
-	// Scan returns documents in the order of an index. more reports whether more documents
-	// follow the last one.
+	// Scan returns documents in the order of an index, or those with the ids of WithIDs. more reports
+	// whether more documents follow the last one.
 	Scan(ctx context.Context, scan Scan) (documents []bson.Raw, more bool, err error)
 	// Count counts the documents of a selection.
 	Count(ctx context.Context, where Where) (int64, error)
@@ -206,7 +189,7 @@ const (
 	// RevisionField holds the document's revision, an int64 that grows by one with each
 	// Update.
 	RevisionField = "_rev"
-	// AddsField holds how often Modify has changed the document without a new revision; it is missing
+	// AddsField holds how often Update has changed the document without a new revision; it is missing
 	// until the first time.
 	AddsField = "_adds"
 	// PlaceField holds the document's place where the engine stores it. No read returns it.

@@ -130,7 +130,7 @@ func (s Spec) ChangesKeys(change Change) bool {
 			return slices.ContainsFunc(index.Fields, func(field Field) bool { return field.Name == path })
 		})
 	}
-	return change.hasPath(isIndexed)
+	return slices.ContainsFunc(change.paths(), isIndexed)
 }
 
 // isSettable reports whether a new value of a field needs no look at the rest of its document: the value is in

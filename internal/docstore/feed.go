@@ -145,42 +145,26 @@ func (s Spec) Stamps(change Change) bool {
 		top, _, _ := strings.Cut(path, ".")
 		return !slices.Contains(s.Feed.NotStamped, top)
 	}
-	return s.Feed != nil && change.hasPath(isSeen)
+	return s.Feed != nil && slices.ContainsFunc(change.paths(), isSeen)
 }
 
-// raise makes a change raise the revisions of the parts that it changes.
+// raise makes a change raise the revisions of the parts that it changes, unless it does so already.
 func (f *Feed) raise(change *Change) {
 	if f == nil {
 		return
 	}
-	paths := slices.Clone(change.Unset)
-	for _, set := range change.Set {
-		paths = append(paths, set.Path)
-	}
-	change.Add = f.raised(change.Add, paths...)
-}
-
-// raised adds to amounts one for each part that they or the paths change, unless they have it.
-func (f *Feed) raised(amounts []Amount, paths ...string) []Amount {
-	if f == nil {
-		return amounts
-	}
-	var seen []string
-	for _, amount := range amounts {
-		if part, isPart := strings.CutPrefix(amount.Field, partPrefix); isPart {
-			seen = append(seen, part)
-		} else {
-			paths = append(paths, amount.Field)
-		}
-	}
-	amounts = slices.Clip(amounts)
+	change.Add = slices.Clip(change.Add)
+	paths := change.paths()
 	for _, path := range paths {
-		if part := f.partOf(path); part != "" && !slices.Contains(seen, part) {
-			seen = append(seen, part)
-			amounts = append(amounts, Amount{partField(part), 1})
+		if strings.HasPrefix(path, partPrefix) {
+			continue
+		}
+		part := f.partOf(path)
+		if field := partField(part); part != "" && !slices.Contains(paths, field) {
+			paths = append(paths, field)
+			change.Add = append(change.Add, Amount{field, 1})
 		}
 	}
-	return amounts
 }
 
 // settling returns the settling time.

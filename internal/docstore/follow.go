@@ -154,7 +154,7 @@ func keyOf[K Key](value Value) K {
 // Touch tells the followers of a document that something beside it has changed, in one of its
 // parts, and sets fields as Set does. Without a feed there are no followers. Errors: ErrNotFound.
 func (c *Collection[K, T]) Touch(ctx context.Context, id K, part string, set map[string]any) error {
-	touch := Modification{ID: ValueOf(id), Fields: []string{}}
+	touch := Change{ID: ValueOf(id)}
 	if c.spec.Feed != nil {
 		touch.Add = []Amount{{partField(part), 1}}
 	} else if len(set) == 0 {

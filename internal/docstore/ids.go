@@ -1,28 +1,63 @@
 package docstore
 
-import "context"
+import (
+	"context"
 
-// withIDs selects the documents that have one of the ids, which are not none. On a sharded cluster
-// only the shards of the ids are asked.
-func withIDs[K Key](ids []K) Where {
-	spans := make([]Span, len(ids))
-	for i, id := range ids {
-		spans[i] = Span{From: ValueOf(id), To: ValueOf(id)}
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// WithIDs selects the documents that have one of the ids. On a sharded cluster only the shards of the ids
+// are asked.
+func WithIDs(ids ...Value) Where {
+	w := Where{index: IDIndex, isIDs: true}
+	if len(ids) == 1 {
+		w.equal = ids
+		return w
 	}
-	return Where{index: IDIndex, spans: spans, isIDs: true}
+	w.spans = make([]Span, len(ids))
+	for i, id := range ids {
+		w.spans[i] = Span{From: id, To: id}
+	}
+	return w
 }
 
-// IsIDs reports whether each span of a selection is one id.
+// IsIDs reports whether a selection is one of WithIDs.
 func (w Where) IsIDs() bool { return w.isIDs }
+
+// OneID returns the id of a selection that is only an id.
+func (w Where) OneID() (id Value, isOne bool) {
+	if !w.isIDs || len(w.equal) != 1 {
+		return Value{}, false
+	}
+	return w.equal[0], true
+}
+
+// GetFrom returns a document of a table. Errors: ErrNotFound.
+func GetFrom(ctx context.Context, table Table, id Value, as Consistency) (bson.Raw, error) {
+	found, _, err := table.Scan(ctx, Scan{Where: WithIDs(id), Limit: 1, As: as})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, ErrNotFound
+	}
+	return found[0], nil
+}
+
+// getMany does a scan of the documents with the given ids. It returns those that exist, each once.
+func getMany[K Key](ctx context.Context, table Table, ids []K, scan Scan) (found []bson.Raw, more bool, err error) {
+	if len(ids) == 0 {
+		return nil, false, nil
+	}
+	scan.Where, scan.Limit = WithIDs(valuesOf(ids)...), len(ids)
+	return table.Scan(ctx, scan)
+}
 
 // GetFitting is GetMany for documents that may be large: it reads in the order of the ids, and ends
 // before it exceeds MaxPageBytes. It always returns the first document. unread are the ids that it
 // has not looked up, in the order of ids.
 func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents []T, unread []K, err error) {
-	if len(ids) == 0 {
-		return nil, nil, nil
-	}
-	raws, more, err := c.table.Scan(ctx, Scan{Where: withIDs(ids), Limit: len(ids), MaxBytes: MaxPageBytes})
+	raws, more, err := getMany(ctx, c.table, ids, Scan{MaxBytes: MaxPageBytes})
 	if err != nil {
 		return nil, nil, c.wrap("get fitting", err)
 	}
@@ -44,10 +79,7 @@ func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents [
 // GetMany returns the documents that exist, in any order, each once. The ids are those of the
 // collection.
 func (p *Projection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	raws, _, err := p.of.table.Scan(ctx, Scan{Where: withIDs(ids), Limit: len(ids), Fields: p.of.fields})
+	raws, _, err := getMany(ctx, p.of.table, ids, Scan{Fields: p.of.fields})
 	if err != nil {
 		return nil, p.of.wrap("get many", err)
 	}

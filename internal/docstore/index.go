@@ -84,8 +84,8 @@ func (i Index1[A]) All() Where { return All(i.Name) }
 func (i Index1[A]) Is(a A) Where { return All(i.Name).And(ValueOf(a)) }
 
 // In selects the documents with a value in one of the ranges.
-func (i Index1[A]) In(first Range[A], more ...Range[A]) Where {
-	return within(All(i.Name), first, more)
+func (i Index1[A]) In(first Span, more ...Span) Where {
+	return All(i.Name).Within(append([]Span{first}, more...)...)
 }
 
 // All selects all documents.
@@ -99,8 +99,8 @@ func (i Index2[A, B]) Is(a A, b B) Where { return i.First(a).And(ValueOf(b)) }
 
 // In selects the documents with a value in the first field, and one in the ranges in the
 // second.
-func (i Index2[A, B]) In(a A, first Range[B], more ...Range[B]) Where {
-	return within(i.First(a), first, more)
+func (i Index2[A, B]) In(a A, first Span, more ...Span) Where {
+	return i.First(a).Within(append([]Span{first}, more...)...)
 }
 
 // All selects all documents.
@@ -115,18 +115,18 @@ func (i Index3[A, B, C]) Second(a A, b B) Where { return i.First(a).And(ValueOf(
 // Is selects the documents with values in all fields.
 func (i Index3[A, B, C]) Is(a A, b B, c C) Where { return i.Second(a, b).And(ValueOf(c)) }
 
-// Range is a range of values of an indexed field, which includes its bounds. A bound that
-// is nil does not limit. If From is above To, the range is empty.
-type Range[K Key] struct{ From, To *K }
+// Span is a range of values of an indexed field, which includes its bounds. A bound that is none does not
+// limit. If From is above To, the range is empty.
+type Span struct{ From, To Value }
 
 // Between is the range from one value to another.
-func Between[K Key](from, to K) Range[K] { return Range[K]{From: &from, To: &to} }
+func Between[K Key](from, to K) Span { return Span{From: ValueOf(from), To: ValueOf(to)} }
 
 // From is the range of the values that are at least from.
-func From[K Key](from K) Range[K] { return Range[K]{From: &from} }
+func From[K Key](from K) Span { return Span{From: ValueOf(from)} }
 
 // UpTo is the range of the values that are at most to.
-func UpTo[K Key](to K) Range[K] { return Range[K]{To: &to} }
+func UpTo[K Key](to K) Span { return Span{To: ValueOf(to)} }
 
 // Where selects documents by an index. The methods of Index1, Index2 and Index3 build it.
 type Where struct {
@@ -136,12 +136,9 @@ type Where struct {
 
 	place                  id.Place
 	isPlaced, isEverywhere bool
-	// isIDs says that each span is one id.
+	// isIDs says that equal is one id, or each span is one.
 	isIDs bool
 }
-
-// Span is a range of values; a bound that is none does not limit.
-type Span struct{ From, To Value }
 
 // All selects all documents, in the order of an index. The index may be IDIndex.
 func All(index string) Where { return Where{index: index} }
@@ -161,24 +158,6 @@ func (w Where) FromID(id int64) Where { return w.Within(Span{From: ValueOf(id)})
 func (w Where) Within(spans ...Span) Where {
 	w.spans = spans
 	return w
-}
-
-func within[K Key](w Where, first Range[K], more []Range[K]) Where {
-	spans := make([]Span, 0, 1+len(more))
-	for _, r := range append([]Range[K]{first}, more...) {
-		spans = append(spans, r.span())
-	}
-	return w.Within(spans...)
-}
-
-func (r Range[K]) span() (span Span) {
-	if r.From != nil {
-		span.From = ValueOf(*r.From)
-	}
-	if r.To != nil {
-		span.To = ValueOf(*r.To)
-	}
-	return span
 }
 
 // Index is the name of the index.

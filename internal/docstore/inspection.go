@@ -32,14 +32,10 @@ func (readOnly) Insert(ctx context.Context, _ []bson.Raw) ([]error, error) {
 	return nil, refuseWrite(ctx)
 }
 
-func (readOnly) Update(ctx context.Context, _ Change) error { return refuseWrite(ctx) }
+func (readOnly) Update(ctx context.Context, _ Change) (bson.Raw, error) { return nil, refuseWrite(ctx) }
 
 func (readOnly) UpdateMany(ctx context.Context, _ []Change) (int64, error) {
 	return 0, refuseWrite(ctx)
-}
-
-func (readOnly) Modify(ctx context.Context, _ Modification) (bson.Raw, error) {
-	return nil, refuseWrite(ctx)
 }
 
 func (readOnly) Delete(ctx context.Context, _ Deletion) error { return refuseWrite(ctx) }

@@ -16,9 +16,8 @@ type Query struct {
 	Descending bool
 	// Limit is the maximum number of documents, 1 or more.
 	Limit int
-	// Durable asks for what no later failure of a server undoes. Such a page may miss what was written
-	// a moment ago, and show what was deleted then.
-	Durable bool
+	// As says which writes the page shows: Present or Durable.
+	As Consistency
 }
 
 // MaxPageBytes bounds the total size of the documents of a page, so that a page fits
@@ -48,7 +47,7 @@ func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
 		return Page[T]{}, r.wrap("page", err)
 	}
 	origin := r.origin(query)
-	scan := Scan{Where: query.Where, Durable: query.Durable, Descending: query.Descending, Limit: query.Limit, MaxBytes: MaxPageBytes}
+	scan := Scan{Where: query.Where, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: MaxPageBytes}
 	if query.Token != "" {
 		if scan.After, err = parseToken(query.Token, origin, bounds.Rest); err != nil {
 			return Page[T]{}, r.wrap("page", err)

@@ -2,6 +2,7 @@ package docstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -72,14 +73,15 @@ func (c *Collection[K, T]) showRestless(ctx context.Context, query FeedQuery, to
 		if page.More = len(page.Changes) >= query.Limit || used > MaxPageBytes; page.More {
 			break
 		}
-		states, err := c.table.GetDurable(ctx, []Value{change.ID})
+		token.shown = change.ID
+		state, err := GetFrom(ctx, c.table, change.ID, Durable)
+		if errors.Is(err, ErrNotFound) { // it is deleted by now
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		if token.shown = change.ID; len(states) == 0 { // it is deleted by now
-			continue
-		}
-		change.Document, used = states[0], used+len(states[0])
+		change.Document, used = state, used+len(state)
 		change.At = settled // so that the times of changes do not go back
 		shown, err := c.feedChange(change, *token, query.WithDocuments)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Scan asks an engine for documents in the order of an index.
@@ -25,8 +26,54 @@ type Scan struct {
 	Fields []string
 	// WithTombstones includes tombstones, in an index that has them: that of _id, or a unique one.
 	WithTombstones bool
-	// Durable is that of Query.
-	Durable bool
+	// As says which writes the scan shows.
+	As Consistency
+}
+
+// Consistency says which writes a read shows.
+type Consistency time.Duration
+
+const (
+	// Present shows the latest state. It may miss a write while the servers do not agree which of them
+	// is the primary, and show one that their failure undoes.
+	Present Consistency = 0
+	// Durable shows only what no later failure of a server undoes. It may miss what was written a moment
+	// ago, and show what was deleted then.
+	Durable Consistency = -1
+	// Linearizable is Present, and whatever it shows is durable. It takes about as long as a write, and
+	// serves only a document by its id.
+	Linearizable Consistency = -2
+)
+
+// Recent is Present, and shows every write that was durable longer than staleness ago. While the servers
+// do not agree which of them is the primary, the read fails. It is mostly as fast as Present. It serves
+// only a document by its id, and if staleness is 0, it is Linearizable.
+func Recent(staleness time.Duration) Consistency {
+	if staleness <= 0 {
+		return Linearizable
+	}
+	return Consistency(staleness)
+}
+
+// Staleness returns that of Recent, and 0 for any other consistency.
+func (c Consistency) Staleness() time.Duration { return max(0, time.Duration(c)) }
+
+// Verb names the kind of read, for metrics and hooks.
+func (s Scan) Verb() string {
+	_, isOne := s.OneID()
+	switch {
+	case !s.IsIDs():
+		return "scan"
+	case s.As == Durable:
+		return "get_durable"
+	case s.As == Linearizable:
+		return "get_linearizable"
+	case s.As.Staleness() > 0:
+		return "get_recent"
+	case isOne:
+		return "get"
+	}
+	return "get_many"
 }
 
 // Bounds is a selection in the form that engines serve.
@@ -52,6 +99,9 @@ type Bounds struct {
 func (s Scan) Resolve(fields []Field) (Bounds, error) {
 	if s.Limit < 1 {
 		return Bounds{}, fmt.Errorf("docstore: the limit is %d; it must be 1 or more", s.Limit)
+	}
+	if _, isOne := s.OneID(); !isOne && s.As != Present && s.As != Durable {
+		return Bounds{}, errors.New("docstore: only a document by its id can be read as linearizable or recent")
 	}
 	b, err := s.Where.Resolve(fields)
 	b.Descending, b.WithTombstones = s.Descending, s.WithTombstones
@@ -99,13 +149,14 @@ func (w Where) Resolve(fields []Field) (Bounds, error) {
 	}
 	b := Bounds{Equal: w.equal, Rest: fields[len(w.equal):]}
 	if len(w.spans) == 0 {
+		b.Empty = w.isIDs && len(w.equal) == 0
 		return b, nil
 	}
 	if len(b.Rest) == 0 {
 		return Bounds{}, fmt.Errorf("docstore: index %q has no field for a range", w.index)
 	}
 	for _, span := range w.spans {
-		if !span.From.IsNone() && span.From.kind != b.Rest[0].Kind || !span.To.IsNone() && span.To.kind != b.Rest[0].Kind {
+		if (w.isIDs || !span.From.IsNone()) && span.From.kind != b.Rest[0].Kind || !span.To.IsNone() && span.To.kind != b.Rest[0].Kind {
 			return Bounds{}, fmt.Errorf("docstore: field %q cannot hold a bound of %v to %v", b.Rest[0].Name, span.From, span.To)
 		}
 	}

@@ -277,9 +277,6 @@ func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (document
 // withTombstones returns those of the documents that are stored, and those that are tombstones. What it
 // shows is durable.
 func (c *Collection[K, T]) withTombstones(ctx context.Context, ids []K, fields ...string) ([]bson.Raw, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	raws, _, err := c.table.Scan(ctx, Scan{Where: withIDs(ids), Limit: len(ids), Fields: fields, WithTombstones: true, Durable: true})
+	raws, _, err := getMany(ctx, c.table, ids, Scan{Fields: fields, WithTombstones: true, As: Durable})
 	return raws, c.wrap("get many", err)
 }

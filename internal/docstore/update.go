@@ -66,7 +66,7 @@ func (c *Collection[K, T]) GetStored(ctx context.Context, id K) (Stored[T], erro
 // GetDurable is GetMany, and no later failure of a server undoes what it shows. It may miss what
 // was written a moment ago; GetLinearizable does not.
 func (c *Collection[K, T]) GetDurable(ctx context.Context, ids []K) ([]Stored[T], error) {
-	raws, err := c.table.GetDurable(ctx, valuesOf(ids))
+	raws, _, err := getMany(ctx, c.table, ids, Scan{As: Durable})
 	if err != nil {
 		return nil, c.wrap("get durable", err)
 	}
@@ -103,7 +103,7 @@ func (c *Collection[K, T]) updateFrom(ctx context.Context, raw bson.Raw, change 
 	if err != nil {
 		return none, false, c.wrap("update", err)
 	}
-	if err := c.table.Update(ctx, made); err != nil {
+	if _, err := c.table.Update(ctx, made); err != nil {
 		return none, errors.Is(err, ErrConflict), c.wrap("update", err)
 	}
 	return document, false, nil
@@ -113,14 +113,11 @@ func (c *Collection[K, T]) updateFrom(ctx context.Context, raw bson.Raw, change 
 // majority had another.
 func (c *Collection[K, T]) durable(ctx context.Context, id K, isLatest bool) (bson.Raw, error) {
 	if !isLatest {
-		switch found, err := c.table.GetDurable(ctx, []Value{ValueOf(id)}); {
-		case err != nil:
-			return nil, err
-		case len(found) > 0:
-			return found[0], nil
+		if found, err := GetFrom(ctx, c.table, ValueOf(id), Durable); !errors.Is(err, ErrNotFound) {
+			return found, err
 		}
 	}
-	return c.table.GetLinearizable(ctx, ValueOf(id))
+	return GetFrom(ctx, c.table, ValueOf(id), Linearizable)
 }
 
 // UpdateMany changes the documents that exist of those with the given ids, which differ
@@ -223,7 +220,7 @@ func Assign[T any](document *T, set map[string]any) error {
 // Errors: ErrNotFound, and ErrConflict if the document changed 256 times in a row.
 func (c *Collection[K, T]) Observe(ctx context.Context, id K, look func(*T) error) error {
 	for try := range maxTries {
-		before, err := c.table.Get(ctx, ValueOf(id))
+		before, err := GetFrom(ctx, c.table, ValueOf(id), Present)
 		if err != nil {
 			return c.wrap("observe", err)
 		}
@@ -234,7 +231,7 @@ func (c *Collection[K, T]) Observe(ctx context.Context, id K, look func(*T) erro
 		if err := look(&document); err != nil {
 			return err
 		}
-		after, err := c.table.Get(ctx, ValueOf(id))
+		after, err := GetFrom(ctx, c.table, ValueOf(id), Present)
 		if err != nil {
 			return c.wrap("observe", err)
 		}

@@ -121,7 +121,7 @@ func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
 			s := b.newServer(t)
 			s.moveIn(t, nil, ann())
 			slow := &bench{now: b.now, store: &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, c docstoretest.Call, do func() error) error {
-				if c.Collection == collection && c.Method == "Insert" {
+				if c.Collection == collection && c.Verb == "insert" {
 					s.disable(t, 7, true)
 					if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {
 						t.Error(err)

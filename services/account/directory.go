@@ -48,7 +48,7 @@ func (s *Server) FindUsers(ctx context.Context, request *accountv1.FindUsersRequ
 
 // beginningWith is the range of the texts that begin with a prefix. U+10FFFF, the highest
 // character, is in no text that people write.
-func beginningWith(prefix string) docstore.Range[string] {
+func beginningWith(prefix string) docstore.Span {
 	return docstore.Between(prefix, prefix+"\U0010FFFF")
 }
 

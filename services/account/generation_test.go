@@ -81,7 +81,7 @@ func TestSessionsThatCannotBeCountedAreClosed(t *testing.T) {
 	whole := b.newServer(t)
 	open := whole.open(t, whole.newUser(t, "", ""))
 	b.store = &docstoretest.Hooked{Engine: b.store, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call == (docstoretest.Call{Collection: "sessions", Method: "Scan"}) {
+		if call == (docstoretest.Call{Collection: "sessions", Verb: "scan"}) {
 			return docstore.ErrUnavailable
 		}
 		return do()

@@ -204,7 +204,7 @@ func millisOf(t *timestamppb.Timestamp) int64 {
 // deleted it and failed.
 func (m *moveIn) closeOthers(ctx context.Context, of *incoming, given map[string]bool) error {
 	moved := sessionsOf(of.stored)
-	moved.Durable = true
+	moved.As = docstore.Durable
 	for batch, err := range m.sessions.Batches(ctx, moved) {
 		if err != nil {
 			return err

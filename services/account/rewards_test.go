@@ -216,7 +216,7 @@ func TestNoRewardStaysOfAUserWhoIsNotThere(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	b.store = remote{&docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
 		err := do()
-		if call.Method == "Insert" {
+		if call.Verb == "insert" {
 			leave() // the caller does not wait for the rest
 		}
 		return err

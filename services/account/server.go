@@ -180,7 +180,7 @@ func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.
 	}
 	first, last := oldest.expiry(), now.UnixMilli()
 	middle := first + rand.Int64N(last-first+1) // #nosec G404 -- spreading work needs no secure randomness
-	for _, expired := range []docstore.Range[int64]{docstore.Between(middle, last), docstore.UpTo(middle - 1)} {
+	for _, expired := range []docstore.Span{docstore.Between(middle, last), docstore.UpTo(middle - 1)} {
 		if _, err := c.DeleteAll(ctx, byExpiry().In(expired).Everywhere()); err != nil {
 			return err
 		}

@@ -106,12 +106,12 @@ func listed(request *blogv1.ListBlogsRequest) docstore.Where {
 		}
 		return byAuthor().Is(author)
 	}
-	var days docstore.Range[int64]
+	var days docstore.Span
 	if from := request.GetPostDateFrom(); from != nil {
-		days.From = new(int64(dayFromProto(from)))
+		days.From = docstore.ValueOf(int64(dayFromProto(from)))
 	}
 	if to := request.GetPostDateTo(); to != nil {
-		days.To = new(int64(dayFromProto(to)))
+		days.To = docstore.ValueOf(int64(dayFromProto(to)))
 	}
 	if author == 0 {
 		return byPostDay().In(days).Everywhere()

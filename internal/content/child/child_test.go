@@ -319,7 +319,7 @@ func TestAParentThatNeverHadChildrenCostsNoQueryForThem(t *testing.T) {
 		return append(page.Documents, item{})[0]
 	}
 	store.Read = func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call == (docstoretest.Call{Collection: "items", Method: "Scan"}) {
+		if call == (docstoretest.Call{Collection: "items", Verb: "scan"}) {
 			scans++
 		}
 		return do()

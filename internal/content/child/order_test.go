@@ -76,7 +76,7 @@ func TestACallThatEndsDoesNotWaitForTheCallsOfOthers(t *testing.T) {
 	store := &docstoretest.Hooked{}
 	s := newSetOn(t, store)
 	store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call.Method == "Modify" {
+		if call.Verb == "update" {
 			raising <- struct{}{}
 			<-goOn
 		}

@@ -144,7 +144,7 @@ func TestARepeatIsAnsweredDurably(t *testing.T) {
 	land(t, first)
 	var linearizable atomic.Int64
 	again := openCounter(t, &docstoretest.Hooked{Engine: engine, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call.Method == "GetLinearizable" {
+		if call.Verb == "get_linearizable" {
 			linearizable.Add(1)
 		}
 		return do()

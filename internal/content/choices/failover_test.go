@@ -96,7 +96,7 @@ func TestAChoiceThatIsReadLateIsCountedOnce(t *testing.T) {
 	must(t, votes.Sweep(t.Context())) // the parent no longer names a choice
 	hasFailed := false
 	late := openCounter(t, &docstoretest.Hooked{Engine: store.Process(), Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call.Method == "GetDurable" && call.Collection == "choices" && !hasFailed {
+		if call.Verb == "get_durable" && call.Collection == "choices" && !hasFailed {
 			hasFailed = true
 			store.Fail(docstoretest.Failover{LateReads: 1})
 		}

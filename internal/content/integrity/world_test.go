@@ -7,13 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
@@ -65,7 +64,7 @@ func newWorld(t *testing.T) *world {
 	engine, err := embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), w.clock)
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
-	w.store = &watched{Engine: engine}
+	w.store = watch(engine)
 	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Tombstones: true})
 	must(t, err)
 	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", byBox(), byRequest().Declare()))
@@ -229,11 +228,20 @@ func gather[K docstore.Key, T any](w *world, c *docstore.Collection[K, T], into 
 // watched is a store that runs a function just before each of the next reads of one
 // collection, as another process might.
 type watched struct {
-	docstore.Engine
+	docstoretest.Hooked
 
 	collection string
 	do         func()
 	times      int
+}
+
+func watch(engine docstore.Engine) *watched {
+	w := &watched{}
+	w.Hooked = docstoretest.Hooked{Engine: engine, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		w.read(call.Collection)
+		return do()
+	}}
+	return w
 }
 
 // before sets the function to run before the next reads of a collection.
@@ -250,35 +258,4 @@ func (w *watched) read(collection string) {
 	w.times = 0
 	w.do()
 	w.times = times
-}
-
-func (w *watched) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	table, err := w.Engine.Open(ctx, spec)
-	return watchedTable{table, w, spec.Name}, err
-}
-
-type watchedTable struct {
-	docstore.Table
-	store *watched
-	name  string
-}
-
-func (t watchedTable) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	t.store.read(t.name)
-	return t.Table.Get(ctx, id)
-}
-
-func (t watchedTable) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	t.store.read(t.name)
-	return t.Table.GetLinearizable(ctx, id)
-}
-
-func (t watchedTable) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
-	t.store.read(t.name)
-	return t.Table.GetRecent(ctx, id, staleness)
-}
-
-func (t watchedTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
-	t.store.read(t.name)
-	return t.Table.Scan(ctx, scan)
 }

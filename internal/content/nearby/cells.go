@@ -136,7 +136,7 @@ func (x Indexes) byCategory() docstore.Index2[int64, int64] {
 
 // in selects the documents in a set of cells, which is not empty. The category is 0 for all.
 func (x Indexes) in(set cellSet, category int64) docstore.Where {
-	ranges := make([]docstore.Range[int64], len(set))
+	ranges := make([]docstore.Span, len(set))
 	for i, c := range set {
 		ranges[i] = docstore.Between(c.from, c.to)
 	}

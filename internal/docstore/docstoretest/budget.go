@@ -292,7 +292,8 @@ func keptAlone(t *testing.T, engine docstore.Engine) {
 			return raws
 		},
 		"GetMany": func() []bson.Raw {
-			raws, err := table.GetMany(t.Context(), []docstore.Value{number(1), number(2), number(3), number(4), number(5), number(6), number(7)})
+			ids := docstore.WithIDs(number(1), number(2), number(3), number(4), number(5), number(6), number(7))
+			raws, _, err := table.Scan(t.Context(), docstore.Scan{Where: ids, Limit: 7})
 			must(t, err)
 			return raws
 		},

@@ -215,7 +215,7 @@ func createAfterRivals(t *testing.T, engine docstore.Engine) {
 	tries := 0
 	c := openMembers(t, &Hooked{Engine: engine, Write: func(ctx context.Context, call Call, do func() error) error {
 		tries++
-		if call.Method != "Insert" || tries > 40 {
+		if call.Verb != "insert" || tries > 40 {
 			return do()
 		}
 		id := int64(1000 + tries)
@@ -246,7 +246,7 @@ func createWhileDeleted(t *testing.T, engine docstore.Engine) {
 
 func countInserts(count *int) Hook {
 	return func(_ context.Context, call Call, do func() error) error {
-		if call.Method == "Insert" {
+		if call.Verb == "insert" {
 			*count++
 		}
 		return do()

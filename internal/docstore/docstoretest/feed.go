@@ -357,7 +357,7 @@ func hidesMoments(t *testing.T, engine docstore.Engine) {
 	rename(t, c, 1, "b")
 	batch, err := table.Feed(t.Context(), docstore.FeedScan{Limit: 1})
 	must(t, err)
-	got, err := table.Get(t.Context(), number(1))
+	got, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
 	must(t, err)
 	scanned, _, err := table.Scan(t.Context(), docstore.Scan{Where: where(docstore.IDIndex), Limit: 1})
 	must(t, err)

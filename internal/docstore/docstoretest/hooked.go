@@ -9,8 +9,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Call is a call of a collection.
-type Call struct{ Collection, Method string }
+// Call is a call of a collection. Its verb is that of metrics: Scan.Verb, or a method such as update_many.
+type Call struct{ Collection, Verb string }
 
 // Hook does a call of a collection by do, or fails.
 type Hook func(ctx context.Context, call Call, do func() error) error
@@ -34,96 +34,77 @@ type hookedTable struct {
 	spec  docstore.Spec
 }
 
-func (t *hookedTable) read(ctx context.Context, method string, do func() error) error {
-	return t.call(ctx, t.store.Read, method, do)
+func (t *hookedTable) read(ctx context.Context, verb string, do func() error) error {
+	return t.call(ctx, t.store.Read, verb, do)
 }
 
-func (t *hookedTable) write(ctx context.Context, method string, do func() error) error {
-	return t.call(ctx, t.store.Write, method, do)
+func (t *hookedTable) write(ctx context.Context, verb string, do func() error) error {
+	return t.call(ctx, t.store.Write, verb, do)
 }
 
-func (t *hookedTable) call(ctx context.Context, hook Hook, method string, do func() error) error {
+func (t *hookedTable) call(ctx context.Context, hook Hook, verb string, do func() error) error {
 	if hook == nil {
 		return do()
 	}
-	return hook(ctx, Call{t.spec.Name, method}, do)
-}
-
-func (t *hookedTable) Get(ctx context.Context, id docstore.Value) (found bson.Raw, err error) {
-	err = t.read(ctx, "Get", func() (err error) { found, err = t.Table.Get(ctx, id); return err })
-	return found, err
-}
-
-func (t *hookedTable) GetLinearizable(ctx context.Context, id docstore.Value) (found bson.Raw, err error) {
-	err = t.read(ctx, "GetLinearizable", func() (err error) { found, err = t.Table.GetLinearizable(ctx, id); return err })
-	return found, err
-}
-
-func (t *hookedTable) GetMany(ctx context.Context, ids []docstore.Value) (found []bson.Raw, err error) {
-	err = t.read(ctx, "GetMany", func() (err error) { found, err = t.Table.GetMany(ctx, ids); return err })
-	return found, err
-}
-
-func (t *hookedTable) GetDurable(ctx context.Context, ids []docstore.Value) (found []bson.Raw, err error) {
-	err = t.read(ctx, "GetDurable", func() (err error) { found, err = t.Table.GetDurable(ctx, ids); return err })
-	return found, err
+	return hook(ctx, Call{t.spec.Name, verb}, do)
 }
 
 func (t *hookedTable) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	err = t.read(ctx, "Highest", func() (err error) { highest, err = t.Table.Highest(ctx, from); return err })
+	err = t.read(ctx, "highest", func() (err error) { highest, err = t.Table.Highest(ctx, from); return err })
 	return highest, err
 }
 
 func (t *hookedTable) Scan(ctx context.Context, scan docstore.Scan) (found []bson.Raw, more bool, err error) {
-	err = t.read(ctx, "Scan", func() (err error) { found, more, err = t.Table.Scan(ctx, scan); return err })
+	err = t.read(ctx, scan.Verb(), func() (err error) { found, more, err = t.Table.Scan(ctx, scan); return err })
 	return found, more, err
 }
 
 func (t *hookedTable) Count(ctx context.Context, where docstore.Where) (n int64, err error) {
-	err = t.read(ctx, "Count", func() (err error) { n, err = t.Table.Count(ctx, where); return err })
+	err = t.read(ctx, "count", func() (err error) { n, err = t.Table.Count(ctx, where); return err })
 	return n, err
 }
 
 func (t *hookedTable) Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error) {
-	err = t.write(ctx, "Insert", func() (err error) { errs, err = t.Table.Insert(ctx, documents); return err })
+	err = t.write(ctx, "insert", func() (err error) { errs, err = t.Table.Insert(ctx, documents); return err })
 	return errs, err
 }
 
-func (t *hookedTable) Update(ctx context.Context, change docstore.Change) error {
-	return t.write(ctx, "Update", func() error { return t.Table.Update(ctx, change) })
-}
-
-func (t *hookedTable) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
-	err = t.write(ctx, "UpdateMany", func() (err error) { made, err = t.Table.UpdateMany(ctx, changes); return err })
-	return made, err
-}
-
-func (t *hookedTable) Modify(ctx context.Context, modification docstore.Modification) (before bson.Raw, err error) {
-	err = t.write(ctx, "Modify", func() (err error) { before, err = t.Table.Modify(ctx, modification); return err })
+func (t *hookedTable) Update(ctx context.Context, change docstore.Change) (before bson.Raw, err error) {
+	err = t.write(ctx, "update", func() (err error) { before, err = t.Table.Update(ctx, change); return err })
 	return before, err
 }
 
+func (t *hookedTable) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
+	err = t.write(ctx, "update_many", func() (err error) { made, err = t.Table.UpdateMany(ctx, changes); return err })
+	return made, err
+}
+
 func (t *hookedTable) Delete(ctx context.Context, deletion docstore.Deletion) error {
-	return t.write(ctx, "Delete", func() error { return t.Table.Delete(ctx, deletion) })
+	return t.write(ctx, "delete", func() error { return t.Table.Delete(ctx, deletion) })
+}
+
+func (t *hookedTable) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstore.FeedBatch, err error) {
+	err = t.read(ctx, "feed", func() (err error) { batch, err = t.Table.Feed(ctx, scan); return err })
+	return batch, err
 }
 
 func (t *hookedTable) Tombstones(ctx context.Context, after docstore.Moment, limit int) (due []docstore.Tombstone, now docstore.Moment, err error) {
-	err = t.read(ctx, "Tombstones", func() (err error) { due, now, err = t.Table.Tombstones(ctx, after, limit); return err })
+	err = t.read(ctx, "tombstones", func() (err error) { due, now, err = t.Table.Tombstones(ctx, after, limit); return err })
 	return due, now, err
 }
 
 func (t *hookedTable) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
-	return t.write(ctx, "Postpone", func() error { return t.Table.Postpone(ctx, tombstone, until) })
+	return t.write(ctx, "postpone", func() error { return t.Table.Postpone(ctx, tombstone, until) })
 }
 
 func (t *hookedTable) Forget(ctx context.Context, tombstone docstore.Tombstone) error {
-	return t.write(ctx, "Forget", func() error { return t.Table.Forget(ctx, tombstone) })
+	return t.write(ctx, "forget", func() error { return t.Table.Forget(ctx, tombstone) })
 }
 
 func (t *hookedTable) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
 	if on, ok := t.Table.(*replicaTable); ok {
 		return t.deleteEach(func() (isOne bool, err error) {
-			err = t.write(ctx, "DeleteAll", func() (err error) { isOne, err = on.deleteFirst(ctx, where); return err })
+			err = t.write(ctx, "delete_all", func() (err error) { isOne, err = on.deleteFirst(ctx, where); return err })
 			return isOne, err
 		})
 	}
@@ -132,7 +113,7 @@ func (t *hookedTable) DeleteAll(ctx context.Context, where docstore.Where) (dele
 		if err != nil || len(first) == 0 {
 			return false, err
 		}
-		err = t.write(ctx, "DeleteAll", func() error { return deleteOne(ctx, t.Table, t.spec, first[0]) })
+		err = t.write(ctx, "delete_all", func() error { return deleteOne(ctx, t.Table, t.spec, first[0]) })
 		return err == nil, err
 	})
 }

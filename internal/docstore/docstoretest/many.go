@@ -156,7 +156,7 @@ func getLinearizable(t *testing.T, engine docstore.Engine) {
 		}
 		must(t, c.Delete(t.Context(), large.ID))
 	}
-	raw, err := openTable(t, engine, placeSpec()).GetLinearizable(t.Context(), number(1))
+	raw, err := docstore.GetFrom(t.Context(), openTable(t, engine, placeSpec()), number(1), docstore.Linearizable)
 	must(t, err)
 	clear([]byte(raw)) // the caller owns it
 	wantContents(t, c, []place{written})

@@ -291,7 +291,7 @@ func placedBytes(t *testing.T, engine docstore.Engine) {
 	refusals, err := table.Insert(t.Context(), []bson.Raw{raw})
 	must(t, errors.Join(append(refusals, err)...))
 	wantStored(t, table, placedID(5, 7), raw)
-	many, err := table.GetMany(t.Context(), []docstore.Value{number(placedID(5, 7))})
+	many, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(placedID(5, 7))), Limit: 1})
 	must(t, err)
 	scanned, _, err := table.Scan(t.Context(), docstore.Scan{Where: byTree().Is(placedID(1, 7)), Limit: 1})
 	must(t, err)

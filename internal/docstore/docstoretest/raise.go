@@ -35,7 +35,7 @@ func seenBy[T any](t *testing.T, c *docstore.Collection[int64, T], id, to int64)
 // countsOf returns the revision of a place, and how many changes left it alone.
 func countsOf(t *testing.T, engine docstore.Engine, id int64) (revision, adds int64) {
 	t.Helper()
-	raw, err := openTable(t, engine, placeSpec()).Get(t.Context(), number(id))
+	raw, err := docstore.GetFrom(t.Context(), openTable(t, engine, placeSpec()), number(id), docstore.Present)
 	must(t, err)
 	adds, _ = raw.Lookup(docstore.AddsField).Int64OK()
 	return raw.Lookup(docstore.RevisionField).Int64(), adds
@@ -62,11 +62,11 @@ func amountMisfit(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	must(t, c.Insert(t.Context(), somePlace(1)))
 	table := openTable(t, engine, placeSpec())
-	_, err := table.Modify(t.Context(), docstore.Modification{ID: number(1), Add: []docstore.Amount{{Field: "seen", By: 1}, {Field: "note", By: 1}}})
+	_, err := table.Update(t.Context(), docstore.Change{ID: number(1), Add: []docstore.Amount{{Field: "seen", By: 1}, {Field: "note", By: 1}}})
 	wantPlain(t, err)
 	change := setting(t, 1, 1, bson.E{Key: "title", Value: "changed"})
 	change.Add = []docstore.Amount{{Field: "note", By: 1}}
-	wantPlain(t, table.Update(t.Context(), change))
+	wantPlain(t, updateOf(t, table, change))
 	wantContents(t, c, []place{somePlace(1)})
 }
 

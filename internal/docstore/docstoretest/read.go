@@ -3,6 +3,7 @@ package docstoretest
 import (
 	"math"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -90,6 +91,9 @@ func getMany(t *testing.T, engine docstore.Engine) {
 	must(t, err)
 	byID := placeOrders()[0]
 	wantEqual(t, "documents", byID.pick(got, nil), []place{somePlace(1), somePlace(3), somePlace(5)})
+	none, err := c.Count(t.Context(), docstore.WithIDs())
+	wantEqual(t, "documents without an id", none, int64(0))
+	must(t, err)
 	got, err = c.GetMany(t.Context(), nil)
 	must(t, err)
 	wantEqual(t, "number of documents for no id", len(got), 0)
@@ -122,14 +126,14 @@ func misfitSelections(t *testing.T, engine docstore.Engine) {
 	insertAll(t, c, somePlaces(1, 3))
 	table := openTable(t, engine, placeSpec())
 	for _, id := range []docstore.Value{text("1"), {}} {
-		_, err := table.Get(t.Context(), id)
+		_, err := docstore.GetFrom(t.Context(), table, id, docstore.Present)
 		wantPlain(t, err)
-		_, err = table.GetLinearizable(t.Context(), id)
+		_, err = docstore.GetFrom(t.Context(), table, id, docstore.Linearizable)
 		wantPlain(t, err)
-		_, err = table.GetMany(t.Context(), []docstore.Value{number(1), id})
+		_, _, err = table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(1), id), Limit: 2})
 		wantPlain(t, err)
-		wantPlain(t, table.Update(t.Context(), docstore.Change{ID: id, Revision: 1}))
-		_, err = table.Modify(t.Context(), docstore.Modification{ID: id, Add: []docstore.Amount{{Field: "seen", By: 1}}})
+		wantPlain(t, updateOf(t, table, docstore.Change{ID: id, Revision: 1}))
+		_, err = table.Update(t.Context(), docstore.Change{ID: id, IsWhole: true, Add: []docstore.Amount{{Field: "seen", By: 1}}})
 		wantPlain(t, err)
 		wantPlain(t, table.Delete(t.Context(), docstore.Deletion{ID: id}))
 	}
@@ -148,6 +152,12 @@ func misfitSelections(t *testing.T, engine docstore.Engine) {
 		wantPlain(t, err)
 		_, err = c.Page(t.Context(), docstore.Query{Where: misfit, Limit: 1})
 		wantPlain(t, err)
+	}
+	for _, as := range []docstore.Consistency{docstore.Linearizable, docstore.Recent(time.Minute)} {
+		for _, several := range []docstore.Where{byOwner().Is(1), docstore.WithIDs(number(1), number(2)), docstore.WithIDs()} {
+			_, _, err := table.Scan(t.Context(), docstore.Scan{Where: several, Limit: 1, As: as})
+			wantPlain(t, err)
+		}
 	}
 	_, err := docstore.Open[string, place](t.Context(), engine, placeSpec())
 	wantPlain(t, err)
@@ -170,9 +180,9 @@ func callersOwn(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 3))
 	table := openTable(t, engine, placeSpec())
-	one, err := table.Get(t.Context(), number(1))
+	one, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
 	must(t, err)
-	many, err := table.GetMany(t.Context(), []docstore.Value{number(2)})
+	many, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(2), number(3)), Limit: 2})
 	must(t, err)
 	scanned, _, err := table.Scan(t.Context(), docstore.Scan{Where: byCode().All(), Limit: 3})
 	must(t, err)

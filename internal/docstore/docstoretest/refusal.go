@@ -90,7 +90,7 @@ func misfitChanges(t *testing.T, engine docstore.Engine) {
 		"a text not in UTF-8":     setting(t, 50, 1, bson.E{Key: "title", Value: "\xff"}),
 		"a text that is too long": setting(t, 50, 1, bson.E{Key: "title", Value: strings.Repeat("x", docstore.MaxKeyBytes+1)}),
 	} {
-		if err := table.Update(t.Context(), misfit); err == nil {
+		if err := updateOf(t, table, misfit); err == nil {
 			t.Errorf("a change to a document with %s was made", name)
 		} else {
 			wantPlain(t, err)

@@ -101,7 +101,7 @@ func durably(t *testing.T, c *notes) []int64 {
 	for _, each := range stored {
 		found = append(found, each.Document)
 	}
-	page, pageErr := c.Page(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: len(keys), Durable: true})
+	page, pageErr := c.Page(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: len(keys), As: docstore.Durable})
 	all := idsOf(t, found, err)
 	if paged := idsOf(t, page.Documents, pageErr); !slices.Equal(paged, all) {
 		t.Errorf("GetDurable returned %v, and a durable page had %v", all, paged)

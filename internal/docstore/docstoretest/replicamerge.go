@@ -24,8 +24,13 @@ func (t *replicaTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw
 		return nil, false, err
 	}
 	shows := local
-	if scan.Durable {
+	switch staleness := scan.As.Staleness(); {
+	case scan.As == docstore.Durable:
 		shows = durable
+	case scan.As == docstore.Linearizable:
+		shows = linearizable
+	case staleness > 0 && t.replica.deposedFor(shards[0]) >= staleness: // the deposed one may lack an older write
+		shows = current
 	}
 	of := func(s *shard, scan docstore.Scan) (page, error) {
 		return read(ctx, t, s, shows, func(on docstore.Table) (p page, err error) {
@@ -175,7 +180,7 @@ func (t *replicaTable) feedOf(ctx context.Context, s *shard, scan docstore.FeedS
 // tick makes a write, so that the moment of the server is the present.
 func (m *server) tick(ctx context.Context) error {
 	ticks, key := m.tables[tickSpec().Name], docstore.ValueOf(int64(1))
-	_, err := ticks.Modify(ctx, docstore.Modification{ID: key, Add: []docstore.Amount{{Field: "ticks", By: 1}}})
+	_, err := ticks.Update(ctx, docstore.Change{ID: key, Add: []docstore.Amount{{Field: "ticks", By: 1}}})
 	if !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}

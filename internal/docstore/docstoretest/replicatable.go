@@ -5,7 +5,6 @@ import (
 	"errors"
 	"hash/fnv"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -168,6 +167,9 @@ func (t *replicaTable) shardsOf(where docstore.Where) ([]*shard, error) {
 	if len(all) == 1 {
 		return all, nil
 	}
+	if key, isOne := where.OneID(); isOne {
+		return []*shard{t.shardOf(key)}, nil
+	}
 	place, isPlaced, err := t.spec.PlaceOf(where)
 	switch {
 	case err != nil:
@@ -229,9 +231,8 @@ func (t *replicaTable) Insert(ctx context.Context, documents []bson.Raw) ([]erro
 	return errs, nil
 }
 
-func (t *replicaTable) Update(ctx context.Context, change docstore.Change) error {
-	_, err := write(ctx, t, t.shardOf(change.ID), func(ctx context.Context, on docstore.Table) (none, error) { return none{}, on.Update(ctx, change) })
-	return err
+func (t *replicaTable) Update(ctx context.Context, change docstore.Change) (bson.Raw, error) {
+	return write(ctx, t, t.shardOf(change.ID), func(ctx context.Context, on docstore.Table) (bson.Raw, error) { return on.Update(ctx, change) })
 }
 
 func (t *replicaTable) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
@@ -243,12 +244,6 @@ func (t *replicaTable) UpdateMany(ctx context.Context, changes []docstore.Change
 		}
 	}
 	return made, nil
-}
-
-func (t *replicaTable) Modify(ctx context.Context, modification docstore.Modification) (bson.Raw, error) {
-	return write(ctx, t, t.shardOf(modification.ID), func(ctx context.Context, on docstore.Table) (bson.Raw, error) {
-		return on.Modify(ctx, modification)
-	})
 }
 
 func (t *replicaTable) Delete(ctx context.Context, deletion docstore.Deletion) error {
@@ -305,44 +300,6 @@ func (t *replicaTable) sum(where docstore.Where, of func(*shard) (int64, error))
 		}
 	}
 	return sum, err
-}
-
-func (t *replicaTable) Get(ctx context.Context, key docstore.Value) (bson.Raw, error) {
-	return read(ctx, t, t.shardOf(key), local, func(on docstore.Table) (bson.Raw, error) { return on.Get(ctx, key) })
-}
-
-func (t *replicaTable) GetLinearizable(ctx context.Context, key docstore.Value) (bson.Raw, error) {
-	return read(ctx, t, t.shardOf(key), linearizable, func(on docstore.Table) (bson.Raw, error) { return on.GetLinearizable(ctx, key) })
-}
-
-// GetRecent reads from the primary if the deposed one may lack a write that is older than staleness.
-func (t *replicaTable) GetRecent(ctx context.Context, key docstore.Value, staleness time.Duration) (bson.Raw, error) {
-	s, shows := t.shardOf(key), local
-	if t.replica.deposedFor(s) >= staleness {
-		shows = current
-	}
-	return read(ctx, t, s, shows, func(on docstore.Table) (bson.Raw, error) { return on.GetRecent(ctx, key, staleness) })
-}
-
-func (t *replicaTable) GetMany(ctx context.Context, keys []docstore.Value) ([]bson.Raw, error) {
-	return t.getMany(ctx, keys, local, docstore.Table.GetMany)
-}
-
-func (t *replicaTable) GetDurable(ctx context.Context, keys []docstore.Value) ([]bson.Raw, error) {
-	return t.getMany(ctx, keys, durable, docstore.Table.GetDurable)
-}
-
-func (t *replicaTable) getMany(
-	ctx context.Context, keys []docstore.Value, shows view, get func(docstore.Table, context.Context, []docstore.Value) ([]bson.Raw, error),
-) (all []bson.Raw, err error) {
-	for _, of := range grouped(t, keys, func(key docstore.Value) docstore.Value { return key }) {
-		found, err := read(ctx, t, of.shard, shows, func(on docstore.Table) ([]bson.Raw, error) { return get(on, ctx, of.items) })
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	return all, nil
 }
 
 func (t *replicaTable) Highest(ctx context.Context, from int64) (highest int64, err error) {

@@ -1,7 +1,6 @@
 package docstoretest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,7 +192,10 @@ func drawAmounts(rt *rapid.T) (amounts []docstore.Amount) {
 
 func (p *pair) update(rt *rapid.T) {
 	change := drawChange(rt, drawID(rt), true)
-	p.same(rt, "update", func(ctx context.Context, i int) any { return kindOf(p.tables[i].Update(ctx, change)) })
+	p.same(rt, "update", func(ctx context.Context, i int) any {
+		_, err := p.tables[i].Update(ctx, change)
+		return kindOf(err)
+	})
 }
 
 func (p *pair) updateMany(rt *rapid.T) {
@@ -212,7 +214,10 @@ func (p *pair) modify(rt *rapid.T) {
 	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
 		amounts = append(amounts, docstore.Amount{Field: "code", By: 1})
 	}
-	modification := docstore.Modification{ID: id, Add: amounts, Fields: rapid.SampledFrom([][]string{nil, {}, {"top", "note"}}).Draw(rt, "fields")}
+	modification := docstore.Change{ID: id, Add: amounts, IsWhole: rapid.Bool().Draw(rt, "is whole")}
+	if !modification.IsWhole {
+		modification.Fields = rapid.SampledFrom([][]string{nil, {"top", "note"}}).Draw(rt, "fields")
+	}
 	if rapid.Bool().Draw(rt, "raises") {
 		modification.Raise = docstore.Amount{Field: "top", By: rapid.Int64Range(-3, 9).Draw(rt, "to")}
 	}
@@ -225,7 +230,7 @@ func (p *pair) modify(rt *rapid.T) {
 		}).Draw(rt, "conditions")
 	}
 	p.same(rt, "modify", func(ctx context.Context, i int) any {
-		before, err := p.tables[i].Modify(ctx, modification)
+		before, err := p.tables[i].Update(ctx, modification)
 		switch {
 		case before == nil:
 			return outcome{nil, false, kindOf(err)}
@@ -238,11 +243,9 @@ func (p *pair) modify(rt *rapid.T) {
 
 func (p *pair) get(rt *rapid.T) {
 	id := number(drawID(rt))
-	for name, get := range map[string]func(docstore.Table, context.Context, docstore.Value) (bson.Raw, error){
-		"get": docstore.Table.Get, "get linearizable": docstore.Table.GetLinearizable,
-	} {
+	for name, as := range map[string]docstore.Consistency{"get": docstore.Present, "get linearizable": docstore.Linearizable} {
 		p.same(rt, name, func(ctx context.Context, i int) any {
-			found, err := get(p.tables[i], ctx, id)
+			found, err := docstore.GetFrom(ctx, p.tables[i], id, as)
 			if err != nil {
 				return kindOf(err)
 			}
@@ -253,11 +256,10 @@ func (p *pair) get(rt *rapid.T) {
 
 func (p *pair) getMany(rt *rapid.T) {
 	ids := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) docstore.Value { return number(drawID(rt)) }), 0, 6).Draw(rt, "ids")
+	scan := docstore.Scan{Where: docstore.WithIDs(ids...), Limit: rapid.IntRange(0, 6).Draw(rt, "limit")}
 	p.same(rt, "get many", func(ctx context.Context, i int) any {
-		found, err := p.tables[i].GetMany(ctx, ids)
-		byID := func(a, b bson.Raw) int { return cmp.Compare(a.Lookup("_id").Int64(), b.Lookup("_id").Int64()) }
-		slices.SortFunc(found, byID) // the order is undefined
-		return outcome{alike(rt, found), false, kindOf(err)}
+		found, more, err := p.tables[i].Scan(ctx, scan)
+		return outcome{alike(rt, found), more, kindOf(err)}
 	})
 }
 

@@ -10,7 +10,7 @@ func sparseCases() []testCase {
 	return []testCase{
 		{"a sparse index has the documents that have its field, and no others", sparseHasFew},
 		{"DeleteAll by a sparse index leaves the documents that lack its field", sparseDeletesFew},
-		{"a deletion and Modify may require that a field is missing", requiresMissing},
+		{"a deletion and an update may require that a field is missing", requiresMissing},
 	}
 }
 

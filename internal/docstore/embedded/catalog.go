@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -176,29 +175,6 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 
 // absent is a collection that does not exist in the file. It reads as an empty one.
 type absent struct{ *table }
-
-func (a absent) Get(ctx context.Context, _ docstore.Value) (bson.Raw, error) {
-	if err := a.engine.enterOnce(ctx); err != nil {
-		return nil, err
-	}
-	return nil, docstore.ErrNotFound
-}
-
-func (a absent) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	return a.Get(ctx, id)
-}
-
-func (a absent) GetRecent(ctx context.Context, id docstore.Value, _ time.Duration) (bson.Raw, error) {
-	return a.Get(ctx, id)
-}
-
-func (a absent) GetMany(ctx context.Context, _ []docstore.Value) ([]bson.Raw, error) {
-	return nil, a.engine.enterOnce(ctx)
-}
-
-func (a absent) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	return a.GetMany(ctx, ids)
-}
 
 func (a absent) Highest(ctx context.Context, _ int64) (int64, error) {
 	return 0, a.engine.enterOnce(ctx)

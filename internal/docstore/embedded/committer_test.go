@@ -50,7 +50,7 @@ func insert(ctx context.Context, table docstore.Table, id int64) error {
 
 func wantStored(t *testing.T, table docstore.Table, id int64, want error) {
 	t.Helper()
-	if _, err := table.Get(t.Context(), docstore.ValueOf(id)); !errors.Is(err, want) {
+	if _, err := docstore.GetFrom(t.Context(), table, docstore.ValueOf(id), docstore.Present); !errors.Is(err, want) {
 		t.Fatalf("document %d: got error %v, want %v", id, err, want)
 	}
 }
@@ -292,7 +292,7 @@ func TestALinearizableReadWaitsUntilTheCommitThatItSeesIsSynced(t *testing.T) {
 			go func() { written <- change(t.Context(), table) }()
 			<-visible
 			go func() {
-				_, err := table.GetLinearizable(t.Context(), docstore.ValueOf(int64(2)))
+				_, err := docstore.GetFrom(t.Context(), table, docstore.ValueOf(int64(2)), docstore.Linearizable)
 				read <- err
 			}()
 			waitQueuedUnless(t, engine, read)

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,94 +18,35 @@ import (
 // checkEvery is how many steps a walk makes between two checks of its context.
 const checkEvery = 1024
 
-// Get returns a copy of a document.
-func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+// get is Scan of one document by its id. A linearizable read is done between two commits: any other
+// also sees a commit whose last sync is not finished, and may fail.
+func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) ([]bson.Raw, error) {
 	key, err := t.idKey(id)
 	if err != nil {
 		return nil, err
 	}
-	var document bson.Raw
-	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		found := tx.Bucket(t.documents).Get(key)
-		if found == nil {
-			return docstore.ErrNotFound
-		}
-		r := recordOf(found)
-		if r.isTombstone {
-			return docstore.ErrNotFound
-		}
-		var err error // not the outer one, which would move to the heap
-		document, err = t.whole(tx, key, r, nil)
-		return err
-	})
-	return document, err
-}
-
-// GetRecent is Get: there is one process.
-func (t *table) GetRecent(ctx context.Context, id docstore.Value, _ time.Duration) (bson.Raw, error) {
-	return t.Get(ctx, id)
-}
-
-// GetLinearizable reads between two commits. Get would also see a commit whose last sync is
-// not finished, and may fail.
-func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	if t.engine.db.IsReadOnly() {
-		return t.Get(ctx, id)
-	}
-	key, err := t.idKey(id)
-	if err != nil {
-		return nil, err
-	}
-	var document bson.Raw
-	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) {
-		document = nil
-		if r := recordOf(tx.Bucket(t.documents).Get(key)); r.bson != nil && !r.isTombstone {
-			document, err = t.whole(tx, key, r, nil)
-		}
-		return false, err
-	})
-	if err == nil && document == nil {
-		err = docstore.ErrNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	return document, nil
-}
-
-// GetMany looks up the ids in the order of the file.
-func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	wanted := make([][]byte, len(ids))
-	for i, id := range ids {
-		var err error
-		if wanted[i], err = t.idKey(id); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(wanted, bytes.Compare)
-	wanted = slices.CompactFunc(wanted, bytes.Equal)
+	fields, withTombstones := scan.Fields, scan.WithTombstones // so that the scan stays on the stack
 	var documents []bson.Raw
-	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
-		cursor := tx.Bucket(t.documents).Cursor()
-		found := make([][]byte, 0, len(wanted))
-		for i, key := range wanted {
-			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if id, raw := cursor.Seek(key); bytes.Equal(id, key) && !recordOf(raw).isTombstone {
-				found = append(found, raw)
-			}
+	look := func(tx *bolt.Tx) error {
+		found := tx.Bucket(t.documents).Get(key)
+		r := recordOf(found)
+		if found == nil || r.isTombstone && !withTombstones {
+			documents = nil
+			return nil
 		}
-		var err error
-		documents, err = t.copyAll(tx, found, nil)
+		document, err := t.whole(tx, key, r, fields)
+		documents = []bson.Raw{document}
 		return err
-	})
-	return documents, err
-}
-
-// GetDurable is GetMany: what is read is synced.
-func (t *table) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	return t.GetMany(ctx, ids)
+	}
+	if scan.As == docstore.Linearizable && !t.engine.db.IsReadOnly() {
+		err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) { return false, look(tx) })
+	} else {
+		err = t.engine.view(ctx, look)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return documents, nil
 }
 
 // Highest walks down from the highest id.
@@ -135,9 +75,18 @@ func (t *table) Highest(ctx context.Context, from int64) (highest int64, err err
 	return highest, err
 }
 
-// Scan seeks to the start position in the index and walks from there. The seek costs the
-// same at any position.
+// Scan gets one document, or walks an index.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
+	if id, isOne := scan.OneID(); isOne && scan.Limit > 0 && scan.After == nil {
+		documents, err = t.get(ctx, id, scan)
+		return documents, false, err
+	}
+	return t.page(ctx, scan)
+}
+
+// page seeks to the start position in the index and walks from there. The seek costs the
+// same at any position.
+func (t *table) page(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
 	ix, bounds, err := t.resolve(scan)
 	if err != nil {
 		return nil, false, err

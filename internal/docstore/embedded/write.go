@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 
@@ -82,17 +81,27 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 }
 
 // Update changes a document. It changes only the index entries whose fields have changed.
-func (t *table) Update(ctx context.Context, change docstore.Change) error {
-	refusals, err := t.update(ctx, []docstore.Change{change})
-	if err != nil {
-		return err
+func (t *table) Update(ctx context.Context, change docstore.Change) (before bson.Raw, err error) {
+	var note func(*bolt.Tx, []byte, record) error
+	if change.IsWhole || len(change.Fields) > 0 {
+		note = func(tx *bolt.Tx, key []byte, old record) (err error) {
+			before, err = t.whole(tx, key, old, change.Fields)
+			return err
+		}
 	}
-	return refusals[0]
+	refusals, err := t.update(ctx, []docstore.Change{change}, note)
+	if err == nil {
+		err = refusals[0]
+	}
+	if err != nil {
+		return nil, err
+	}
+	return before, nil
 }
 
 // UpdateMany makes the changes in one transaction.
 func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
-	refusals, err := t.update(ctx, changes)
+	refusals, err := t.update(ctx, changes, nil)
 	for _, refusal := range refusals {
 		switch {
 		case refusal == nil:
@@ -105,9 +114,9 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 }
 
 // update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
-// made, or nil. A change that no document fits fails all.
-func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals []error, err error) {
-	write, size := t.writer(changes...)
+// made, or nil. A change that no document fits fails all. note, unless nil, gets each document before its change.
+func (t *table) update(ctx context.Context, changes []docstore.Change, note func(*bolt.Tx, []byte, record) error) (refusals []error, err error) {
+	write, size := t.writer(changes)
 	effects := make([]effect, len(changes))
 	for i, change := range changes {
 		if err := t.spec.CheckChange(change); err != nil {
@@ -119,14 +128,12 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 	err = write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, change := range changes {
-			refusals[i], err = b.modify(change.ID, effects[i], func(_ []byte, old record) (bson.Raw, error) {
-				switch revision, err := docstore.RevisionOf(old.bson); {
-				case err != nil:
-					return nil, err
-				case revision != change.Revision:
-					return nil, docstore.ErrConflict
+			refusals[i], err = b.modify(change.ID, effects[i], func(key []byte, old record) (bson.Raw, error) {
+				changed, err := change.Apply(old.bson)
+				if err == nil && note != nil {
+					err = note(tx, key, old)
 				}
-				return change.Apply(old.bson)
+				return changed, err
 			})
 			changed = changed || refusals[i] == nil
 			if err != nil {
@@ -139,7 +146,7 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 }
 
 // writer returns the way to make changes, and the size of the fields that they set.
-func (t *table) writer(changes ...docstore.Change) (write func(context.Context, int, operation) error, size int) {
+func (t *table) writer(changes []docstore.Change) (write func(context.Context, int, operation) error, size int) {
 	for _, change := range changes {
 		for _, set := range change.Set {
 			size += len(set.Value.Value)
@@ -149,24 +156,6 @@ func (t *table) writer(changes ...docstore.Change) (write func(context.Context, 
 		return t.engine.add, size
 	}
 	return t.engine.write, size
-}
-
-// Modify changes fields of a document.
-func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before bson.Raw, err error) {
-	var refusal error
-	has := t.effectOf(modification.Change())
-	write, size := t.writer(modification.Change())
-	err = write(ctx, size, func(tx *bolt.Tx) (_ bool, err error) {
-		refusal, err = t.buckets(tx).modify(modification.ID, has, func(key []byte, old record) (bson.Raw, error) {
-			changed, err := modification.Apply(old.bson)
-			if fields := modification.Fields; err == nil && (fields == nil || len(fields) > 0) {
-				before, err = t.whole(tx, key, old, fields)
-			}
-			return changed, err
-		})
-		return refusal == nil && err == nil, err
-	})
-	return before, cmp.Or(err, refusal)
 }
 
 // effect is what a change does beside the document: whether it changes index entries, and whether it

@@ -11,9 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 )
 
@@ -27,43 +26,25 @@ type shared struct {
 
 var errCut = fmt.Errorf("%w: the network is down", docstore.ErrUnavailable)
 
-func (s *shared) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	opened, err := s.Engine.Open(ctx, spec)
-	return table{opened, s}, err
-}
-
-type table struct {
-	docstore.Table
-	way *shared
-}
-
-func (t table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	if t.way.isCut.Load() {
-		return nil, errCut
+// wayTo returns the way of a process to a store.
+func wayTo(store docstore.Engine) *shared {
+	s := &shared{}
+	hooked := &docstoretest.Hooked{Engine: store}
+	hooked.Read = func(_ context.Context, _ docstoretest.Call, do func() error) error {
+		if s.isCut.Load() {
+			return errCut
+		}
+		return do()
 	}
-	return t.Table.Get(ctx, id)
-}
-
-func (t table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
-	if t.way.isCut.Load() {
-		return nil, errCut
+	hooked.Write = func(ctx context.Context, call docstoretest.Call, do func() error) error {
+		err := hooked.Read(ctx, call, do)
+		if s.losesReplies.Load() {
+			return errCut
+		}
+		return err
 	}
-	errs, err := t.Table.Insert(ctx, documents)
-	if t.way.losesReplies.Load() {
-		return nil, errCut
-	}
-	return errs, err
-}
-
-func (t table) Update(ctx context.Context, change docstore.Change) error {
-	if t.way.isCut.Load() {
-		return errCut
-	}
-	err := t.Table.Update(ctx, change)
-	if t.way.losesReplies.Load() {
-		return errCut
-	}
-	return err
+	s.Engine = hooked
+	return s
 }
 
 // inTime runs a test of processes that share a store, in simulated time.
@@ -74,7 +55,7 @@ func inTime(t *testing.T, test func(t *testing.T, ways [2]*shared)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(t, [2]*shared{{Engine: engine}, {Engine: engine}})
+		test(t, [2]*shared{wayTo(engine), wayTo(engine)})
 		if err := engine.Close(); err != nil {
 			t.Error(err)
 		}

@@ -71,13 +71,13 @@ func (t *table) backfillField(ctx context.Context, field string, value docstore.
 			if err != nil || len(found) == 0 {
 				return err
 			}
-			ids := make(bson.A, len(found))
+			ids := make([]docstore.Value, len(found))
 			for i, document := range found {
-				if err := document.Lookup(docstore.IDIndex).Unmarshal(&ids[i]); err != nil {
+				if ids[i], err = t.idOf(document); err != nil {
 					return err
 				}
 			}
-			filter := append(t.placedAny(ids), lacks...)
+			filter := append(t.placed(ids...), lacks...)
 			result, err := t.collection.UpdateMany(ctx, filter, bson.D{update})
 			if err != nil {
 				return err

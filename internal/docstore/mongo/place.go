@@ -72,40 +72,30 @@ func placedIndexesOf(spec docstore.Spec) []docstore.Index {
 // declaredName returns the name of the declared index that one of indexesOf belongs to.
 func declaredName(index string) string { return strings.TrimSuffix(index, walkSuffix) }
 
-// placed returns the conditions that a document has an id and is in the place of that id.
-func (t *table) placed(id docstore.Value) bson.D {
-	filter := bson.D{{Key: docstore.IDIndex, Value: id.BSON()}}
-	if t.spec.Sharding == docstore.ByPlace {
-		filter = append(filter, inPlace(placeOf(id.BSON())))
-	}
-	return filter
-}
-
-// placedAny returns the conditions that a document has one of the ids and is in its place.
-func (t *table) placedAny(ids bson.A) bson.D {
-	filter := bson.D{{Key: docstore.IDIndex, Value: bson.D{{Key: "$in", Value: ids}}}}
-	if t.spec.Sharding != docstore.ByPlace {
-		return filter
-	}
-	places, seen := bson.A{}, map[id.Place]bool{}
+// placed returns the conditions that a document has one of the ids and is in its place.
+func (t *table) placed(ids ...docstore.Value) bson.D {
+	var values, places bson.A
+	seen := map[id.Place]bool{}
 	for _, each := range ids {
-		if place := placeOf(each); !seen[place] {
+		values = append(values, each.BSON())
+		if place, _ := docstore.PlaceOfID(each); !seen[place] {
 			seen[place] = true
 			places = append(places, int64(place))
 		}
 	}
-	return append(filter, bson.E{Key: docstore.PlaceField, Value: bson.D{{Key: "$in", Value: places}}})
+	filter := bson.D{{Key: docstore.IDIndex, Value: oneOf(values)}}
+	if t.spec.Sharding == docstore.ByPlace {
+		filter = append(filter, bson.E{Key: docstore.PlaceField, Value: oneOf(places)})
+	}
+	return filter
 }
 
-// placeOf returns the place of an id of the collection in its form on the server.
-func placeOf(onServer any) (place id.Place) {
-	switch onServer := onServer.(type) {
-	case int64:
-		place = id.PlaceOf(onServer)
-	case string:
-		place, _ = docstore.PlaceOfID(docstore.ValueOf(onServer))
+// oneOf returns the condition that a field has one of the values.
+func oneOf(values bson.A) any {
+	if len(values) == 1 {
+		return values[0]
 	}
-	return place
+	return bson.D{{Key: "$in", Value: values}}
 }
 
 func inPlace(place id.Place) bson.E { return bson.E{Key: docstore.PlaceField, Value: int64(place)} }

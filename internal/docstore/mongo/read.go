@@ -13,7 +13,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -28,108 +27,22 @@ const (
 	longestFind = 5 * time.Minute
 )
 
-// Get reads one document.
-func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	return t.get(ctx, t.collection, id)
-}
+// The read concerns of what no failover undoes. Before the primary replies to a linearizable read, it has a
+// majority acknowledge everything that the read has seen.
+const majority, linearizable = "majority", "linearizable"
 
-// GetLinearizable reads one document with read concern linearizable. Before it replies, the
-// primary has a majority acknowledge everything that the read has seen.
-func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	began := t.engine.clock()
-	document, err := t.get(ctx, t.collection.Clone(options.Collection().SetReadConcern(readconcern.Linearizable())), id)
-	if err == nil || errors.Is(err, docstore.ErrNotFound) {
-		t.confirmed.note(began)
+// concernOf returns the read concern of a read. Present and Recent read from the primary. If no majority has
+// confirmed for the staleness of Recent that the server is the primary, by acknowledging a write or a
+// linearizable read of this process, Recent is Linearizable. A primary that was cut off from the majority
+// cannot serve that. On a collection that is spread over shards, Recent is Present.
+func (t *table) concernOf(as docstore.Consistency) string {
+	switch staleness := as.Staleness(); {
+	case as == docstore.Durable:
+		return majority
+	case as == docstore.Present, staleness > 0 && (t.confirmed == nil || t.confirmed.isWithin(staleness, t.engine.clock())):
+		return ""
 	}
-	return document, err
-}
-
-// GetRecent reads from the primary. If no majority has confirmed for the given time that the
-// server is the primary, by acknowledging a write or a linearizable read of this process, it
-// reads linearizably. A primary that was cut off from the majority cannot serve that. On a
-// collection that is spread over shards it reads as Get does.
-func (t *table) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
-	if t.confirmed == nil || t.confirmed.isWithin(staleness, t.engine.clock()) {
-		return t.Get(ctx, id)
-	}
-	return t.GetLinearizable(ctx, id)
-}
-
-func (t *table) get(ctx context.Context, collection *mongo.Collection, id docstore.Value) (bson.Raw, error) {
-	filter, err := t.byID(id)
-	if err != nil {
-		return nil, err
-	}
-	var document bson.Raw
-	err = t.engine.call(ctx, func() error {
-		ctx, cancel := bounded(ctx)
-		defer cancel()
-		found, err := collection.FindOne(ctx, filter).Raw()
-		if errors.Is(err, mongo.ErrNoDocuments) {
-			return docstore.ErrNotFound
-		}
-		if err != nil {
-			return err
-		}
-		if t.spec.Tombstones && docstore.IsTombstone(found) {
-			return docstore.ErrNotFound
-		}
-		document = t.shown(found)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return document, nil
-}
-
-// majority is the read concern of what no failover undoes.
-const majority = "majority"
-
-// GetMany reads documents by their ids, up to idsPerQuery per query.
-func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	return t.getMany(ctx, ids, "")
-}
-
-// GetDurable reads what a majority has acknowledged.
-func (t *table) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	return t.getMany(ctx, ids, majority)
-}
-
-func (t *table) getMany(ctx context.Context, ids []docstore.Value, concern string) ([]bson.Raw, error) {
-	wanted, seen := make(bson.A, 0, len(ids)), make(map[docstore.Value]bool, len(ids))
-	for _, id := range ids {
-		if _, err := t.byID(id); err != nil {
-			return nil, err
-		}
-		if !seen[id] {
-			seen[id] = true
-			wanted = append(wanted, id.BSON())
-		}
-	}
-	var documents []bson.Raw
-	err := t.engine.call(ctx, func() error {
-		for len(wanted) > 0 {
-			n := min(len(wanted), idsPerQuery)
-			for left := wanted[:n]; len(left) > 0; {
-				found, more, err := t.find(ctx, query{filter: t.alive(t.placedAny(left)), order: byIDOrder(), limit: n, concern: concern})
-				if err != nil {
-					return err
-				}
-				documents = append(documents, found...)
-				if !more {
-					break
-				}
-				left = without(left, found)
-			}
-			wanted = wanted[n:]
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return documents, nil
+	return linearizable
 }
 
 // Highest reads the highest id of a place, from the end of the index of _id.
@@ -157,23 +70,6 @@ func (t *table) Highest(ctx context.Context, from int64) (highest int64, err err
 	return highest, err
 }
 
-// without returns the ids that none of the documents has.
-func without(ids bson.A, documents []bson.Raw) (left bson.A) {
-	found := make(map[any]bool, len(documents))
-	for _, document := range documents {
-		var id any
-		if document.Lookup(docstore.IDIndex).Unmarshal(&id) == nil {
-			found[id] = true
-		}
-	}
-	for _, id := range ids {
-		if !found[id] {
-			left = append(left, id)
-		}
-	}
-	return left
-}
-
 // Scan reads a page of an index. The index serves each of its filters and sorts, starting
 // with the first field. Each query asks for as many documents as are likely to fit into the
 // budget; the next one continues after them.
@@ -183,10 +79,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		return nil, false, err
 	}
 	rest := selected.rest()
-	concern := ""
-	if scan.Durable {
-		concern = majority
-	}
+	concern, began := t.concernOf(scan.As), t.engine.clock()
 	size := t.sizes.of(scan.Fields)
 	wanted := min(scan.Limit, math.MaxInt-1) + 1 // one more tells whether more follow
 	if len(rest) == 0 {
@@ -203,7 +96,9 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 			if err != nil {
 				return err
 			}
-			size.learn(found)
+			if scan.MaxBytes > 0 {
+				size.learn(found)
+			}
 			for _, document := range found {
 				used += len(document)
 				if len(documents) == scan.Limit || scan.MaxBytes > 0 && len(documents) > 0 && used > scan.MaxBytes {
@@ -212,17 +107,24 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 				}
 				documents = append(documents, document)
 			}
-			if len(rest) == 0 || !follow && len(found) < next.limit || len(found) == 0 {
+			switch isDone := !follow && len(found) < next.limit || len(found) == 0; {
+			case isDone && len(selected.bounds.Spans) > idsPerQuery && selected.isIDs:
+				selected.bounds.Spans = selected.bounds.Spans[idsPerQuery:]
+			case isDone || len(rest) == 0:
 				return nil
-			}
-			if err := selected.continueAfter(found[len(found)-1]); err != nil {
-				return err
+			default:
+				if err := selected.continueAfter(found[len(found)-1]); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, false, err
+	}
+	if concern == linearizable {
+		t.confirmed.note(began)
 	}
 	return documents, more, nil
 }

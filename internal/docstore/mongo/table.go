@@ -68,11 +68,11 @@ func (t *table) resolve(scan docstore.Scan) (s selection, err error) {
 func (t *table) filter(s selection) bson.D {
 	filter := append(filterOf(s.all, s.fields, s.bounds), s.at...)
 	if s.isIDs {
-		ids := make(bson.A, len(s.bounds.Spans))
-		for i, span := range s.bounds.Spans {
-			ids[i] = span.From.BSON()
+		ids := slices.Clone(s.bounds.Equal)
+		for _, span := range s.bounds.Spans[:min(len(s.bounds.Spans), idsPerQuery)] {
+			ids = append(ids, span.From)
 		}
-		filter = t.placedAny(ids)
+		filter = t.placed(ids...)
 	}
 	if s.bounds.WithTombstones || !t.mayHaveTombstones(s.all[0].Name) {
 		return filter

@@ -63,35 +63,55 @@ func (t *table) refusal(failure mongo.WriteError) (refusal, err error) {
 	return fmt.Errorf("%w: %v", errRefused, failure), nil
 }
 
-// Update changes the document if its revision is still the given one. If no document
-// matches, it checks whether the id exists, to tell ErrConflict from ErrNotFound.
-func (t *table) Update(ctx context.Context, change docstore.Change) error {
-	byID, update, err := t.updateOf(change)
+// Update changes the document, and reads what it returns by the same command. If no document matches, it
+// checks whether the id exists, to tell ErrConflict from ErrNotFound.
+func (t *table) Update(ctx context.Context, change docstore.Change) (before bson.Raw, err error) {
+	filter, update, err := t.updateOf(change)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	filter := t.unchanged(byID, change)
-	return t.write(ctx, func() error {
-		result, err := t.collection.UpdateOne(ctx, filter, update)
-		if err != nil {
+	err = t.write(ctx, func() (err error) {
+		var isDone bool
+		if before, isDone, err = t.updateOne(ctx, filter, update, change); err != nil {
 			return t.updateError(err)
 		}
-		if result.MatchedCount > 0 {
+		if isDone {
 			return nil
 		}
-		return t.whyNot(ctx, byID, true)
+		return t.whyNot(ctx, t.placed(change.ID), change.Revision != 0 || len(change.If) > 0)
 	})
+	return before, err
+}
+
+// updateOne changes a document, and returns what the change asks for of the document before.
+func (t *table) updateOne(ctx context.Context, filter, update bson.D, change docstore.Change) (before bson.Raw, isDone bool, err error) {
+	if !change.IsWhole && len(change.Fields) == 0 {
+		result, err := t.collection.UpdateOne(ctx, filter, update)
+		return nil, err == nil && result.MatchedCount > 0, err
+	}
+	reading := options.FindOneAndUpdate().SetReturnDocument(options.Before)
+	if !change.IsWhole {
+		reading.SetProjection(projection(change.Fields, nil))
+	}
+	read, err := t.collection.FindOneAndUpdate(ctx, filter, update, reading).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return t.shown(read), true, nil
 }
 
 // UpdateMany sends all changes in one unordered command.
 func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
 	models := make([]mongo.WriteModel, len(changes))
 	for i, change := range changes {
-		byID, update, err := t.updateOf(change)
+		filter, update, err := t.updateOf(change)
 		if err != nil {
 			return 0, err
 		}
-		models[i] = mongo.NewUpdateOneModel().SetFilter(t.unchanged(byID, change)).SetUpdate(update)
+		models[i] = mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(update)
 	}
 	if len(models) == 0 {
 		return 0, t.engine.call(ctx, func() error { return nil })
@@ -104,54 +124,6 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 		return err
 	})
 	return made, err
-}
-
-// Modify changes fields of one document. It reads what it returns by the same command.
-func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before bson.Raw, err error) {
-	byID, err := t.byID(modification.ID)
-	if err != nil {
-		return nil, err
-	}
-	filter := meeting(t.alive(byID), modification.If)
-	update := bson.D{{Key: "$inc", Value: increase(modification.Counts(), modification.Add)}}
-	if len(modification.Set) > 0 {
-		update = append(update, setting(modification.Set))
-	}
-	if to := modification.Raise; to.Field != "" {
-		update = append(update, bson.E{Key: "$max", Value: bson.D{{Key: to.Field, Value: to.By}}})
-	}
-	update = t.stamped(update, modification.Change())
-	err = t.write(ctx, func() (err error) {
-		var isDone bool
-		if before, isDone, err = t.modify(ctx, filter, update, modification.Fields); err != nil {
-			return t.updateError(err)
-		}
-		if isDone {
-			return nil
-		}
-		return t.whyNot(ctx, byID, len(modification.If) > 0)
-	})
-	return before, err
-}
-
-// modify changes a document, and returns the fields of what it was.
-func (t *table) modify(ctx context.Context, filter, update bson.D, fields []string) (before bson.Raw, isDone bool, err error) {
-	if fields != nil && len(fields) == 0 {
-		result, err := t.collection.UpdateOne(ctx, filter, update)
-		return nil, err == nil && result.MatchedCount > 0, err
-	}
-	reading := options.FindOneAndUpdate().SetReturnDocument(options.Before)
-	if fields != nil {
-		reading.SetProjection(projection(fields, nil))
-	}
-	read, err := t.collection.FindOneAndUpdate(ctx, filter, update, reading).Raw()
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	return t.shown(read), true, nil
 }
 
 // whyNot returns the reason why no document matched. If there were conditions, it looks whether the id
@@ -182,45 +154,39 @@ func meeting(filter bson.D, conditions []docstore.Condition) bson.D {
 	return filter
 }
 
-func setting(assignments []docstore.Assignment) bson.E {
-	set := make(bson.D, len(assignments))
-	for i, assignment := range assignments {
-		set[i] = bson.E{Key: assignment.Path, Value: assignment.Value}
-	}
-	return bson.E{Key: "$set", Value: set}
-}
-
-// unchanged narrows the filter of a document: nobody has changed or deleted it before the change. The
-// revision alone does not say so. A failover may have undone the one that the caller has read, and a
-// deletion may have taken its number.
-func (t *table) unchanged(byID bson.D, change docstore.Change) bson.D {
-	return append(t.alive(byID), bson.E{Key: docstore.RevisionField, Value: change.Revision})
-}
-
-// updateOf returns the filter of the document of a change, and the operators.
-func (t *table) updateOf(change docstore.Change) (byID, update bson.D, err error) {
-	if byID, err = t.byID(change.ID); err != nil {
+// updateOf returns the filter of a change and its operators. The revision in the filter alone does not say
+// that nobody has deleted the document: a failover may have undone the revision that the caller has read, and
+// a deletion may have taken its number.
+func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err error) {
+	byID, err := t.byID(change.ID)
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := t.spec.CheckChange(change); err != nil {
 		return nil, nil, err
 	}
-	update = bson.D{{Key: "$inc", Value: increase(docstore.RevisionField, change.Add)}}
+	filter = meeting(t.alive(byID), change.If)
+	if change.Revision != 0 {
+		filter = append(filter, bson.E{Key: docstore.RevisionField, Value: change.Revision})
+	}
+	update = bson.D{{Key: "$inc", Value: increase(change.Counts(), change.Add)}}
 	if len(change.Set) > 0 {
-		update = append(update, setting(change.Set))
+		set := make(bson.D, len(change.Set))
+		for i, assignment := range change.Set {
+			set[i] = bson.E{Key: assignment.Path, Value: assignment.Value}
+		}
+		update = append(update, bson.E{Key: "$set", Value: set})
 	}
 	if len(change.Unset) > 0 {
 		update = append(update, unset(change.Unset))
 	}
-	return byID, t.stamped(update, change), nil
-}
-
-// stamped makes the update of a change stamp the document, if followers are shown the change.
-func (t *table) stamped(update bson.D, change docstore.Change) bson.D {
-	if !t.spec.Stamps(change) {
-		return update
+	if to := change.Raise; to.Field != "" {
+		update = append(update, bson.E{Key: "$max", Value: bson.D{{Key: to.Field, Value: to.By}}})
 	}
-	return append(update, stamping(docstore.ChangedField))
+	if t.spec.Stamps(change) {
+		update = append(update, stamping(docstore.ChangedField))
+	}
+	return filter, update, nil
 }
 
 // increase returns the fields of a $inc: the amounts, and one more of a field that the

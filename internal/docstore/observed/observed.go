@@ -19,8 +19,8 @@ import (
 // can be a label of a metric.
 type Call struct {
 	Collection string
-	// Verb is the method of docstore.Table, such as get_many. Index is the index that the
-	// call used.
+	// Verb is the method of docstore.Table, such as update_many, or that of Scan.Verb. Index is the index
+	// that the call used.
 	Verb, Index string
 	// Outcome is ok, not_found, duplicate, conflict, unavailable, canceled, timeout or
 	// error.
@@ -122,30 +122,6 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 	return errs, err
 }
 
-// Get returns a document.
-func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	ctx, call := t.begin(ctx, "get", docstore.IDIndex)
-	document, err := t.Table.Get(ctx, id)
-	call.end(err)
-	return document, err
-}
-
-// GetMany returns documents.
-func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	ctx, call := t.begin(ctx, "get_many", docstore.IDIndex)
-	documents, err := t.Table.GetMany(ctx, ids)
-	call.end(err)
-	return documents, err
-}
-
-// GetDurable returns documents.
-func (t *table) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
-	ctx, call := t.begin(ctx, "get_durable", docstore.IDIndex)
-	documents, err := t.Table.GetDurable(ctx, ids)
-	call.end(err)
-	return documents, err
-}
-
 // Highest returns an id.
 func (t *table) Highest(ctx context.Context, from int64) (int64, error) {
 	ctx, call := t.begin(ctx, "highest", docstore.IDIndex)
@@ -154,28 +130,12 @@ func (t *table) Highest(ctx context.Context, from int64) (int64, error) {
 	return highest, err
 }
 
-// GetLinearizable returns a document.
-func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	ctx, call := t.begin(ctx, "get_linearizable", docstore.IDIndex)
-	document, err := t.Table.GetLinearizable(ctx, id)
-	call.end(err)
-	return document, err
-}
-
-// GetRecent returns a document.
-func (t *table) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
-	ctx, call := t.begin(ctx, "get_recent", docstore.IDIndex)
-	document, err := t.Table.GetRecent(ctx, id, staleness)
-	call.end(err)
-	return document, err
-}
-
 // Update changes a document.
-func (t *table) Update(ctx context.Context, change docstore.Change) error {
+func (t *table) Update(ctx context.Context, change docstore.Change) (bson.Raw, error) {
 	ctx, call := t.begin(ctx, "update", docstore.IDIndex)
-	err := t.Table.Update(ctx, change)
+	before, err := t.Table.Update(ctx, change)
 	call.end(err)
-	return err
+	return before, err
 }
 
 // UpdateMany changes documents.
@@ -186,14 +146,6 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (int6
 	return made, err
 }
 
-// Modify changes fields of a document.
-func (t *table) Modify(ctx context.Context, modification docstore.Modification) (bson.Raw, error) {
-	ctx, call := t.begin(ctx, "modify", docstore.IDIndex)
-	before, err := t.Table.Modify(ctx, modification)
-	call.end(err)
-	return before, err
-}
-
 // Delete removes a document.
 func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	ctx, call := t.begin(ctx, "delete", docstore.IDIndex)
@@ -202,11 +154,15 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	return err
 }
 
-// Scan returns documents in the order of an index.
+// Scan returns documents. If it looks for one by its id and there is none, the outcome is not_found.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
-	ctx, call := t.begin(ctx, "scan", scan.Index())
+	ctx, call := t.begin(ctx, scan.Verb(), scan.Index())
 	documents, more, err := t.Table.Scan(ctx, scan)
-	call.end(err)
+	if _, isOne := scan.OneID(); isOne && err == nil && len(documents) == 0 {
+		call.end(docstore.ErrNotFound)
+	} else {
+		call.end(err)
+	}
 	return documents, more, err
 }
 

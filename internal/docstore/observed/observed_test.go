@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.opentelemetry.io/otel/codes"
@@ -74,22 +75,23 @@ func TestEachCallIsReportedWithItsVerbIndexAndOutcome(t *testing.T) {
 	cancel()
 	nine := docstore.ValueOf(int64(9))
 	for want, call := range map[string]func(context.Context){
-		"insert _id ok":        func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 1, "a")}) },
-		"get _id not_found":    func(ctx context.Context) { _, _ = table.Get(ctx, nine) },
-		"get _id canceled":     func(context.Context) { _, _ = table.Get(ended, nine) },
-		"get_many _id ok":      func(ctx context.Context) { _, _ = table.GetMany(ctx, []docstore.Value{nine}) },
-		"update _id not_found": func(ctx context.Context) { _ = table.Update(ctx, docstore.Change{ID: nine, Revision: 1}) },
-		"modify _id not_found": func(ctx context.Context) {
-			_, _ = table.Modify(ctx, docstore.Modification{ID: nine, Add: []docstore.Amount{{Field: "n", By: 1}}})
+		"insert _id ok":     func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 1, "a")}) },
+		"get _id not_found": func(ctx context.Context) { _, _ = docstore.GetFrom(ctx, table, nine, docstore.Present) },
+		"get _id canceled":  func(context.Context) { _, _ = docstore.GetFrom(ended, table, nine, docstore.Present) },
+		"get_many _id ok": func(ctx context.Context) {
+			_, _, _ = table.Scan(ctx, docstore.Scan{Where: docstore.WithIDs(nine, docstore.ValueOf(int64(8))), Limit: 2})
 		},
-		"delete _id not_found":  func(ctx context.Context) { _ = table.Delete(ctx, docstore.Deletion{ID: nine}) },
-		"scan by_name ok":       func(ctx context.Context) { _, _, _ = table.Scan(ctx, docstore.Scan{Where: byName().All(), Limit: 1}) },
-		"count by_name ok":      func(ctx context.Context) { _, _ = table.Count(ctx, byName().All()) },
-		"delete_all by_name ok": func(ctx context.Context) { _, _ = table.DeleteAll(ctx, byName().Is("nobody")) },
+		"get_durable _id not_found": func(ctx context.Context) { _, _ = docstore.GetFrom(ctx, table, nine, docstore.Durable) },
+		"get_recent _id not_found":  func(ctx context.Context) { _, _ = docstore.GetFrom(ctx, table, nine, docstore.Recent(time.Minute)) },
+		"update _id not_found":      func(ctx context.Context) { _, _ = table.Update(ctx, docstore.Change{ID: nine, Revision: 1}) },
+		"delete _id not_found":      func(ctx context.Context) { _ = table.Delete(ctx, docstore.Deletion{ID: nine}) },
+		"scan by_name ok":           func(ctx context.Context) { _, _, _ = table.Scan(ctx, docstore.Scan{Where: byName().All(), Limit: 1}) },
+		"count by_name ok":          func(ctx context.Context) { _, _ = table.Count(ctx, byName().All()) },
+		"delete_all by_name ok":     func(ctx context.Context) { _, _ = table.DeleteAll(ctx, byName().Is("nobody")) },
 		"scan _id ok": func(ctx context.Context) {
 			_, _, _ = table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1})
 		},
-		"get_linearizable _id not_found": func(ctx context.Context) { _, _ = table.GetLinearizable(ctx, nine) },
+		"get_linearizable _id not_found": func(ctx context.Context) { _, _ = docstore.GetFrom(ctx, table, nine, docstore.Linearizable) },
 		"update_many _id ok": func(ctx context.Context) {
 			_, _ = table.UpdateMany(ctx, []docstore.Change{{ID: nine, Revision: 1}})
 		},
@@ -142,8 +144,8 @@ type tornTable struct{ docstore.Table }
 
 func (torn) Open(context.Context, docstore.Spec) (docstore.Table, error) { return tornTable{}, nil }
 
-func (tornTable) Get(context.Context, docstore.Value) (bson.Raw, error) {
-	return nil, errors.New("page 17 holds s3cr3t")
+func (tornTable) Scan(context.Context, docstore.Scan) ([]bson.Raw, bool, error) {
+	return nil, false, errors.New("page 17 holds s3cr3t")
 }
 
 func (tornTable) Delete(context.Context, docstore.Deletion) error {
@@ -158,7 +160,7 @@ func TestASpanHasTheKindOfAnErrorButNotItsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, parent := tracer.Start(t.Context(), "parent")
-	_, _ = table.Get(ctx, docstore.ValueOf(int64(1)))
+	_, _ = docstore.GetFrom(ctx, table, docstore.ValueOf(int64(1)), docstore.Present)
 	_ = table.Delete(ctx, docstore.Deletion{ID: docstore.ValueOf(int64(1))})
 	parent.End()
 	if len(told) != 2 || told[0].Outcome != "error" || told[1].Outcome != "unavailable" {
@@ -187,7 +189,7 @@ func BenchmarkGet(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := table.Get(b.Context(), docstore.ValueOf(int64(1))); !errors.Is(err, docstore.ErrNotFound) {
+				if _, err := docstore.GetFrom(b.Context(), table, docstore.ValueOf(int64(1)), docstore.Present); !errors.Is(err, docstore.ErrNotFound) {
 					b.Fatal(err)
 				}
 			}
