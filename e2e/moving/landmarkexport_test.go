@@ -33,8 +33,7 @@ func TestAnExportHasTheSelectedLandmarks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader := landmarkfile.NewReader(&text, landmarkfile.Options{Format: export.options.Format})
-		checked, err := landmarkfile.Check(t.Context(), reader, 1)
+		checked, err := landmarkfile.Check(t.Context(), landmarkfile.Read(&text, landmarkfile.Options{Format: export.options.Format}), 1)
 		if err != nil || checked.ProblemCount > 0 || count != export.want || checked.Places != count {
 			t.Errorf("%+v: %d, %+v, %v", export, count, checked, err)
 		}

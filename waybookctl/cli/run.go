@@ -7,9 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"strconv"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -88,7 +86,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	defer func() { _ = stack.Stop(context.WithoutCancel(ctx)) }() // a failed close does not concern the user
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.BindTo(streams.In, (*io.Reader)(nil))
-	parsed.BindTo(reporterTo(streams.Err), (*progress.Reporter)(nil))
+	parsed.BindTo(progress.New(streams.Err), (*progress.Reporter)(nil))
 	parsed.Bind(
 		secrets{in: streams.In, prompt: streams.Err},
 		&tree.Connection,
@@ -103,14 +101,6 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 		return err
 	}
 	return parsed.Run()
-}
-
-// reporterTo returns a progress reporter: a bar at a terminal, lines elsewhere.
-func reporterTo(errors io.Writer) progress.Reporter {
-	if file, ok := errors.(*os.File); ok {
-		return progress.New(file)
-	}
-	return progress.NewLines(errors, time.Now)
 }
 
 // newParser makes the parser of a tree of commands.

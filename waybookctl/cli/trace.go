@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/tracing"
@@ -202,27 +201,16 @@ func spanTree(parts []slowPart) (lines []spanLine, leftOut int) {
 		}
 		below[parent] = append(below[parent], each)
 	}
-	t := treeLines{below: below}
-	if len(nodes) > 0 {
-		t.began = nodes[0].Began
+	var add func(parent string, depth int)
+	add = func(parent string, depth int) { // each span has one parent, so each is added once at most
+		for _, each := range below[parent] {
+			lines = append(lines, spanLine{
+				program: each.program, depth: depth, name: each.Kind + " " + each.Name, outcome: each.Outcome,
+				began: float64(each.Began.Sub(nodes[0].Began).Microseconds()) / 1000, took: each.Milliseconds,
+			})
+			add(each.ID, depth+1)
+		}
 	}
-	t.add("", 0)
-	return t.lines, leftOut
-}
-
-// treeLines collects the lines. Each span has one parent, so each is added once at most.
-type treeLines struct {
-	below map[string][]programSpan
-	began time.Time
-	lines []spanLine
-}
-
-func (t *treeLines) add(parent string, depth int) {
-	for _, each := range t.below[parent] {
-		t.lines = append(t.lines, spanLine{
-			program: each.program, depth: depth, name: each.Kind + " " + each.Name, outcome: each.Outcome,
-			began: float64(each.Began.Sub(t.began).Microseconds()) / 1000, took: each.Milliseconds,
-		})
-		t.add(each.ID, depth+1)
-	}
+	add("", 0)
+	return lines, leftOut
 }

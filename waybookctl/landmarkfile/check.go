@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"strconv"
 )
 
@@ -44,22 +44,17 @@ func (c *Checked) Has(key string) bool {
 	return ok
 }
 
-// Check reads a file to its end and keeps at most maxProblems problems. It fails only if reading
-// fails or ctx ends; faults of the file are in Checked.
-func Check(ctx context.Context, reader *Reader, maxProblems int) (*Checked, error) {
+// Check reads the places of a file to its end and keeps at most maxProblems problems. It fails only if
+// reading fails or ctx ends; faults of the file are in Checked.
+func Check(ctx context.Context, places iter.Seq2[Place, error], maxProblems int) (*Checked, error) {
 	c := &Checked{begins: make(map[keyHash]Position)}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		place, err := reader.Next()
+	for place, err := range places {
 		var record *RecordError
 		switch {
-		case errors.Is(err, io.EOF):
-			return c, nil
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case errors.As(err, &c.Broken):
 			c.problem(c.Broken, maxProblems)
-			return c, nil
 		case errors.As(err, &record):
 			c.problem(record, maxProblems)
 		case err != nil:
@@ -72,6 +67,7 @@ func Check(ctx context.Context, reader *Reader, maxProblems int) (*Checked, erro
 			c.add(place, maxProblems)
 		}
 	}
+	return c, ctx.Err()
 }
 
 func (c *Checked) add(place Place, maxProblems int) {
@@ -100,42 +96,30 @@ func (c *Checked) problem(err error, maxProblems int) {
 // ErrChanged reports that a file is not the one that was checked.
 var ErrChanged = errors.New("the file changed while it was read; retry when no program writes to it")
 
-// Selection reads the places to import from a checked file: each key once, without the records that
-// have a problem.
-type Selection struct {
-	reader  *Reader
-	checked *Checked
-	count   int64
-}
-
-// Select returns the places to import. reader must be at the beginning of the file that was
-// checked.
-func (c *Checked) Select(reader *Reader) *Selection {
-	return &Selection{reader: reader, checked: c}
-}
-
-// Next returns the next place, or io.EOF after the last. It fails with ErrChanged when the places
-// differ from those of the check.
-func (s *Selection) Next() (Place, error) {
-	for {
-		place, err := s.reader.Next()
-		var record *RecordError
-		var file *FileError
-		switch {
-		case errors.As(err, &record):
-			continue
-		case errors.As(err, &file), errors.Is(err, io.EOF) && s.count != s.checked.Places:
-			return Place{}, ErrChanged
-		case err != nil:
-			return Place{}, err
+// Select returns the places to import from a file that was checked: each key once, without the
+// records that have a problem. Its last error is ErrChanged when the places differ from those of the check.
+func (c *Checked) Select(places iter.Seq2[Place, error]) iter.Seq2[Place, error] {
+	return func(yield func(Place, error) bool) {
+		var count int64
+		for place, err := range places {
+			var record *RecordError
+			var file *FileError
+			begins, isKnown := c.begins[hashOf(place.OwnerID, place.Key)]
+			switch {
+			case errors.As(err, &record):
+				continue
+			case errors.As(err, &file), err == nil && !isKnown:
+				err = ErrChanged
+			case err == nil && begins != place.At:
+				continue
+			}
+			if !yield(place, err) || err != nil {
+				return
+			}
+			count++
 		}
-		begins, ok := s.checked.begins[hashOf(place.OwnerID, place.Key)]
-		if !ok {
-			return Place{}, ErrChanged
-		}
-		if begins == place.At {
-			s.count++
-			return place, nil
+		if count != c.Places {
+			yield(Place{}, ErrChanged)
 		}
 	}
 }

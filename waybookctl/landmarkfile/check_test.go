@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -22,17 +23,15 @@ const lines = `{"id":1,"name":"a","lat":1,"lng":1}
 
 func check(t *testing.T, text string, maxProblems int) *Checked {
 	t.Helper()
-	checked, err := Check(t.Context(), reading(t, text), maxProblems)
+	checked, err := Check(t.Context(), reading(text), maxProblems)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return checked
 }
 
-func reading(t *testing.T, text string) *Reader {
-	t.Helper()
-	reader := NewReader(strings.NewReader(text), Options{Format: NDJSON, Category: 1})
-	return reader
+func reading(text string) iter.Seq2[Place, error] {
+	return Read(strings.NewReader(text), Options{Format: NDJSON, Category: 1})
 }
 
 func TestACheckSeparatesPlacesFromProblems(t *testing.T) {
@@ -49,13 +48,8 @@ func TestACheckSeparatesPlacesFromProblems(t *testing.T) {
 			t.Errorf("%v", problem)
 		}
 	}
-	selection := checked.Select(reading(t, lines))
 	var selected []int64
-	for {
-		place, err := selection.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for place, err := range checked.Select(reading(lines)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,13 +78,12 @@ func TestAChangedFileIsDetectedBeforeItsEnd(t *testing.T) {
 		"another file":   "\xff\xfe",
 		"of another key": strings.Replace(lines, `"lat":2`, `"lat":3`, 1),
 	} {
-		selection := checked.Select(reading(t, text))
-		var err error
-		for err == nil {
-			_, err = selection.Next()
+		var last error
+		for _, err := range checked.Select(reading(text)) {
+			last = err
 		}
-		if !errors.Is(err, ErrChanged) {
-			t.Errorf("%s: %v", name, err)
+		if !errors.Is(last, ErrChanged) {
+			t.Errorf("%s: %v", name, last)
 		}
 	}
 }
@@ -98,7 +91,7 @@ func TestAChangedFileIsDetectedBeforeItsEnd(t *testing.T) {
 func TestACheckEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Check(ctx, reading(t, lines), 1); !errors.Is(err, context.Canceled) {
+	if _, err := Check(ctx, reading(lines), 1); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -135,24 +128,21 @@ func (m *manyPlaces) Read(p []byte) (int, error) {
 func TestAFileOfOneLineIsReadPlaceByPlace(t *testing.T) {
 	const count = 32_000
 	source := &manyPlaces{count: count}
-	reader := NewReader(source, Options{Format: GeoJSON})
-	for n := 1; ; n++ {
-		place, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			if n != count+1 {
-				t.Errorf("%d places", n-1)
-			}
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	reader := documentReader{cutter: cutter{input: newInput(source)}}
+	n := 0
+	err := reader.read(func(r record, _ Position, err error) error {
+		n++
+		key, _ := r.text("id")
 		// The reader consumes no more of the file than its read-ahead.
-		if ahead := source.next - n; ahead > readAhead/100 || place.Key != fmt.Sprint(n) {
-			t.Fatalf("after place %d, %d more are read ahead", n, ahead)
+		if ahead := source.next - n; err != nil || ahead > readAhead/100 || key != fmt.Sprint(n) {
+			return fmt.Errorf("after place %d, %d more are read ahead (%v)", n, ahead, err)
 		}
+		return nil
+	})
+	if err != nil || n != count {
+		t.Errorf("%d places, %v", n, err)
 	}
-	if held := cap(reader.records.(*documentReader).cutter.value); held > 1000 {
+	if held := cap(reader.cutter.value); held > 1000 {
 		t.Errorf("the reader holds %d bytes", held)
 	}
 }

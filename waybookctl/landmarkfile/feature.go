@@ -13,8 +13,6 @@ type fields map[string]json.RawMessage
 
 func (f fields) text(field string) (string, error) { return textOf(f[field]) }
 
-func (f fields) point() (lng, lat string, ok bool, err error) { return "", "", false, nil }
-
 // feature is a GeoJSON Feature.
 type feature struct {
 	fields // its properties
@@ -38,23 +36,24 @@ func (f feature) text(field string) (string, error) {
 	return f.fields.text(field)
 }
 
-func (f feature) point() (lng, lat string, ok bool, err error) {
+// point returns the coordinates.
+func (f feature) point() (lng, lat string, err error) {
 	var geometry struct {
 		Type        string            `json:"type"`
 		Coordinates []json.RawMessage `json:"coordinates"`
 	}
 	raw := f.own["geometry"]
 	if len(raw) == 0 || string(raw) == "null" {
-		return "", "", true, errors.New("the geometry is missing; a landmark needs a Point")
+		return "", "", errors.New("the geometry is missing; a landmark needs a Point")
 	}
 	err = json.Unmarshal(raw, &geometry)
 	if geometry.Type != "" && geometry.Type != "Point" {
-		return "", "", true, errors.New("the geometry is a " + quoted(geometry.Type) + "; only a Point can be a landmark")
+		return "", "", errors.New("the geometry is a " + quoted(geometry.Type) + "; only a Point can be a landmark")
 	}
 	if err != nil || geometry.Type == "" || len(geometry.Coordinates) < 2 {
-		return "", "", true, errors.New(`the geometry is not one like {"type":"Point","coordinates":[121.5645,25.034]}, longitude first`)
+		return "", "", errors.New(`the geometry is not one like {"type":"Point","coordinates":[121.5645,25.034]}, longitude first`)
 	}
-	return string(geometry.Coordinates[0]), string(geometry.Coordinates[1]), true, nil
+	return string(geometry.Coordinates[0]), string(geometry.Coordinates[1]), nil
 }
 
 // textOf returns a string, or the digits of a number. null and a missing value are empty.

@@ -45,8 +45,7 @@ func fuzzReader(f *testing.F, options Options, seeds ...string) {
 			}
 			expectPlaces(t, again, accepted...)
 		}
-		reader := NewReader(strings.NewReader(text), options)
-		checked, err := Check(t.Context(), reader, 1)
+		checked, err := Check(t.Context(), Read(strings.NewReader(text), options), 1)
 		if err != nil || checked.Places+checked.Duplicates > int64(len(accepted)) {
 			t.Errorf("%+v, %v", checked, err)
 		}

@@ -2,7 +2,6 @@ package landmarkfile
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 )
@@ -10,25 +9,20 @@ import (
 // readAll reads a file to its end and returns its places and its problems.
 func readAll(t testing.TB, text string, options Options) (all []Place, problems []error) {
 	t.Helper()
-	reader := NewReader(strings.NewReader(text), options)
-	for {
-		place, err := reader.Next()
-		var record *RecordError
-		switch {
-		case err == nil:
+	isOver := false
+	for place, err := range Read(strings.NewReader(text), options) {
+		if isOver {
+			t.Errorf("after %v: %v, %v", problems[len(problems)-1], place, err)
+		}
+		if err == nil {
 			all = append(all, place)
 			continue
-		case errors.Is(err, io.EOF):
-			return all, problems
 		}
+		var record *RecordError
+		isOver = !errors.As(err, &record)
 		problems = append(problems, err)
-		if !errors.As(err, &record) {
-			if _, again := reader.Next(); again != err {
-				t.Errorf("after %v: %v", err, again)
-			}
-			return all, problems
-		}
 	}
+	return all, problems
 }
 
 // content returns a place without its position in the file.
@@ -210,8 +204,8 @@ func TestTheOwnersOfAFileAreReadIfTheirFieldIsNamed(t *testing.T) {
 	}
 	// One owner may not use a key twice; two may.
 	for text, want := range map[string]int64{"7\n1,y,1,1,1,8\n": 0, "7\n1,y,1,1,1,7\n": 1} {
-		reader := NewReader(strings.NewReader(head+"1,x,1,1,1,"+text), options)
-		if checked, err := Check(t.Context(), reader, 1); err != nil || checked.ProblemCount != want {
+		places := Read(strings.NewReader(head+"1,x,1,1,1,"+text), options)
+		if checked, err := Check(t.Context(), places, 1); err != nil || checked.ProblemCount != want {
 			t.Errorf("%q has the problems %v, %v", text, checked.Problems, err)
 		}
 	}

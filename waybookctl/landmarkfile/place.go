@@ -26,7 +26,7 @@ type Place struct {
 	Category Category
 	// Lat and Lng are decimal degrees, from -90 to 90 and from -180 to 180.
 	Lat, Lng float64
-	// OwnerID and PoiID are the identifiers of the owner and the landmark in a file WithIDs. A Reader
+	// OwnerID and PoiID are the identifiers of the owner and the landmark in a file WithIDs. Read
 	// ignores PoiID, and OwnerID too unless Fields.Owner names its field.
 	OwnerID, PoiID int64
 	// At is the position of its record in the file.

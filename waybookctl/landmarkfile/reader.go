@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"strings"
 )
@@ -21,31 +22,48 @@ type Options struct {
 	Delimiter byte
 }
 
-// Reader reads places one by one. Only one goroutine may use it.
-type Reader struct {
-	input   *input
-	records interface {
-		// read returns the next record and its position.
-		read() (record, Position, error)
+// Read returns the places of a file one by one. After a *RecordError, the next place follows; any other
+// error, such as a *FileError, is the last. The file can be read only once.
+func Read(file io.Reader, options Options) iter.Seq2[Place, error] {
+	in := newInput(file)
+	return func(yield func(Place, error) bool) {
+		err := in.begin()
+		if err == nil {
+			err = in.records(options, func(r record, at Position, err error) error {
+				place := Place{}
+				if err == nil {
+					place, err = options.place(r, at)
+				}
+				if !yield(place, err) {
+					return errEnough
+				}
+				return nil
+			})
+		}
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(Place{}, err)
+		}
 	}
-	mapping  mapping
-	hasBegun bool
-	// failed is the error that ended reading.
-	failed error
 }
 
-// NewReader returns a reader of a file.
-func NewReader(file io.Reader, options Options) *Reader {
-	r := &Reader{input: newInput(file), mapping: mapping{fields: options.Fields, category: options.Category}}
+// errEnough ends reading because its caller wants no more.
+var errEnough = errors.New("no more places are wanted")
+
+// take takes a record, or the *RecordError of one. Reading ends with its error.
+type take func(r record, at Position, err error) error
+
+// records reads all records of a file.
+func (in *input) records(options Options, take take) error {
 	switch options.Format {
-	case GeoJSON, JSON:
-		r.records = newDocumentReader(r.input)
 	case NDJSON:
-		r.records = &lineReader{input: r.input}
+		return in.lines(take)
 	case CSV:
-		r.records = &tableReader{input: r.input, delimiter: options.Delimiter, named: options.Fields.named()}
+		t := tableReader{input: in, delimiter: options.Delimiter, named: options.Fields.named()}
+		return t.read(take)
+	default:
+		d := documentReader{cutter: cutter{input: in}}
+		return d.read(take)
 	}
-	return r
 }
 
 // named returns the fields that have an explicit name.
@@ -56,34 +74,6 @@ func (f Fields) named() (names []string) {
 		}
 	}
 	return names
-}
-
-// Next returns the next place, or io.EOF after the last. After a *RecordError, the caller can
-// continue; any other error, such as a *FileError, is final.
-func (r *Reader) Next() (Place, error) {
-	if r.failed != nil {
-		return Place{}, r.failed
-	}
-	place, err := r.read()
-	var one *RecordError
-	if err != nil && !errors.As(err, &one) {
-		r.failed = err
-	}
-	return place, err
-}
-
-func (r *Reader) read() (Place, error) {
-	if !r.hasBegun {
-		r.hasBegun = true
-		if err := r.input.begin(); err != nil {
-			return Place{}, err
-		}
-	}
-	record, at, err := r.records.read()
-	if err != nil {
-		return Place{}, err
-	}
-	return r.mapping.place(record, at)
 }
 
 // Format is the format of a file.

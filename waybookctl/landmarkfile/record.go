@@ -39,24 +39,15 @@ type record interface {
 	// text returns a field as text, empty if it is missing. It fails if the field is neither a text
 	// nor a number.
 	text(field string) (string, error)
-	// point returns the coordinates that the record itself has. ok is false if its fields hold
-	// them.
-	point() (lng, lat string, ok bool, err error)
-}
-
-// mapping converts records into places.
-type mapping struct {
-	fields   Fields
-	category Category // of records that have none
 }
 
 // place converts a record into a place, or lists everything that is wrong with the record.
-func (m mapping) place(r record, at Position) (Place, error) {
+func (o Options) place(r record, at Position) (Place, error) {
 	b := builder{record: r}
-	p := Place{At: at, Name: b.name(m.fields.Name), Category: b.category(m.fields.Category, m.category)}
-	p.Lat, p.Lng = b.location(m.fields)
-	p.Key, p.KeyIsDerived = b.key(m.fields.Key)
-	p.OwnerID = b.owner(m.fields.Owner)
+	p := Place{At: at, Name: b.name(o.Fields.Name), Category: b.category(o.Fields.Category, o.Category)}
+	p.Lat, p.Lng = b.location(o.Fields)
+	p.Key, p.KeyIsDerived = b.key(o.Fields.Key)
+	p.OwnerID = b.owner(o.Fields.Owner)
 	if len(b.problems) > 0 {
 		return Place{}, &RecordError{At: at, Problem: strings.Join(b.problems, "; ")}
 	}
@@ -169,12 +160,15 @@ func (b *builder) owner(named string) int64 {
 }
 
 func (b *builder) location(fields Fields) (lat, lng float64) {
-	lngText, latText, ok, err := b.record.point()
-	if err != nil {
-		b.problem("%v", err)
-		return 0, 0
-	}
-	if !ok {
+	var latText, lngText string
+	feature, isFeature := b.record.(feature)
+	if isFeature {
+		var err error
+		if lngText, latText, err = feature.point(); err != nil {
+			b.problem("%v", err)
+			return 0, 0
+		}
+	} else {
 		var latOK, lngOK bool
 		if latText, latOK = b.field(fields.Lat, usual.lat); latOK && latText == "" {
 			b.missing("the latitude", fields.Lat, usual.lat)
@@ -203,7 +197,7 @@ func (b *builder) location(fields Fields) (lat, lng float64) {
 	advice := ""
 	if math.Abs(lat) <= 180 && math.Abs(lng) <= 90 {
 		advice = "; are latitude and longitude swapped?"
-		if ok {
+		if isFeature {
 			advice += " In GeoJSON the longitude comes first"
 		}
 	}

@@ -191,10 +191,13 @@ func TestAnEndlessRecordIsRefusedAfterOneMebibyte(t *testing.T) {
 		"header":        {CSV, &endless{b: 'x'}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reader := NewReader(file.source, Options{Format: file.format})
+			var all []error
+			for _, err := range Read(file.source, Options{Format: file.format}) {
+				all = append(all, err)
+			}
 			var broken *FileError
-			if _, err := reader.Next(); !errors.As(err, &broken) {
-				t.Errorf("%v", err)
+			if len(all) != 1 || !errors.As(all[0], &broken) {
+				t.Errorf("%v", all)
 			}
 			if most := MaxRecordBytes + 2*readAhead; file.source.taken > most {
 				t.Errorf("%d bytes were read", file.source.taken)
@@ -208,13 +211,12 @@ func TestAReadErrorIsNotReportedAsATruncatedFile(t *testing.T) {
 	for _, format := range Formats() {
 		text := written(t, format, WithoutIDs, []Place{bridge, tower})
 		for cut := range len(text) {
-			reader := NewReader(io.MultiReader(strings.NewReader(text[:cut]), failing{broken}), Options{Format: format})
-			var err error
-			for err == nil {
-				_, err = reader.Next()
+			var last error
+			for _, err := range Read(io.MultiReader(strings.NewReader(text[:cut]), failing{broken}), Options{Format: format}) {
+				last = err
 			}
-			if !errors.Is(err, broken) {
-				t.Fatalf("%s, broken after %q: %v", format, text[:cut], err)
+			if !errors.Is(last, broken) {
+				t.Fatalf("%s, broken after %q: %v", format, text[:cut], last)
 			}
 		}
 	}

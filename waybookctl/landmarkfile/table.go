@@ -18,8 +18,8 @@ type tableReader struct {
 	delimiter byte
 	// named are the columns that must exist.
 	named   []string
+	names   []string
 	columns map[string]int
-	width   int
 
 	// cells are the bytes of all fields of a record, and ends holds the end of each field in cells.
 	cells []byte
@@ -39,25 +39,28 @@ func (r row) text(field string) (string, error) {
 	return "", nil
 }
 
-func (r row) point() (lng, lat string, ok bool, err error) { return "", "", false, nil }
-
-func (t *tableReader) read() (record, Position, error) {
-	if t.columns == nil {
-		if err := t.readHeader(); err != nil {
-			return nil, t.at, err
+// read reads the table.
+func (t *tableReader) read(take take) error {
+	if err := t.readHeader(); err != nil {
+		return err
+	}
+	for {
+		fields, at, err := t.readRow()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case len(fields) != len(t.names):
+			err = &RecordError{At: at, Problem: fmt.Sprintf(
+				"the header has %d columns, this line %d; quote a field that holds a %q or a line break", len(t.names), len(fields), t.delimiter)}
+		case slices.ContainsFunc(fields, func(field string) bool { return !utf8.ValidString(field) }):
+			err = &RecordError{At: at, Problem: notUTF8}
+		}
+		if err := take(row{columns: t.columns, fields: fields}, at, err); err != nil {
+			return err
 		}
 	}
-	fields, at, err := t.readRow()
-	switch {
-	case err != nil:
-		return nil, at, err
-	case len(fields) != t.width:
-		return nil, at, &RecordError{At: at, Problem: fmt.Sprintf(
-			"the header has %d columns, this line %d; quote a field that holds a %q or a line break", t.width, len(fields), t.delimiter)}
-	case slices.ContainsFunc(fields, func(field string) bool { return !utf8.ValidString(field) }):
-		return nil, at, &RecordError{At: at, Problem: notUTF8}
-	}
-	return row{columns: t.columns, fields: fields}, at, nil
 }
 
 // readHeader reads the names of the columns.
@@ -72,7 +75,7 @@ func (t *tableReader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	t.columns, t.width = make(map[string]int, len(names)), len(names)
+	t.names, t.columns = names, make(map[string]int, len(names))
 	for i, name := range names {
 		name = strings.TrimSpace(name)
 		if !utf8.ValidString(name) {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// Writer writes places one by one, each on a line of its own. A Reader reads the same places back.
+// Writer writes places one by one, each on a line of its own. Read returns the same places.
 // Only one goroutine may use it.
 type Writer struct {
 	out    *bufio.Writer

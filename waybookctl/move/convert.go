@@ -26,14 +26,15 @@ func userOf(p *part, areSessionsKnown bool) *accountv1.MovedUser {
 	}
 	if areSessionsKnown && p.number == 0 {
 		moved.Sessions = &accountv1.MovedSessions{}
-		slices.SortStableFunc(p.sessions, func(a, b *movefile.Session) int { return a.CreateTime.Compare(b.CreateTime.Time) })
-		for _, each := range p.sessions[max(0, len(p.sessions)-maxSessions):] {
+		sessions := recordsOf[*movefile.Session](p.children)
+		slices.SortStableFunc(sessions, func(a, b *movefile.Session) int { return a.CreateTime.Compare(b.CreateTime.Time) })
+		for _, each := range sessions[max(0, len(sessions)-maxSessions):] {
 			moved.Sessions.Sessions = append(moved.Sessions.Sessions, &accountv1.MovedSession{
 				Token: each.IDRand, ExpireTime: moment(each.ExpireTime), CreateTime: moment(each.CreateTime),
 			})
 		}
 	}
-	for _, each := range p.rewards {
+	for _, each := range recordsOf[*movefile.Reward](p.children) {
 		moved.Rewards = append(moved.Rewards, &accountv1.MovedReward{OldId: string(each.ID), Amount: each.Amount})
 	}
 	return moved
@@ -45,11 +46,10 @@ func albumOf(p *part) *albumv1.MovedAlbum {
 	moved := &albumv1.MovedAlbum{
 		OldId: string(a.ID), OwnerId: number(a.OwnerID), Title: a.Title, Category: albumv1.AlbumCategory(a.Category), // #nosec G115 -- checked
 		Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, CreateTime: moment(a.CreateTime), UpdateTime: moment(a.UpdateTime),
-		Comments: commentsOf(p.comments), RecommenderIds: p.recommenders, UnnamedScore: max(0, a.Score-named),
+		Comments: commentsOf(p), RecommenderIds: recommendersOf(p), UnnamedScore: max(0, a.Score-named),
 		Part: p.number, Continues: !p.isLast,
 	}
-	for _, each := range p.photos {
-		photo := each.record.(*movefile.Photo)
+	for _, photo := range recordsOf[*movefile.Photo](p.children) {
 		moved.Photos = append(moved.Photos, &albumv1.MovedPhoto{OldId: string(photo.ID), ThumbnailUrl: photo.URL, Description: photo.Description})
 	}
 	return moved
@@ -61,11 +61,10 @@ func landmarkOf(p *part) *poiv1.MovedPoi {
 	moved := &poiv1.MovedPoi{
 		OldId: string(l.ID), OwnerId: number(l.OwnerID), Name: l.Name, Category: poiv1.PoiCategory(l.Category), // #nosec G115 -- checked
 		Location: &typev1.Location{Lat: l.Lat, Lng: l.Lng}, CreateTime: moment(l.CreateTime), UpdateTime: moment(l.UpdateTime),
-		Comments: commentsOf(p.comments), RecommenderIds: p.recommenders, UnnamedScore: max(0, l.Score-named),
+		Comments: commentsOf(p), RecommenderIds: recommendersOf(p), UnnamedScore: max(0, l.Score-named),
 		Part: p.number, Continues: !p.isLast,
 	}
-	for _, each := range p.photos {
-		photo := each.record.(*movefile.Photo)
+	for _, photo := range recordsOf[*movefile.Photo](p.children) {
 		moved.Photos = append(moved.Photos, &poiv1.MovedPhoto{OldId: string(photo.ID), PhotoUrl: photo.URL, Description: photo.Description})
 	}
 	return moved
@@ -82,7 +81,7 @@ func entryOf(p *part) *blogv1.MovedBlog {
 		Weather:     blogv1.Weather(1 + slices.Index(movefile.Weathers(), e.Weather)),                        // #nosec G115 -- few
 		QuotedOldId: string(e.QuotedID), MapType: blogv1.MapType(e.MapType),                                  // #nosec G115 -- checked
 		CreateTime: moment(e.CreateTime), UpdateTime: moment(e.UpdateTime), Reward: e.Reward,
-		Comments: commentsOf(p.comments), RecommenderIds: p.recommenders, UnnamedScore: max(0, e.Score-named),
+		Comments: commentsOf(p), RecommenderIds: recommendersOf(p), UnnamedScore: max(0, e.Score-named),
 		Part: p.number, Continues: !p.isLast,
 	}
 	if e.ZoomLevel != nil {
@@ -97,15 +96,21 @@ func entryOf(p *part) *blogv1.MovedBlog {
 			})
 		}
 	}
-	for _, each := range p.ballots {
+	for _, each := range recordsOf[*movefile.Ballot](p.children) {
 		moved.Ballots = append(moved.Ballots, &blogv1.MovedBallot{VoterId: number(each.UserID), Choice: int32(each.Choice)}) // #nosec G115 -- checked
 	}
 	return moved
 }
 
-func commentsOf(all []child) (moved []*typev1.MovedComment) {
-	for _, each := range all {
-		c := each.record.(*movefile.Comment)
+func recommendersOf(p *part) (ids []int64) {
+	for _, each := range recordsOf[*movefile.Recommendation](p.children) {
+		ids = append(ids, number(each.UserID))
+	}
+	return ids
+}
+
+func commentsOf(p *part) (moved []*typev1.MovedComment) {
+	for _, c := range recordsOf[*movefile.Comment](p.children) {
 		comment := &typev1.MovedComment{OldId: string(c.ID), Text: c.Text, CreateTime: moment(c.CreateTime)}
 		if c.AuthorID != "" {
 			comment.Author = &typev1.MovedComment_AuthorId{AuthorId: number(c.AuthorID)}

@@ -2,14 +2,14 @@ package move
 
 import (
 	"bufio"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
@@ -28,31 +28,22 @@ type expected struct {
 func (x *expected) of(f *family) (query url.Values, reply *comparison.Element, err error) {
 	reply = group("response", leaf("status", "SUCCESS"))
 	recommendations, ballots := f.named()
-	var photos, comments []child
-	for _, each := range f.children {
-		switch each.record.Kind() {
-		case movefile.KindPhoto:
-			photos = append(photos, each)
-		case movefile.KindComment:
-			comments = append(comments, each)
-		}
-	}
 	switch record := f.record.(type) {
 	case *movefile.Album:
 		query = url.Values{"func": {"getAlbum"}, "albumID": {string(record.ID)}}
 		x.content(reply, "albumTitle", record.Title, record.Category, record.Lat, record.Lng, record.OwnerID,
 			record.CreateTime, record.UpdateTime, max(record.Score, recommendations))
-		x.photos(reply, photos)
+		x.photos(reply, f)
 	case *movefile.Landmark:
 		query = url.Values{"func": {"getPOI"}, "POIID": {string(record.ID)}}
 		x.content(reply, "name", record.Name, record.Category, record.Lat, record.Lng, record.OwnerID,
 			record.CreateTime, record.UpdateTime, max(record.Score, recommendations))
-		x.photos(reply, photos)
+		x.photos(reply, f)
 	case *movefile.Entry:
 		query = url.Values{"func": {"getBlog"}, "blogID": {string(record.ID)}}
 		x.entry(reply, record, max(record.Score, recommendations), ballots)
 	}
-	x.comments(reply, comments)
+	x.comments(reply, f)
 	return query, reply, x.err
 }
 
@@ -102,29 +93,22 @@ func (x *expected) entry(reply *comparison.Element, e *movefile.Entry, score int
 	add(reply, group("vote", leaf("description", e.Vote.Description), list))
 }
 
-func (x *expected) photos(reply *comparison.Element, photos []child) {
-	if len(photos) == 0 {
-		return
-	}
+func (x *expected) photos(reply *comparison.Element, f *family) {
 	list := group("photos")
-	for n, each := range photos {
-		p, name := each.record.(*movefile.Photo), fmt.Sprintf("photo%d", n+1)
+	for n, p := range recordsOf[*movefile.Photo](f.children) {
+		name := fmt.Sprintf("photo%d", n+1)
 		if p.LandmarkID != "" {
 			add(list, group(name, leaf("description", p.Description), leaf("photoPath", p.URL), leaf("photo", p.URL)))
 		} else {
 			add(list, group(name, leaf("photoID", string(p.ID)), leaf("thumbnail", p.URL), leaf("description", p.Description)))
 		}
 	}
-	add(reply, list)
+	addList(reply, list)
 }
 
-func (x *expected) comments(reply *comparison.Element, comments []child) {
-	if len(comments) == 0 {
-		return
-	}
+func (x *expected) comments(reply *comparison.Element, f *family) {
 	list := group("comments")
-	for n, each := range comments {
-		c := each.record.(*movefile.Comment)
+	for n, c := range recordsOf[*movefile.Comment](f.children) {
 		by := person{c.AuthorName, c.AuthorIconURL}
 		if c.AuthorID != "" {
 			by = x.person(c.AuthorID)
@@ -136,7 +120,7 @@ func (x *expected) comments(reply *comparison.Element, comments []child) {
 		}
 		add(list, comment)
 	}
-	add(reply, list)
+	addList(reply, list)
 }
 
 func (x *expected) person(id movefile.ID) person {
@@ -171,37 +155,42 @@ func add(to *comparison.Element, children ...*comparison.Element) {
 	to.Children = append(to.Children, children...)
 }
 
-// people finds the name and the icon of users, in a file. It keeps 16 bytes of memory for a user, and
-// is safe for concurrent use.
+// addList adds a list that has an item.
+func addList(to, list *comparison.Element) {
+	if len(list.Children) > 0 {
+		add(to, list)
+	}
+}
+
+// people finds the name and the icon of users, in a file. It keeps the position of each user in memory,
+// some 40 bytes, and is safe for concurrent use.
 type people struct {
 	file *os.File
-	ids  []int64
-	at   []int64
+	at   map[int64]int64
 }
 
 // person is how a user is shown.
 type person struct{ Name, Icon string }
 
 // newPeople writes the users of an intake to a file in its folder.
-func newPeople(in *intake) (_ *people, err error) {
+func newPeople(in *intake) (*people, error) {
 	file, err := os.OpenFile(filepath.Join(in.input.Folder, "people"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	p := &people{file: file}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, file.Close())
-		}
-	}()
-	type user struct{ id, at int64 }
-	var users []user
-	var end int64
-	out := bufio.NewWriterSize(file, bucketBuffer)
+	p := &people{file: file, at: map[int64]int64{}}
+	if err := p.write(in); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return p, nil
+}
+
+func (p *people) write(in *intake) error {
+	out, end := bufio.NewWriterSize(p.file, bucketBuffer), int64(0)
 	for n := range userBuckets {
 		items, err := in.roots.read(n)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, f := range in.families(items) {
 			record, isUser := f.record.(*movefile.User)
@@ -210,42 +199,25 @@ func newPeople(in *intake) (_ *people, err error) {
 			}
 			text, err := json.Marshal(person{record.Name, record.IconURL})
 			if err != nil {
-				return nil, err
+				return err
 			}
-			line := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...) // #nosec G115 -- a line is bounded
-			if _, err := out.Write(line); err != nil {
-				return nil, err
+			p.at[number(record.ID)] = end
+			end += int64(len(text))
+			if _, err := out.Write(text); err != nil {
+				return err
 			}
-			users = append(users, user{number(record.ID), end})
-			end += int64(len(line))
 		}
 	}
-	if err := out.Flush(); err != nil {
-		return nil, err
-	}
-	slices.SortFunc(users, func(a, b user) int { return int(max(-1, min(1, a.id-b.id))) })
-	for _, each := range users {
-		p.ids, p.at = append(p.ids, each.id), append(p.at, each.at)
-	}
-	return p, nil
+	return out.Flush()
 }
 
 // find returns a user. One who is not in the files has no name and no icon.
-func (p *people) find(id movefile.ID) (person, error) {
-	n, isThere := slices.BinarySearch(p.ids, number(id))
+func (p *people) find(id movefile.ID) (found person, err error) {
+	at, isThere := p.at[number(id)]
 	if !isThere {
-		return person{}, nil
+		return found, nil
 	}
-	var length [4]byte
-	if _, err := p.file.ReadAt(length[:], p.at[n]); err != nil {
-		return person{}, err
-	}
-	text := make([]byte, binary.LittleEndian.Uint32(length[:]))
-	if _, err := p.file.ReadAt(text, p.at[n]+4); err != nil {
-		return person{}, err
-	}
-	var found person
-	if err := json.Unmarshal(text, &found); err != nil {
+	if err := json.NewDecoder(io.NewSectionReader(p.file, at, math.MaxInt64-at)).Decode(&found); err != nil {
 		return found, fmt.Errorf("a temporary file was changed: %w", err)
 	}
 	return found, nil

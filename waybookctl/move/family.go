@@ -111,12 +111,7 @@ type part struct {
 	number int32
 	isLast bool
 
-	photos       []child
-	comments     []child
-	ballots      []*movefile.Ballot
-	recommenders []int64
-	sessions     []*movefile.Session
-	rewards      []*movefile.Reward
+	children []child
 	// bytes is the length of its lines. Its message is hardly ever longer: it has no names.
 	bytes int
 }
@@ -135,52 +130,52 @@ const (
 // parts splits a family.
 func (f *family) parts() (all []*part) {
 	now := &part{family: f, bytes: f.bytes}
-	count := 0
 	for _, each := range f.children {
-		if count == maxPartChildren || count > 0 && now.bytes+each.bytes > maxPartBytes {
+		if count := len(now.children); count == maxPartChildren || count > 0 && now.bytes+each.bytes > maxPartBytes {
 			all = append(all, now)
-			now, count = &part{family: f, bytes: f.bytes}, 0
+			now = &part{family: f, bytes: f.bytes, number: now.number + 1}
 		}
-		now.add(each)
+		now.children = append(now.children, each)
 		now.bytes += each.bytes
-		count++
 	}
-	all = append(all, now)
-	for n, each := range all {
-		each.number, each.isLast = int32(n), n == len(all)-1 // #nosec G115 -- few
-	}
-	return all
+	now.isLast = true
+	return append(all, now)
 }
 
-func (p *part) add(each child) {
-	switch record := each.record.(type) {
-	case *movefile.Photo:
-		p.photos = append(p.photos, each)
-	case *movefile.Comment:
-		p.comments = append(p.comments, each)
-	case *movefile.Ballot:
-		p.ballots = append(p.ballots, record)
-	case *movefile.Recommendation:
-		p.recommenders = append(p.recommenders, number(record.UserID))
-	case *movefile.Session:
-		p.sessions = append(p.sessions, record)
-	case *movefile.Reward:
-		p.rewards = append(p.rewards, record)
+// recordsOf returns the records of one type among children.
+func recordsOf[Record movefile.Record](children []child) (found []Record) {
+	for _, each := range children {
+		if record, is := each.record.(Record); is {
+			found = append(found, record)
+		}
 	}
+	return found
+}
+
+// kindsOfLists are the kinds of children that requests and replies list, by the names of the lists.
+var kindsOfLists = map[string]movefile.Kind{"photos": movefile.KindPhoto, "comments": movefile.KindComment}
+
+// placeOf returns the position of the nth child of a kind, from 0, or else that of the root.
+func (f *family) placeOf(children []child, kind movefile.Kind, n int) movefile.Position {
+	for _, each := range children {
+		if each.record.Kind() != kind {
+			continue
+		}
+		if n == 0 {
+			return each.at
+		}
+		n--
+	}
+	return f.at
 }
 
 // named counts the recommendations, and the ballots of each choice.
 func (f *family) named() (recommendations int64, ballots map[int64]int64) {
 	ballots = map[int64]int64{}
-	for _, each := range f.children {
-		switch record := each.record.(type) {
-		case *movefile.Recommendation:
-			recommendations++
-		case *movefile.Ballot:
-			ballots[record.Choice]++
-		}
+	for _, each := range recordsOf[*movefile.Ballot](f.children) {
+		ballots[each.Choice]++
 	}
-	return recommendations, ballots
+	return int64(len(recordsOf[*movefile.Recommendation](f.children))), ballots
 }
 
 // number returns an identifier of a user, which the decoder has found to be a number.

@@ -125,7 +125,7 @@ func decodeMatch(from item) (match, error) {
 }
 
 // resolve finds duplicates and dangling references among the identities of a bucket.
-func resolve(items []item, isKnown func(space) bool, report func(movefile.Kind, movefile.Position, movefile.Fault)) error {
+func resolve(items []item, isKnown func(space) bool, report func(match, movefile.Fault) error) error {
 	slices.SortFunc(items, func(a, b item) int {
 		if order := bytes.Compare(head(a.data), head(b.data)); order != 0 {
 			return order
@@ -141,17 +141,20 @@ func resolve(items []item, isKnown func(space) bool, report func(movefile.Kind, 
 		isSame := n > 0 && first.space == found.space && first.id == found.id
 		switch {
 		case found.isReference && !isSame && isKnown(found.space):
-			report(found.kind, found.at, movefile.Fault{
+			err = report(found, movefile.Fault{
 				Class: movefile.Dangling, Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
 			})
 		case !found.isReference && isSame && found.space == choices: // the entry is reported
 		case !found.isReference && isSame:
-			report(found.kind, found.at, movefile.Fault{
+			err = report(found, movefile.Fault{
 				Class: movefile.Duplicate, Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,
 				First: first.at,
 			})
 		case !found.isReference:
 			first = found
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

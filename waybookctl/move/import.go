@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -46,19 +47,14 @@ type importer struct {
 	services Services
 	options  ImportOptions
 	intake   *intake
-	journal  *journal
-	summary  *Summary
-	report   progress.Reporter
+
+	// mu is held while a worker uses the fields below.
+	mu      sync.Mutex
+	journal *journal
+	summary *Summary
+	report  progress.Reporter
 	// done counts the records that were handled.
 	done int64
-}
-
-// event is something that a worker reports.
-type event struct {
-	records int64
-	note    string
-	// bucket is set when a bucket is finished, with what became of its families.
-	bucket *finished
 }
 
 // Import checks the files and moves all in that has no problem. A family with a problem is left out as
@@ -79,81 +75,65 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 func (i *importer) run(ctx context.Context) error {
 	i.report.Start("importing", progress.Records, i.intake.findings.report.Lines)
 	defer i.report.Finish()
-	var quotes []int
 	for _, each := range i.journal.finished {
 		i.summary.add(each)
 		i.done += each.Records
-		if each.Pass == passRecords && each.QuotesMissing > 0 {
-			quotes = append(quotes, each.Bucket)
-		}
 	}
 	i.report.Reach(i.done)
 	var people, content []int
 	for n := range userBuckets + contentBuckets {
-		switch {
-		case i.journal.isFinished(passRecords, n):
-		case n < userBuckets:
+		if n < userBuckets {
 			people = append(people, n)
-		default:
+		} else {
 			content = append(content, n)
 		}
 	}
 	for _, buckets := range [][]int{people, content} {
-		missing, err := i.pass(ctx, passRecords, buckets)
-		if err != nil {
+		if err := i.pass(ctx, passRecords, buckets); err != nil {
 			return err
 		}
-		quotes = append(quotes, missing...)
 	}
 	if i.options.DryRun {
 		return nil
 	}
-	quotes = slices.DeleteFunc(quotes, func(n int) bool { return i.journal.isFinished(passQuotes, n) })
-	_, err := i.pass(ctx, passQuotes, quotes)
-	return err
+	return i.pass(ctx, passQuotes, i.journal.withoutQuotes())
 }
 
-// pass has workers send buckets, and returns those in which quotes are missing.
-func (i *importer) pass(ctx context.Context, which passName, buckets []int) (missing []int, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	events := make(chan event)
-	go func() {
-		defer close(events)
-		err := workers.Run(ctx, max(1, i.options.Workers), func(_ context.Context, put func(int) error) error {
-			for _, n := range buckets {
-				if err := put(n); err != nil {
-					return err
-				}
+// pass has workers send the buckets that are not finished.
+func (i *importer) pass(ctx context.Context, which passName, buckets []int) error {
+	left := slices.DeleteFunc(buckets, func(n int) bool { return i.journal.isFinished(which, n) })
+	return workers.Run(ctx, max(1, i.options.Workers), func(_ context.Context, put func(int) error) error {
+		for _, n := range left {
+			if err := put(n); err != nil {
+				return err
 			}
-			return nil
-		}, func(ctx context.Context, n int) error {
-			s := &sender{importer: i, pass: which, events: events, result: &finished{Pass: which, Bucket: n}}
-			return s.bucket(ctx, n)
-		})
-		if err != nil {
-			cancel(err)
 		}
-	}()
-	for each := range events {
-		if each.note != "" {
-			i.report.Note(each.note)
+		return nil
+	}, func(ctx context.Context, n int) error {
+		s := &sender{importer: i, pass: which, result: &finished{Pass: which, Bucket: n}}
+		if err := s.bucket(ctx, n); err != nil {
+			return err
 		}
-		if i.done += each.records; each.records > 0 {
-			i.report.Reach(i.done)
-		}
-		if each.bucket == nil {
-			continue
-		}
-		i.summary.add(each.bucket)
-		if each.bucket.QuotesMissing > 0 {
-			missing = append(missing, each.bucket.Bucket)
-		}
-		if err := i.journal.finish(each.bucket); err != nil {
-			cancel(err)
-		}
-	}
-	return missing, context.Cause(ctx)
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.summary.add(s.result)
+		return i.journal.finish(s.result)
+	})
+}
+
+// note reports an event.
+func (i *importer) note(text string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.report.Note(text)
+}
+
+// reach reports that further records are handled.
+func (i *importer) reach(records int64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.done += records
+	i.report.Reach(i.done)
 }
 
 // Summary is what became of the data.

@@ -2,6 +2,7 @@
 package move
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,12 +63,6 @@ type intake struct {
 	roots      *partition // nil if nothing is kept
 }
 
-// batch are some lines of a file.
-type batch struct {
-	at    []movefile.Position
-	lines [][]byte
-}
-
 // read reads the files, and finds everything that is wrong.
 func read(ctx context.Context, input Input, keep keep, report progress.Reporter) (_ *intake, err error) {
 	if len(input.Files) == 0 || len(input.Files) > maxFiles {
@@ -100,7 +95,7 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 func (in *intake) scan(ctx context.Context, report progress.Reporter) error {
 	report.Start("reading", progress.Bytes, sizeOf(in.input.Files))
 	defer report.Finish()
-	return workers.Run(ctx, runtime.GOMAXPROCS(0), func(_ context.Context, put func(batch) error) error {
+	return workers.Run(ctx, runtime.GOMAXPROCS(0), func(_ context.Context, put func([]item) error) error {
 		var before int64
 		for n := range in.input.Files {
 			size, err := in.scanFile(n, put, func(done int64) { report.Reach(before + done) })
@@ -126,14 +121,14 @@ func sizeOf(files []string) (total int64) {
 }
 
 // scanFile reads the lines of a file.
-func (in *intake) scanFile(n int, put func(batch) error, reach func(int64)) (size int64, err error) {
+func (in *intake) scanFile(n int, put func([]item) error, reach func(int64)) (size int64, err error) {
 	path := in.input.Files[n]
 	file, err := linefile.Open(path, in.input.Stdin, movefile.MaxLineBytes)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	var lines batch
+	var lines []item
 	for {
 		line, number, err := file.Next()
 		at := movefile.Position{File: n, Line: number}
@@ -150,29 +145,28 @@ func (in *intake) scanFile(n int, put func(batch) error, reach func(int64)) (siz
 		case err != nil:
 			return 0, fmt.Errorf("%s:%d: the file can't be read to its end: %w", path, number, err)
 		}
-		lines.at, lines.lines = append(lines.at, at), append(lines.lines, append([]byte(nil), line...))
-		if len(lines.lines) == batchLines {
+		lines = append(lines, item{at, bytes.Clone(line)})
+		if len(lines) == batchLines {
 			reach(file.Bytes())
 			if err := put(lines); err != nil {
 				return 0, err
 			}
-			lines = batch{}
+			lines = nil
 		}
 	}
 }
 
 // take decodes lines.
-func (in *intake) take(_ context.Context, lines batch) error {
-	for n, line := range lines.lines {
-		at := lines.at[n]
-		record, faults := in.decoder.Decode(line)
+func (in *intake) take(_ context.Context, lines []item) error {
+	for _, line := range lines {
+		record, faults := in.decoder.Decode(line.data)
 		var kind movefile.Kind
 		if record != nil {
 			kind = record.Kind()
 		}
 		in.findings.count(kind)
 		for _, fault := range faults {
-			if err := in.findings.add(kind, at, fault); err != nil {
+			if err := in.findings.add(kind, line.at, fault); err != nil {
 				return err
 			}
 		}
@@ -180,12 +174,12 @@ func (in *intake) take(_ context.Context, lines batch) error {
 			continue
 		}
 		for _, each := range identitiesOf(record) {
-			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), at, each.encode(kind)); err != nil {
+			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), line.at, each.encode(kind)); err != nil {
 				return err
 			}
 		}
 		if root := record.Root(); in.roots != nil && root.ID != "" {
-			if err := in.roots.add(rootBucket(root), at, line); err != nil {
+			if err := in.roots.add(rootBucket(root), line.at, line.data); err != nil {
 				return err
 			}
 		}
@@ -213,14 +207,11 @@ func (in *intake) resolve(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var failed error
-		err = resolve(items, isKnown, func(kind movefile.Kind, at movefile.Position, fault movefile.Fault) {
+		err = resolve(items, isKnown, func(found match, fault movefile.Fault) error {
 			fault.IsAllowed = fault.Allow != "" && in.input.Allowed.Has(fault.Allow)
-			if err := in.findings.add(kind, at, fault); err != nil && failed == nil {
-				failed = err
-			}
+			return in.findings.add(found.kind, found.at, fault)
 		})
-		if err = errors.Join(err, failed); err != nil {
+		if err != nil {
 			return err
 		}
 	}

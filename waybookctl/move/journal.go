@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -43,7 +44,6 @@ type journal struct {
 	folder   string
 	file     *os.File // nil in a dry run
 	finished []*finished
-	is       map[passName]map[int]bool
 }
 
 // plan says what an import does. An import with another plan begins anew.
@@ -82,7 +82,7 @@ const (
 // begin reads the files, or finds them read, and opens the journal.
 func begin(ctx context.Context, options ImportOptions, report progress.Reporter) (*journal, *intake, error) {
 	folder := options.Input.Folder
-	j := &journal{folder: folder, is: map[passName]map[int]bool{passRecords: {}, passQuotes: {}}}
+	j := &journal{folder: folder}
 	now, canResume, err := planOf(options)
 	if err != nil {
 		return nil, nil, err
@@ -198,7 +198,6 @@ func (j *journal) open() error {
 		}
 		whole += int64(len(line))
 		j.finished = append(j.finished, &each)
-		j.is[each.Pass][each.Bucket] = true
 	}
 	if err := file.Truncate(whole); err != nil {
 		return err
@@ -207,10 +206,23 @@ func (j *journal) open() error {
 	return err
 }
 
-func (j *journal) isFinished(pass passName, bucket int) bool { return j.is[pass][bucket] }
+func (j *journal) isFinished(pass passName, bucket int) bool {
+	return slices.ContainsFunc(j.finished, func(f *finished) bool { return f.Pass == pass && f.Bucket == bucket })
+}
+
+// withoutQuotes returns the buckets in which quotes were missing in the first pass.
+func (j *journal) withoutQuotes() (buckets []int) {
+	for _, each := range j.finished {
+		if each.Pass == passRecords && each.QuotesMissing > 0 {
+			buckets = append(buckets, each.Bucket)
+		}
+	}
+	return buckets
+}
 
 // finish notes that a bucket is finished. The services have stored it, so that the line may be lost.
 func (j *journal) finish(f *finished) error {
+	j.finished = append(j.finished, f)
 	if j.file == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,13 +28,14 @@ import (
 // personPage is how many records are asked for at a time.
 const personPage = 100
 
-// personExport writes the data of one person.
+// personExport writes the data of one person, up to the first error.
 type personExport struct {
 	Services
 	userID int64
 	out    *movefile.Writer
 	// count is the number of records that are written.
 	count int64
+	err   error
 }
 
 // Selection says what an export has of a user.
@@ -52,53 +54,41 @@ const (
 // for a user who does not exist.
 func ExportPerson(ctx context.Context, services Services, userID int64, what Selection, out io.Writer) (count int64, err error) {
 	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
-	switch what {
-	case OwnAlbums:
-		err = e.albums()(ctx)
-	case OwnEntries:
-		err = e.entries()(ctx)
-	default:
-		err = inOrder(ctx, e.user, e.rewards(), e.albums(), e.entries(), e.landmarks)
+	if what == Everything {
+		e.user(ctx)
+		e.rewards(ctx)
 	}
-	return e.count, err
+	if what != OwnEntries {
+		list(ctx, e, e.Album.ListAlbums, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: personPage}, (*albumv1.ListAlbumsResponse).GetAlbums, e.album)
+	}
+	if what != OwnAlbums {
+		list(ctx, e, e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
+	}
+	if what == Everything {
+		e.landmarks(ctx)
+	}
+	return e.count, e.err
 }
 
-// step writes some of the records.
-type step func(context.Context) error
-
-// inOrder runs steps up to the first that fails.
-func inOrder(ctx context.Context, steps ...step) error {
-	for _, each := range steps {
-		if err := each(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// list is a step that reads a list page by page, and takes each item. ask is a method of a client
-// whose request has a page_token.
+// list reads a list page by page, and takes each item. ask is a method of a client whose request has
+// a page_token.
 func list[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
-	ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request, items func(Reply) []Item,
-	take func(context.Context, Item) error,
-) step {
-	return func(ctx context.Context) error {
-		message := request.ProtoReflect()
-		field := message.Descriptor().Fields().ByName("page_token")
-		for token := ""; ; {
-			message.Set(field, protoreflect.ValueOfString(token))
-			reply, err := ask(ctx, request)
-			if err != nil {
-				return err
-			}
-			for _, item := range items(reply) {
-				if err := take(ctx, item); err != nil {
-					return err
-				}
-			}
-			if token = reply.GetNextPageToken(); token == "" {
-				return nil
-			}
+	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	items func(Reply) []Item, take func(context.Context, Item),
+) {
+	message := request.ProtoReflect()
+	field := message.Descriptor().Fields().ByName("page_token")
+	for token := ""; e.err == nil; {
+		message.Set(field, protoreflect.ValueOfString(token))
+		reply, err := ask(ctx, request)
+		if e.err = err; err != nil {
+			return
+		}
+		for _, item := range items(reply) {
+			take(ctx, item)
+		}
+		if token = reply.GetNextPageToken(); token == "" {
+			return
 		}
 	}
 }
@@ -106,11 +96,13 @@ func list[Request proto.Message, Reply interface{ GetNextPageToken() string }, I
 // children is a list whose items are below a thing that may have been deleted meanwhile: it has none
 // then. record returns what is written for an item.
 func children[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
-	e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request, items func(Reply) []Item,
-	record func(Item) movefile.Record,
-) step {
-	read := list(ask, request, items, func(_ context.Context, item Item) error { return e.write(record(item)) })
-	return func(ctx context.Context) error { return gone(read(ctx)) }
+	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	items func(Reply) []Item, record func(Item) movefile.Record,
+) {
+	if e.err == nil {
+		list(ctx, e, ask, request, items, func(_ context.Context, item Item) { e.write(record(item)) })
+		e.err = gone(e.err)
+	}
 }
 
 // gone takes NOT_FOUND away.
@@ -121,9 +113,12 @@ func gone(err error) error {
 	return err
 }
 
-func (e *personExport) write(record movefile.Record) error {
-	e.count++
-	return e.out.Write(record)
+// write writes a record, unless something has failed.
+func (e *personExport) write(record movefile.Record) {
+	if e.err == nil {
+		e.count++
+		e.err = e.out.Write(record)
+	}
 }
 
 // oldID returns the identifier of a record in a file: the old one of what was moved in, or else the
@@ -147,22 +142,22 @@ func momentOf(t *timestamppb.Timestamp) movefile.Moment {
 	return movefile.Moment{Time: t.AsTime()}
 }
 
-func (e *personExport) user(ctx context.Context) error {
+func (e *personExport) user(ctx context.Context) {
 	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: e.userID})
-	if err != nil {
-		return err
+	if e.err = err; err != nil {
+		return
 	}
 	u := found.GetUser()
-	return e.write(&movefile.User{
+	e.write(&movefile.User{
 		ID: numberID(u.GetUserId()), Name: u.GetName(), IconURL: u.GetIconUrl(), Email: u.GetEmail(), CreateTime: momentOf(u.GetCreateTime()),
 	})
 }
 
-func (e *personExport) rewards() step {
+func (e *personExport) rewards(ctx context.Context) {
 	request := &accountv1.ListRewardsRequest{UserId: e.userID, PageSize: personPage}
-	return list(e.Account.ListRewards, request, (*accountv1.ListRewardsResponse).GetRewards, func(_ context.Context, r *accountv1.Reward) error {
+	list(ctx, e, e.Account.ListRewards, request, (*accountv1.ListRewardsResponse).GetRewards, func(_ context.Context, r *accountv1.Reward) {
 		source := strings.TrimPrefix(r.GetSource(), "old/")
-		return e.write(&movefile.Reward{ID: movefile.ID(source), UserID: numberID(e.userID), Amount: r.GetAmount()})
+		e.write(&movefile.Reward{ID: movefile.ID(source), UserID: numberID(e.userID), Amount: r.GetAmount()})
 	})
 }
 
@@ -192,60 +187,43 @@ func recommendationRecord(of movefile.Recommendation) func(*typev1.Profile) move
 	}
 }
 
-func (e *personExport) albums() step {
-	request := &albumv1.ListAlbumsRequest{OwnerId: e.userID, PageSize: personPage}
-	return list(e.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetAlbums, e.album)
-}
-
-func (e *personExport) album(ctx context.Context, a *albumv1.Album) error {
+func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
 	record := &movefile.Album{
 		ID: oldID(a.GetOldId(), a.GetAlbumId()), OwnerID: numberID(e.userID), Title: a.GetTitle(), Category: int64(a.GetCategory()),
 		Lat: a.GetLocation().GetLat(), Lng: a.GetLocation().GetLng(), Score: a.GetScore(),
 		CreateTime: momentOf(a.GetCreateTime()), UpdateTime: momentOf(a.GetUpdateTime()),
 	}
-	if err := e.write(record); err != nil {
-		return err
-	}
+	e.write(record)
 	photo := func(p *albumv1.Photo) movefile.Record {
 		return &movefile.Photo{ID: oldID(p.GetOldId(), p.GetPhotoId()), AlbumID: record.ID, URL: p.GetThumbnailUrl(), Description: p.GetDescription()}
 	}
 	photos := &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: personPage}
+	children(ctx, e, e.Album.ListPhotos, photos, (*albumv1.ListPhotosResponse).GetPhotos, photo)
 	comments := &albumv1.ListCommentsRequest{AlbumId: a.GetAlbumId(), PageSize: personPage}
+	children(ctx, e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{AlbumID: record.ID}))
 	recommenders := &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId()}
-	return inOrder(ctx,
-		children(e, e.Album.ListPhotos, photos, (*albumv1.ListPhotosResponse).GetPhotos, photo),
-		children(e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{AlbumID: record.ID})),
-		children(e, e.Album.ListRecommenders, recommenders, (*albumv1.ListRecommendersResponse).GetRecommenders,
-			recommendationRecord(movefile.Recommendation{AlbumID: record.ID})))
+	children(ctx, e, e.Album.ListRecommenders, recommenders, (*albumv1.ListRecommendersResponse).GetRecommenders,
+		recommendationRecord(movefile.Recommendation{AlbumID: record.ID}))
 }
 
-func (e *personExport) entries() step {
-	return list(e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: e.userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
-}
-
-func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) error {
+func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 	record, err := entryRecord(e.userID, b)
 	if err != nil {
-		return err
+		e.err = cmp.Or(e.err, err)
+		return
 	}
-	if err := e.write(record); err != nil {
-		return err
-	}
+	e.write(record)
 	if record.Vote != nil {
 		ballot := func(b *blogv1.Ballot) movefile.Record {
 			return &movefile.Ballot{EntryID: record.ID, UserID: numberID(b.GetVoter().GetUserId()), Choice: int64(b.GetChoice())}
 		}
-		ballots := &blogv1.ListBallotsRequest{BlogId: b.GetBlogId()}
-		if err := children(e, e.Blog.ListBallots, ballots, (*blogv1.ListBallotsResponse).GetBallots, ballot)(ctx); err != nil {
-			return err
-		}
+		children(ctx, e, e.Blog.ListBallots, &blogv1.ListBallotsRequest{BlogId: b.GetBlogId()}, (*blogv1.ListBallotsResponse).GetBallots, ballot)
 	}
 	comments := &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: personPage}
+	children(ctx, e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{EntryID: record.ID}))
 	recommenders := &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId()}
-	return inOrder(ctx,
-		children(e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{EntryID: record.ID})),
-		children(e, e.Blog.ListRecommenders, recommenders, (*blogv1.ListRecommendersResponse).GetRecommenders,
-			recommendationRecord(movefile.Recommendation{EntryID: record.ID})))
+	children(ctx, e, e.Blog.ListRecommenders, recommenders, (*blogv1.ListRecommendersResponse).GetRecommenders,
+		recommendationRecord(movefile.Recommendation{EntryID: record.ID}))
 }
 
 // entryRecord converts an entry. It fails for a type or weather of a newer contract.
@@ -274,33 +252,30 @@ func entryRecord(author int64, b *blogv1.Blog) (*movefile.Entry, error) {
 	return record, nil
 }
 
-func (e *personExport) landmarks(ctx context.Context) error {
+func (e *personExport) landmarks(ctx context.Context) {
+	if e.err != nil {
+		return
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream on an error
 	stream, err := e.Poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: e.userID, WithIds: true})
-	if err != nil {
-		return err
-	}
-	for {
-		batch, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	for err == nil && e.err == nil {
+		var batch *poiv1.ExportPoisResponse
+		batch, err = stream.Recv()
 		for _, each := range batch.GetPois() {
-			if err := e.landmark(ctx, each.GetPoiId()); err != nil {
-				return err
-			}
+			e.landmark(ctx, each.GetPoiId())
 		}
+	}
+	if !errors.Is(err, io.EOF) {
+		e.err = cmp.Or(e.err, err)
 	}
 }
 
-func (e *personExport) landmark(ctx context.Context, poiID int64) error {
+func (e *personExport) landmark(ctx context.Context, poiID int64) {
 	found, err := e.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poiID})
 	if err != nil {
-		return gone(err)
+		e.err = cmp.Or(e.err, gone(err))
+		return
 	}
 	p := found.GetPoi()
 	record := &movefile.Landmark{
@@ -308,17 +283,14 @@ func (e *personExport) landmark(ctx context.Context, poiID int64) error {
 		Lat: p.GetLocation().GetLat(), Lng: p.GetLocation().GetLng(), Score: p.GetScore(),
 		CreateTime: momentOf(p.GetCreateTime()), UpdateTime: momentOf(p.GetUpdateTime()),
 	}
-	if err := e.write(record); err != nil {
-		return err
-	}
+	e.write(record)
 	photo := func(p *poiv1.Photo) movefile.Record {
 		return &movefile.Photo{ID: oldID(p.GetOldId(), p.GetPhotoId()), LandmarkID: record.ID, URL: p.GetPhotoUrl(), Description: p.GetDescription()}
 	}
 	photos := &poiv1.ListPhotosRequest{PoiId: poiID, PageSize: personPage}
+	children(ctx, e, e.Poi.ListPhotos, photos, (*poiv1.ListPhotosResponse).GetPhotos, photo)
 	comments := &poiv1.ListCommentsRequest{PoiId: poiID, PageSize: personPage}
-	return inOrder(ctx,
-		children(e, e.Poi.ListPhotos, photos, (*poiv1.ListPhotosResponse).GetPhotos, photo),
-		children(e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{LandmarkID: record.ID})),
-		children(e, e.Poi.ListRecommenders, &poiv1.ListRecommendersRequest{PoiId: poiID}, (*poiv1.ListRecommendersResponse).GetRecommenders,
-			recommendationRecord(movefile.Recommendation{LandmarkID: record.ID})))
+	children(ctx, e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{LandmarkID: record.ID}))
+	children(ctx, e, e.Poi.ListRecommenders, &poiv1.ListRecommendersRequest{PoiId: poiID}, (*poiv1.ListRecommendersResponse).GetRecommenders,
+		recommendationRecord(movefile.Recommendation{LandmarkID: record.ID}))
 }

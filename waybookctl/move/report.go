@@ -70,10 +70,8 @@ func (g *ProblemGroup) key() string {
 }
 
 // Place formats a position.
-func (r *Report) Place(at movefile.Position) string { return place(r.Files, at) }
-
-func place(files []string, at movefile.Position) string {
-	return fmt.Sprintf("%s:%d", files[at.File], at.Line)
+func (r *Report) Place(at movefile.Position) string {
+	return fmt.Sprintf("%s:%d", r.Files[at.File], at.Line)
 }
 
 // Text formats a problem for people.

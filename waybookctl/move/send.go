@@ -19,7 +19,6 @@ import (
 type sender struct {
 	*importer
 	pass   passName
-	events chan<- event
 	result *finished
 	// request are the parts of the next request, all of one kind, and bytes is their size.
 	request []*part
@@ -44,11 +43,7 @@ func (s *sender) bucket(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	if err := s.flush(ctx); err != nil {
-		return err
-	}
-	s.events <- event{bucket: s.result}
-	return nil
+	return s.flush(ctx)
 }
 
 // quotes reports whether a family is an entry that quotes another.
@@ -92,7 +87,7 @@ func (s *sender) family(ctx context.Context, f *family) error {
 // reached reports the records of a family as handled.
 func (s *sender) reached(f *family) {
 	if s.pass == passRecords {
-		s.events <- event{records: f.records}
+		s.reach(f.records)
 	}
 }
 
@@ -110,7 +105,7 @@ func (s *sender) flush(ctx context.Context) error {
 	request := s.request
 	s.request, s.bytes = nil, 0
 	var results []*typev1.MoveResult
-	repeated, err := retry.Do(ctx, retry.Options{Wait: s.options.Wait, Note: func(text string) { s.events <- event{note: text} }}, func() (err error) {
+	repeated, err := retry.Do(ctx, retry.Options{Wait: s.options.Wait, Note: s.note}, func() (err error) {
 		results, err = s.call(ctx, request)
 		return err
 	})
@@ -231,12 +226,9 @@ func (s *sender) refuse(p *part, problem *typev1.MoveProblem) {
 	at := p.family.at
 	name, rest, _ := strings.Cut(problem.GetField(), "[")
 	index, _, _ := strings.Cut(rest, "]")
-	if n, err := strconv.Atoi(index); err == nil {
-		switch {
-		case name == "photos" && n < len(p.photos):
-			at = p.photos[n].at
-		case name == "comments" && n < len(p.comments):
-			at = p.comments[n].at
+	if kind, hasChildren := kindsOfLists[name]; hasChildren {
+		if n, err := strconv.Atoi(index); err == nil {
+			at = p.family.placeOf(p.children, kind, n)
 		}
 	}
 	s.result.Refusals = append(s.result.Refusals, Refusal{

@@ -209,19 +209,11 @@ func (v *verifier) unread(f *family, err error) error {
 
 // place returns the position of the record that a path of the expected reply comes from.
 func (f *family) place(path string) movefile.Position {
-	for item, kind := range map[string]movefile.Kind{"/comments/comment": movefile.KindComment, "/photos/photo": movefile.KindPhoto} {
-		_, rest, isBelow := strings.Cut(path, item)
-		if !isBelow {
-			continue
-		}
+	for list, kind := range kindsOfLists {
+		_, rest, _ := strings.Cut(path, "/"+list+"/"+strings.TrimSuffix(list, "s"))
 		digits, _, _ := strings.Cut(rest, "/")
-		n, err := strconv.Atoi(digits)
-		for _, each := range f.children {
-			if each.record.Kind() == kind {
-				if n--; n == 0 && err == nil {
-					return each.at
-				}
-			}
+		if n, err := strconv.Atoi(digits); err == nil {
+			return f.placeOf(f.children, kind, n-1)
 		}
 	}
 	return f.at

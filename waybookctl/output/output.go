@@ -108,11 +108,12 @@ func Rows[T any](g *Page, columns []Column[T], items []T) {
 		return
 	}
 	g.part()
-	list := &tableList[T]{table: table{out: g.out}, columns: columns}
+	rows := &table{out: g.out}
+	g.keep(rows.add(headsOf(columns)...))
 	for _, item := range items {
-		g.keep(list.add(item))
+		g.keep(rows.add(cellsOf(columns, item)...))
 	}
-	g.keep(list.end())
+	g.keep(rows.flush())
 }
 
 func (g *Page) part() {

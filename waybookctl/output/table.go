@@ -1,6 +1,7 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -123,7 +124,7 @@ type Column[T any] struct {
 // with an error, the JSON stays incomplete, so that no program takes it for the whole list. kind is
 // the plural name of the items, for the note that there are none.
 func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items iter.Seq2[T, error]) error {
-	rows := &tableList[T]{table: table{out: p.Out}, columns: columns}
+	rows := &table{out: p.Out}
 	count := 0
 	for item, err := range items {
 		if err != nil {
@@ -135,7 +136,10 @@ func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items 
 		case YAML:
 			err = p.yaml(List{FromProto(item)})
 		default:
-			err = rows.add(item)
+			if count == 0 {
+				err = rows.add(headsOf(columns)...)
+			}
+			err = errors.Join(err, rows.add(cellsOf(columns, item)...))
 		}
 		if err != nil {
 			return err
@@ -152,7 +156,7 @@ func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items 
 	case p.Format == JSON, p.Format == YAML && count == 0:
 		_, err = io.WriteString(p.Out, "[]\n")
 	default:
-		err = rows.end() // of a table; YAML has no rows
+		err = rows.flush() // of a table; YAML has no rows
 	}
 	return err
 }
@@ -171,28 +175,18 @@ func (p *Printer) jsonItem(item Object, before int) error {
 	return err
 }
 
-type tableList[T any] struct {
-	table   table
-	columns []Column[T]
-	begun   bool
+// headsOf returns the heading of each column.
+func headsOf[T any](columns []Column[T]) (heads []string) {
+	for _, column := range columns {
+		heads = append(heads, column.Head)
+	}
+	return heads
 }
 
-func (l *tableList[T]) add(item T) error {
-	if !l.begun {
-		l.begun = true
-		heads := make([]string, len(l.columns))
-		for i, column := range l.columns {
-			heads[i] = column.Head
-		}
-		if err := l.table.add(heads...); err != nil {
-			return err
-		}
+// cellsOf returns the text of an item in each column.
+func cellsOf[T any](columns []Column[T], item T) (cells []string) {
+	for _, column := range columns {
+		cells = append(cells, column.Cell(item))
 	}
-	cells := make([]string, len(l.columns))
-	for i, column := range l.columns {
-		cells[i] = column.Cell(item)
-	}
-	return l.table.add(cells...)
+	return cells
 }
-
-func (l *tableList[T]) end() error { return l.table.flush() }

@@ -42,11 +42,11 @@ type Reporter interface {
 }
 
 // New returns a bar for a terminal, and lines for everything else.
-func New(file *os.File) Reporter {
-	if term.IsTerminal(int(file.Fd())) {
+func New(out io.Writer) Reporter {
+	if file, isFile := out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
 		return NewBar(file)
 	}
-	return NewLines(file, time.Now)
+	return NewLines(out, time.Now)
 }
 
 // redrawEvery is the shortest time between two drawings of a bar.

@@ -3,9 +3,7 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -100,9 +98,9 @@ type importer struct {
 
 // check reads the whole file before anything is sent.
 func (i *importer) check(ctx context.Context, source *Source) (err error) {
-	reader := landmarkfile.NewReader(source.reader(i.report.Reach), i.options.File)
+	places := landmarkfile.Read(source.reader(i.report.Reach), i.options.File)
 	i.report.Start("checking", progress.Bytes, source.Size())
-	i.summary.Checked, err = landmarkfile.Check(ctx, reader, i.options.MaxProblems)
+	i.summary.Checked, err = landmarkfile.Check(ctx, places, i.options.MaxProblems)
 	i.report.Finish()
 	if err != nil {
 		return err
@@ -115,30 +113,25 @@ func (i *importer) check(ctx context.Context, source *Source) (err error) {
 
 // send sends the places that have been checked.
 func (i *importer) send(ctx context.Context, source *Source) error {
-	reader := landmarkfile.NewReader(source.reader(func(int64) {}), i.options.File)
+	places := landmarkfile.Read(source.reader(func(int64) {}), i.options.File)
 	i.report.Start("importing", progress.Places, i.summary.Checked.Places)
 	defer i.report.Finish()
-	selection := i.summary.Checked.Select(reader)
 	call := make([]landmarkfile.Place, 0, i.options.CallPlaces)
-	for {
-		place, err := selection.Next()
-		if err != nil && !errors.Is(err, io.EOF) {
+	for place, err := range i.summary.Checked.Select(places) {
+		if err != nil {
 			return err
 		}
-		if err == nil {
-			call = append(call, place)
-		}
-		if len(call) == i.options.CallPlaces || err != nil && len(call) > 0 {
+		if call = append(call, place); len(call) == i.options.CallPlaces {
 			if err := i.call(ctx, call); err != nil {
 				return err
 			}
-			i.report.Reach(i.summary.Acknowledged())
 			call = call[:0]
 		}
-		if err != nil {
-			return nil
-		}
 	}
+	if len(call) == 0 {
+		return nil
+	}
+	return i.call(ctx, call)
 }
 
 const (
@@ -156,6 +149,7 @@ func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 		reply, err := i.try(ctx, call)
 		if err == nil {
 			i.summary.add(call, reply, i.options.MaxProblems)
+			i.report.Reach(i.summary.Acknowledged())
 		}
 		return err
 	})
