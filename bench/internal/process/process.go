@@ -34,12 +34,12 @@ type Process struct {
 	done    chan struct{}
 }
 
-// Build builds the programs of the given packages into a directory, with further environment
-// variables. It runs in the source tree at tree, or in the current directory if tree is empty.
-func Build(ctx context.Context, environment []string, tree, directory string, packages ...string) error {
+// Build builds the programs of the given packages into a directory. It runs in the source tree at tree, or in
+// the current directory if tree is empty.
+func Build(ctx context.Context, tree, directory string, packages ...string) error {
 	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, packages...)
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir, command.Env = tree, append(os.Environ(), environment...)
+	command.Dir = tree
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, output)
 	}

@@ -2,8 +2,7 @@ package process
 
 import (
 	"bufio"
-	"bytes"
-	"fmt"
+	"errors"
 	"net/http"
 	"os"
 	"strconv"
@@ -11,9 +10,6 @@ import (
 	"syscall"
 	"time"
 )
-
-// ticksPerSecond is the unit of times in /proc/<pid>/stat, the same on every Linux.
-const ticksPerSecond = 100
 
 // Used is what some work used.
 type Used struct {
@@ -41,50 +37,45 @@ func Measure(processes []*Process, work func() error) (Used, error) {
 }
 
 // usedBy returns what processes have used since their start.
-func usedBy(processes []*Process) (u Used, err error) {
+func usedBy(processes []*Process) (all Used, err error) {
 	for i, p := range processes {
-		// Reading the metrics costs the process CPU time too. It precedes the reading of the CPU
-		// time, so a measurement includes only the one at its end.
-		allocations, bytes, err := p.allocations()
+		one, err := p.used()
 		if err != nil {
-			return u, err
+			return all, err
 		}
-		cpu, err := p.cpu()
-		if err != nil {
-			return u, err
-		}
-		u.CPU, u.Allocations, u.AllocatedBytes = u.CPU+cpu, u.Allocations+allocations, u.AllocatedBytes+bytes
+		all.CPU, all.Allocations, all.AllocatedBytes = all.CPU+one.CPU, all.Allocations+one.Allocations, all.AllocatedBytes+one.AllocatedBytes
 		if i == 0 {
-			u.Front = cpu
+			all.Front = one.CPU
 		}
 	}
 	var own syscall.Rusage
 	err = syscall.Getrusage(syscall.RUSAGE_SELF, &own)
-	u.Client = time.Duration(own.Utime.Nano() + own.Stime.Nano())
-	return u, err
+	all.Client = time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	return all, err
 }
 
-// cpu returns the CPU time of the process, to within 10 ms.
-func (p *Process) cpu() (time.Duration, error) {
-	stat, err := os.ReadFile(p.proc("stat"))
+// used reads what the process has used from its metrics. The CPU time is exact to within 10 ms.
+func (p *Process) used() (u Used, err error) {
+	response, err := http.Get("http://" + p.Addresses["admin"] + "/metrics")
 	if err != nil {
-		return 0, err
+		return u, err
 	}
-	// The second field is the name in parentheses, which may contain spaces.
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	const user, system = 11, 12
-	if len(fields) <= system {
-		return 0, fmt.Errorf("no CPU time in %s", stat)
-	}
-	var ticks int64
-	for _, field := range []string{fields[user], fields[system]} {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			return 0, err
+	defer func() { _ = response.Body.Close() }()
+	lines := bufio.NewScanner(response.Body)
+	for err == nil && lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		switch name {
+		case "process_cpu_seconds_total":
+			var seconds float64
+			seconds, err = strconv.ParseFloat(value, 64)
+			u.CPU = time.Duration(seconds * float64(time.Second))
+		case "go_memstats_mallocs_total":
+			u.Allocations, err = strconv.ParseFloat(value, 64)
+		case "go_memstats_alloc_bytes_total":
+			u.AllocatedBytes, err = strconv.ParseFloat(value, 64)
 		}
-		ticks += n
 	}
-	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
+	return u, errors.Join(err, lines.Err())
 }
 
 // Memory is the resident memory of a process, in MiB. File are pages of its program and its
@@ -116,27 +107,4 @@ func (p *Process) Memory() (Memory, error) {
 // ForgetPeak resets the peak of the memory.
 func (p *Process) ForgetPeak() error {
 	return os.WriteFile(p.proc("clear_refs"), []byte("5"), 0)
-}
-
-// allocations reads the numbers from the metrics on the admin port.
-func (p *Process) allocations() (count, bytes float64, err error) {
-	response, err := http.Get("http://" + p.Addresses["admin"] + "/metrics")
-	if err != nil {
-		return 0, 0, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	lines := bufio.NewScanner(response.Body)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(lines.Text(), " ")
-		switch name {
-		case "go_memstats_mallocs_total":
-			count, err = strconv.ParseFloat(value, 64)
-		case "go_memstats_alloc_bytes_total":
-			bytes, err = strconv.ParseFloat(value, 64)
-		}
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	return count, bytes, lines.Err()
 }

@@ -1,8 +1,7 @@
 // Package rival has what bench compares Waybook with. One is the usual alternative: grpc-gateway in
-// front of the same services, set up as in its documentation, with the default JSON marshaler. The
-// others are baselines: recorded replies over net/http and over gRPC, without the work to compute
-// them. No program on these libraries can be faster. Package gen is generated, for the RPCs of the
-// cases.
+// front of the same services, with the default JSON marshaler and one handler instead of generated
+// ones, which takes the same steps. The others are baselines: recorded replies over net/http and over
+// gRPC, without the work to compute them. No program on these libraries can be faster.
 package rival
 
 import (

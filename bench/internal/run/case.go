@@ -53,18 +53,6 @@ func cases(c content) []testCase {
 			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.fullAlbum}, reply: &albumv1.GetAlbumResponse{},
 		},
 		{
-			name: "getBlog", form: readForm("getBlog", "blogID", c.blog), connections: manyConnections, service: blogService,
-			method: blogMethods + "GetBlog", request: &blogv1.GetBlogRequest{BlogId: c.blog}, reply: &blogv1.GetBlogResponse{},
-		},
-		{
-			name: "getPOI", form: readForm("getPOI", "POIID", c.poi), connections: manyConnections, service: poiService,
-			method: poiMethods + "GetPoi", request: &poiv1.GetPoiRequest{PoiId: c.poi}, reply: &poiv1.GetPoiResponse{},
-		},
-		{
-			name: "getUserAlbumList", form: readForm("getUserAlbumList", "userID", c.lister), connections: manyConnections, service: albumService,
-			method: albumMethods + "StreamAlbums", request: &albumv1.StreamAlbumsRequest{OwnerId: c.lister}, reply: &albumv1.StreamAlbumsResponse{}, streams: true,
-		},
-		{
 			name: longList, form: readForm("getCategoryPOIList", "category", int64(listCategory)), connections: fewConnections, service: poiService,
 			method: poiMethods + "StreamPois", request: &poiv1.StreamPoisRequest{Category: listCategory}, reply: &poiv1.StreamPoisResponse{}, streams: true,
 		},

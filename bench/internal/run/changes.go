@@ -34,14 +34,7 @@ func (b *bench) changes(ctx context.Context) (err error) {
 	if err := b.followedWriters(ctx, d); err != nil {
 		return err
 	}
-	if err := b.feedLag(ctx, d); err != nil {
-		return err
-	}
-	far, err := startOnWire(ctx, w, distance)
-	if err != nil {
-		return err
-	}
-	return b.feedLag(ctx, far)
+	return b.feedLag(ctx, d)
 }
 
 // feedWalk follows a collection from nothing until it has all landmarks.

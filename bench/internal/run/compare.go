@@ -68,10 +68,7 @@ func (b *bench) contest(ctx context.Context, title string, list []testCase, cont
 			rows[i] = table.Row(c.name, each.name)
 		}
 		err = b.inTurns(rows, func(i int, to *report.Row) error {
-			done, err := all[i].closed(ctx, c.connections, b.settings.Duration, to)
-			if c.connections == 1 {
-				addLatencies(to, done.Latencies)
-			}
+			_, err := all[i].closed(ctx, c.connections, b.settings.Duration, to)
 			return err
 		})
 		if err != nil {

@@ -16,32 +16,21 @@ import (
 )
 
 const (
-	// children is the number of photos and of comments of a resource with children.
+	// children is the number of photos and of comments of an album with children.
 	children = 10
-	// listedAlbums is the number of albums in the list of them, and listedLandmarks that of landmarks.
-	listedAlbums    = 50
+	// listedLandmarks is the number of landmarks in the list of them, and listCategory their category.
 	listedLandmarks = 10_000
+	listCategory    = poiv1.PoiCategory_POI_CATEGORY_THRILL
 	text            = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
-)
-
-// listCategory is the category of the listedAlbums landmarks. singleCategory is the category of
-// the landmark that is read by itself.
-const (
-	listCategory   = poiv1.PoiCategory_POI_CATEGORY_THRILL
-	singleCategory = poiv1.PoiCategory_POI_CATEGORY_BARGAIN
 )
 
 // content identifies the created content.
 type content struct {
-	// owner owns all content except the albums of lister, who also writes the comments.
-	// cookie is the session cookie of owner.
+	// owner owns all content. cookie is the session cookie of owner.
 	owner  int64
 	cookie string
 	// bareAlbum has no photos and no comments. fullAlbum has ten of each.
 	bareAlbum, fullAlbum int64
-	// lister has 50 albums.
-	lister    int64
-	blog, poi int64
 }
 
 // fill creates the content of the cases, with the given number of listed landmarks. channels are connections to
@@ -49,9 +38,6 @@ type content struct {
 func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks int) (c content, err error) {
 	accounts := accountv1.NewAccountServiceClient(channels[accountService][0])
 	if c.owner, err = newUser(ctx, accounts, "小旅人"); err != nil {
-		return c, err
-	}
-	if c.lister, err = newUser(ctx, accounts, "收藏家"); err != nil {
 		return c, err
 	}
 	session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: c.owner})
@@ -66,46 +52,24 @@ func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks
 	if c.fullAlbum, err = newAlbum(ctx, albums, c.owner); err != nil {
 		return c, err
 	}
-	for range listedAlbums {
-		if _, err = newAlbum(ctx, albums, c.lister); err != nil {
-			return c, err
-		}
-	}
-	pois := poiv1.NewPoiServiceClient(channels[poiService][0])
-	made, err := pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
-		OwnerId: c.owner, Name: "太魯閣國家公園遊客中心", Category: singleCategory, Location: place(),
-	})
+	visitor, err := newUser(ctx, accounts, "收藏家")
 	if err != nil {
 		return c, err
 	}
-	c.poi = made.GetPoi().GetPoiId()
-	blogs := blogv1.NewBlogServiceClient(channels[blogService][0])
-	posted, err := blogs.CreateBlog(ctx, blogBy(c.owner))
-	if err != nil {
+	if err := addChildren(ctx, c, albums, visitor); err != nil {
 		return c, err
 	}
-	c.blog = posted.GetBlog().GetBlogId()
-	if err := addChildren(ctx, c, albums, blogs, pois); err != nil {
-		return c, err
-	}
-	return c, importLandmarks(ctx, pois, c.owner, landmarks)
+	return c, importLandmarks(ctx, poiv1.NewPoiServiceClient(channels[poiService][0]), c.owner, landmarks)
 }
 
-// addChildren adds photos and comments. Every other comment on the album has a reply.
-func addChildren(
-	ctx context.Context, c content, albums albumv1.AlbumServiceClient, blogs blogv1.BlogServiceClient, pois poiv1.PoiServiceClient,
-) error {
+// addChildren adds photos, and comments of a visitor. Every other comment has a reply.
+func addChildren(ctx context.Context, c content, albums albumv1.AlbumServiceClient, visitor int64) error {
 	for n := range children {
-		_, photo := albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{
+		_, failed := albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{
 			ActorId: c.owner, AlbumId: c.fullAlbum, ThumbnailUrl: fmt.Sprintf("upload/photo/%d_t.jpg", n), Description: text,
 		})
-		_, poiPhoto := pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{
-			ActorId: c.owner, PoiId: c.poi, PhotoUrl: fmt.Sprintf("https://img.example/poi/%d.jpg", n), Description: text,
-		})
-		comment, err := albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: c.lister, AlbumId: c.fullAlbum, Text: text})
-		_, blogComment := blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: c.lister, BlogId: c.blog, Text: text})
-		_, poiComment := pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: c.lister, PoiId: c.poi, Text: text})
-		if err := errors.Join(photo, poiPhoto, err, blogComment, poiComment); err != nil {
+		comment, err := albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: visitor, AlbumId: c.fullAlbum, Text: text})
+		if err := errors.Join(failed, err); err != nil {
 			return err
 		}
 		if n%2 == 1 {
@@ -175,5 +139,5 @@ func blogBy(author int64) *blogv1.CreateBlogRequest {
 	}
 }
 
-// place returns the location of all content except the listedAlbums landmarks.
+// place returns the location of all content except landmarks.
 func place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.5645} }

@@ -100,24 +100,16 @@ func standaloneOn(w *workshop, data string, filled content, environment []string
 
 // startProcesses starts four services on embedded stores and an edge, each in its own process.
 func startProcesses(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
-	return startProcessesOn(ctx, w, landmarks, func() (string, error) {
-		data, err := w.newData()
-		return "-data=" + data, err
-	})
-}
-
-// startProcessesOn is startProcesses with the flag that chooses the store of a service.
-func startProcessesOn(ctx context.Context, w *workshop, landmarks int, store func() (string, error)) (*deployment, error) {
 	d := &deployment{name: "separate processes", services: map[string]*process.Process{}, channels: map[string][]*grpc.ClientConn{}}
 	const anyAdmin = "-admin=127.0.0.1:0"
 	var account string     // the flag with the address of its service
 	var addresses []string // such flags of all services
 	for _, name := range serviceNames() {
-		on, err := store()
+		data, err := w.newData()
 		if err != nil {
 			return nil, err
 		}
-		args := []string{"-grpc=127.0.0.1:0", anyAdmin, on}
+		args := []string{"-grpc=127.0.0.1:0", anyAdmin, "-data=" + data}
 		if account != "" {
 			args = append(args, account)
 		}

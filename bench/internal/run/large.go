@@ -83,14 +83,14 @@ func (b *bench) starts(ctx context.Context, w *workshop, sites []*site) error {
 		defer func() { err = errors.Join(err, each.close()) }()
 		want := wantXML
 		if sites[i].landmarks == 0 {
-			want = "POI NOT FOUND"
+			want = "ALBUM NOT FOUND"
 		}
 		began := time.Now()
 		p, err := each.start("standalone", nil, onStore(sites[i].data)...)
 		if err != nil {
 			return err
 		}
-		reply, _, err := fetch(p.Addresses["edge"], get11(fmt.Sprintf("/API.php?func=getPOI&POIID=%d", max(1, sites[i].content.poi))))
+		reply, _, err := fetch(p.Addresses["edge"], get11(fmt.Sprintf("/API.php?func=getAlbum&albumID=%d", max(1, sites[i].content.bareAlbum))))
 		to.Add("ms from exec to the first answer", millis(time.Since(began)))
 		if err != nil {
 			return err

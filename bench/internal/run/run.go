@@ -65,10 +65,9 @@ func sections() []section {
 			return b.compare(ctx, startProcesses)
 		}},
 		{"tail", "latency at half of the edge's maximum, and that of a handler that computes as long", (*bench).tail},
-		{"writers", "durable writes by one and by 64 clients, embedded and over MongoDB's protocol", (*bench).writers},
+		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "growth: start, memory, a list of everything and reads, in stores of different sizes", (*bench).large},
 		{"changes", "feeds of changes: a walk over a large store, the cost to writers, the lag", (*bench).changes},
-		{"mongodb", "requests one after the other, embedded and over MongoDB's protocol, at a distance of 1 ms", (*bench).mongodb},
 	}
 }
 

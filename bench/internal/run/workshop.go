@@ -44,7 +44,7 @@ func newWorkshop(ctx context.Context, tree, parent string, packages []string) (*
 	}
 	w := &workshop{directory: directory}
 	w.onClose(func() error { return os.RemoveAll(directory) })
-	if err := process.Build(ctx, nil, tree, directory, packages...); err != nil {
+	if err := process.Build(ctx, tree, directory, packages...); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil

@@ -11,22 +11,11 @@ import (
 // manyWriters is the number of concurrent writers.
 const manyWriters = 64
 
-// writers compares the throughput of one writer with that of many, whose writes share commits: on the
-// embedded store, and over MongoDB's protocol.
-func (b *bench) writers(ctx context.Context) error {
-	onWire := func(ctx context.Context, w *workshop, _ int) (*deployment, error) { return startOnWire(ctx, w, 0) }
-	for _, start := range []starter{startStandalone, onWire} {
-		if err := b.writersOn(ctx, start); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (b *bench) writersOn(ctx context.Context, start starter) (err error) {
+// writers compares the throughput of one writer with that of many, whose writes share commits.
+func (b *bench) writers(ctx context.Context) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
-	d, err := start(ctx, w, 0)
+	d, err := startStandalone(ctx, w, 0)
 	if err != nil {
 		return err
 	}
