@@ -38,7 +38,7 @@ type store struct {
 	flags service.StoreFlags
 }
 
-// onEachStore runs a test on an empty store of each kind.
+// onEachStore runs a test on an empty store of each kind, in the short form on the embedded one alone.
 func onEachStore(t *testing.T, test func(t *testing.T, s store)) {
 	t.Run("embedded", func(t *testing.T) {
 		test(t, store{t, service.StoreFlags{Data: t.TempDir()}})
@@ -46,7 +46,7 @@ func onEachStore(t *testing.T, test func(t *testing.T, s store)) {
 	onMongoDB(t, test)
 }
 
-// onMongoDB runs a test on an empty store of each kind that several services can share.
+// onMongoDB runs a test, in the long form, on FerretDB, and on a real server if there is one.
 func onMongoDB(t *testing.T, test func(t *testing.T, s store)) {
 	t.Run("FerretDB", func(t *testing.T) {
 		longform.Only(t)

@@ -18,7 +18,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// startOnPrimary starts the services on a primary whose majority the test can hold.
+// startOnPrimary starts the services on a primary whose majority the test can hold. It skips the test in the
+// short form.
 func startOnPrimary(t *testing.T) (*parts, *mongowire.Server) {
 	t.Helper()
 	longform.Only(t)

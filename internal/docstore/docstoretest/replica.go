@@ -21,17 +21,17 @@ import (
 // divided over them. Each shard is a small replica set, whose servers are embedded stores:
 //
 //   - The primary takes the writes. A write is acknowledged when the majority has it.
-//   - Hold stops replication. Get, GetMany, Scan, Count and Highest show what only the primary has.
-//     GetDurable, durable scans and Feed show what the majority has.
+//   - Hold stops replication. A present Scan, Count and Highest show what only the primary has. A durable
+//     Scan and Feed show what the majority has.
 //   - Fail makes another server the primary. What only the old one had is rolled back. Until a majority has
-//     a write of the new one, GetDurable and durable scans may show what the majority had when Remember was
-//     called last.
-//   - The deposed primary may still answer Get, GetMany, Scan, Count and Highest with what it had, rolled
-//     back or not, until the process that asks has talked to the new one. It answers GetRecent within the
-//     staleness only, and GetLinearizable never.
+//     a write of the new one, a durable Scan may show what the majority had when Remember was called last.
+//   - The deposed primary may still answer a present Scan, Count and Highest with what it had, rolled
+//     back or not, until the process that asks has talked to the new one. It answers a recent Scan within
+//     the staleness only, and a linearizable one never.
 //
-// Replica is the store as one process sees it; Process returns that of another. A test makes these events happen, or they happen by themselves (Trouble). Calls and events happen one
-// at a time, except Feed. So a seed gives a test of one goroutine the same events each time.
+// Replica is the store as one process sees it; Process returns that of another. A test makes these events
+// happen, or they happen by themselves (Trouble). Calls and events happen one at a time, except Feed. So a
+// seed gives a test of one goroutine the same events each time.
 type Replica struct {
 	*cluster
 	// knows is the election of each shard that the process has noticed.
