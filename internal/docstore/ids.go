@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/id"
 )
 
 // WithIDs selects the documents that have one of the ids. On a sharded cluster only the shards of the ids
@@ -84,4 +86,19 @@ func (p *Projection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
 		return nil, p.of.wrap("get many", err)
 	}
 	return p.of.decodeAll(raws)
+}
+
+// DrawIn returns a Draw in a place of a collection. The first id of a sole source is above all that are
+// stored there, also those of a process before this one whose clock was ahead.
+func DrawIn[T any](ctx context.Context, c *Collection[int64, T], ids *id.Source, place id.Place) Draw {
+	return func(after int64, taken int) (int64, error) {
+		if from, isUnmet := ids.Unmet(place); isUnmet {
+			highest, err := c.Highest(ctx, from)
+			if err != nil {
+				return 0, err
+			}
+			ids.Meet(place, highest)
+		}
+		return ids.Next(place, after, taken)
+	}
 }

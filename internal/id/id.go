@@ -61,6 +61,9 @@ type Source struct {
 	latest int64
 	// last has the tick of the last identifier of each place where it may not be before clock.
 	last map[Place]int64
+	// met has a bit for each place where the source knows the identifiers of others; see Meet.
+	met    [Places / 64]uint64
+	isSole bool
 	// full is the size of last at which places are forgotten.
 	full int
 }
@@ -85,10 +88,9 @@ func (s *Source) NextInOrder(place Place, after int64, taken int) (int64, error)
 }
 
 func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int64, error) {
-	now := s.now().Sub(epoch) / tick
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clock = max(s.clock, int64(now), 1)
+	s.tick()
 	drawn := s.clock
 	if before := s.latest >> PlaceBits; keepsOrder && join(drawn, place) <= s.latest && before < s.clock+lead {
 		drawn = before
@@ -96,11 +98,12 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 			drawn++
 		}
 	}
+	if after > 0 && PlaceOf(after) == place {
+		s.meet(place, after)
+		drawn = max(drawn, after>>PlaceBits+1)
+	}
 	if last, isAhead := s.last[place]; isAhead {
 		drawn = max(drawn, last+1)
-	}
-	if after > 0 && PlaceOf(after) == place {
-		drawn = max(drawn, after>>PlaceBits+1)
 	}
 	if taken >= takenBeforeGaps {
 		drawn += rand.Int64N(1 << min(taken-takenBeforeGaps+1, maxGapBits)) // #nosec G404 -- no secret
@@ -118,10 +121,8 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 	return join(drawn, place), nil
 }
 
-// In returns a function that draws identifiers in a place as Next does.
-func (s *Source) In(place Place) func(after int64, taken int) (int64, error) {
-	return func(after int64, taken int) (int64, error) { return s.Next(place, after, taken) }
-}
+// tick raises the clock.
+func (s *Source) tick() { s.clock = max(s.clock, int64(s.now().Sub(epoch)/tick), 1) }
 
 // InOrder returns a function that draws identifiers in a place as NextInOrder does.
 func (s *Source) InOrder(place Place) func(after int64, taken int) (int64, error) {

@@ -180,6 +180,25 @@ func TestAnIdentifierIsAboveTheOneThatItsCallerKnows(t *testing.T) {
 	}
 }
 
+func TestASoleSourceLeavesARandomGapOnceAboveIdentifiersThatAreAheadOfTheClock(t *testing.T) {
+	ahead, drawn := draw(t, id.NewSource(at(noon.Add(time.Hour))), 3), map[int64]bool{}
+	for range 100 {
+		sole := id.NewSoleSource(at(noon))
+		sole.Meet(3, ahead)
+		first := draw(t, sole, 3)
+		if first <= ahead || first > ahead+id.Places<<16 {
+			t.Errorf("%d comes after %d", first, ahead)
+		}
+		if second, err := sole.Next(3, first+5*id.Places, 1); second != first+6*id.Places {
+			t.Errorf("%d comes after %d: %v", second, first+5*id.Places, err)
+		}
+		drawn[first] = true
+	}
+	if len(drawn) < 90 {
+		t.Errorf("a hundred sources drew %d", len(drawn))
+	}
+}
+
 func TestSourcesThatDrawTheSameIdentifiersPart(t *testing.T) {
 	first, second := id.NewSource(at(noon)), id.NewSource(at(noon))
 	for taken := range 100 {

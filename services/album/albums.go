@@ -25,8 +25,9 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.albums.Documents, s.ids.In(id.PlaceOf(request.GetOwnerId())),
-		docstore.Request{By: byRequest().All().At(id.PlaceOf(request.GetOwnerId())), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
+	place := id.PlaceOf(request.GetOwnerId())
+	created, _, err := docstore.Create(ctx, s.albums.Documents, docstore.DrawIn(ctx, s.albums.Documents, s.ids, place),
+		docstore.Request{By: byRequest().All().At(place), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) album {
 			now := s.now()
 			return album{

@@ -48,7 +48,8 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 			return nil, cmp.Or(err, quoted)
 		}
 	}
-	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.ids.In(id.PlaceOf(request.GetAuthorId())), asked,
+	draw := docstore.DrawIn(ctx, s.blogs.Documents, s.ids, id.PlaceOf(request.GetAuthorId()))
+	created, _, err := docstore.Create(ctx, s.blogs.Documents, draw, asked,
 		func(id int64, requestKey string) blog {
 			made := s.newBlog(id, requestKey, request)
 			made.ReplyOldID = quotedOldID

@@ -148,6 +148,9 @@ type collection struct {
 
 func (c collection) exists() bool { return c.found.Exists }
 
+// IsLocal is for services that make a source of identifiers. They draw none.
+func (s *survey) IsLocal() bool { return false }
+
 // Open inspects the collection and records it.
 func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
 	var found docstore.Inspection

@@ -29,6 +29,7 @@ func placedCases(settings Settings) []testCase {
 		{"Create goes on behind a source that was far ahead of the clock", func(t *testing.T, engine docstore.Engine) {
 			createBehind(t, engine, settings.Many)
 		}},
+		{"ids that sole sources draw in a place grow although the clock is behind after a restart", createAfterAStep},
 		{"64 writers with two sources create in one place", createTogether},
 	}
 }
@@ -326,7 +327,7 @@ func highestOfPlace(t *testing.T, engine docstore.Engine) {
 func createLeaf(t *testing.T, c *leaves, source *id.Source, place id.Place, key string) leaf {
 	t.Helper()
 	tree := placedID(1, place)
-	made, outcome, err := docstore.Create(t.Context(), c, source.In(place), docstore.Request{By: byTreeRequest().First(tree), ID: key},
+	made, outcome, err := docstore.Create(t.Context(), c, docstore.DrawIn(t.Context(), c, source, place), docstore.Request{By: byTreeRequest().First(tree), ID: key},
 		func(id int64, requestKey string) leaf {
 			return leaf{ID: id, Tree: tree, RequestKey: requestKey, Color: id}
 		})

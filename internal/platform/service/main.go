@@ -36,10 +36,15 @@ type Deps struct {
 
 // NewDeps returns the dependencies of services that use this store.
 func NewDeps(store docstore.Engine, validator protovalidate.Validator, log *slog.Logger) Deps {
-	return Deps{Store: store, Validator: validator, NewIDs: newIDs, Now: now, Log: log}
+	deps := Deps{Store: store, Validator: validator, Now: now, Log: log}
+	deps.NewIDs = func() *id.Source {
+		if store != nil && store.IsLocal() {
+			return id.NewSoleSource(time.Now)
+		}
+		return id.NewSource(time.Now)
+	}
+	return deps
 }
-
-func newIDs() *id.Source { return id.NewSource(time.Now) }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 

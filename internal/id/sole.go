@@ -1,0 +1,51 @@
+package id
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// pastOthers bounds the random gap of a sole source between an identifier of others that is ahead of the
+// clock and its first, in ticks: 17 minutes. For an old file that was put back does not know what was
+// drawn above that one before.
+const pastOthers = 1 << 16
+
+// NewSoleSource is NewSource for a store that no other process uses at the same time.
+func NewSoleSource(now func() time.Time) *Source {
+	s := NewSource(now)
+	s.isSole = true
+	return s
+}
+
+// Unmet reports whether a sole source does not know yet what was drawn in a place before it, by a process
+// whose clock may have been ahead. Its own identifiers are from from on. For other sources the answer is
+// no: what they would learn costs more than it helps beside sources that draw at the same time.
+func (s *Source) Unmet(place Place) (from int64, isUnmet bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tick()
+	return join(s.clock, place), s.isSole && !s.hasMet(place)
+}
+
+// Meet says that others drew identifiers in a place up to highest; 0 if all of theirs are below what Unmet
+// returned.
+func (s *Source) Meet(place Place, highest int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tick()
+	s.meet(place, highest)
+}
+
+func (s *Source) meet(place Place, highest int64) {
+	if s.hasMet(place) {
+		return
+	}
+	s.met[place/64] |= 1 << (place % 64)
+	others := highest >> PlaceBits
+	if room := s.clock + maxAhead - others; s.isSole && others >= s.clock && room > 0 {
+		others += rand.Int64N(min(pastOthers, room)) // #nosec G404 -- no secret
+	}
+	s.last[place] = max(s.last[place], others)
+}
+
+func (s *Source) hasMet(place Place) bool { return s.met[place/64]&(1<<(place%64)) != 0 }
