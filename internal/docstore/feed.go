@@ -63,14 +63,15 @@ type FeedScan struct {
 	// Since is the moment up to which the caller needs no tombstones: it had nothing then. The
 	// present if it is 0.
 	Since Moment
-	// Chapter is that of the later of After and Since, from an earlier batch; 0 for none.
+	// Chapter and Seen are those of an earlier batch; 0 for none.
 	Chapter int64
+	Seen    Moment
 	// Limit and MaxBytes are as in Scan.
 	Limit, MaxBytes int
 	// Fields are as in Scan.
 	Fields []string
 	// IsUnsettled asks at once, and for other changes: those after After.At that have not settled. They have
-	// neither tombstones nor documents, and the batch has no other result.
+	// neither tombstones nor documents, and the batch has no other result but Seen and Chapter.
 	IsUnsettled bool
 }
 
@@ -91,9 +92,11 @@ type FeedBatch struct {
 	More  bool
 	Next  FeedPosition
 	Until Moment
-	// Chapter names the part of the store's history that has the later of Next and FeedScan.Since.
-	// IsElsewhere reports that this store has never been at the scan's position; then there is no other
-	// result.
+	// Seen is the latest moment that the store had, also of a change that has not settled. For a document that
+	// changed then is not shown as it was before, and a store that lost the change would never show it. Chapter
+	// names the part of the store's history that has Seen. IsElsewhere reports that this store never had what
+	// the scan has seen; then there is no other result.
+	Seen        Moment
 	Chapter     int64
 	IsElsewhere bool
 	// Forgotten is the moment up to which tombstones may be gone.

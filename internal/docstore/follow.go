@@ -76,7 +76,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 		page.Next = c.feedToken(token)
 		return page, nil
 	}
-	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Limit: query.Limit, MaxBytes: MaxPageBytes}
+	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Seen: token.seen, Limit: query.Limit, MaxBytes: MaxPageBytes}
 	if !query.WithDocuments {
 		scan.Fields = []string{IDIndex, RevisionField, AddsField}
 		for _, part := range c.spec.Feed.names() {
@@ -89,7 +89,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	}
 	switch {
 	case query.Token == "":
-		token.chapter, token.since = batch.Chapter, batch.Until
+		token.chapter, token.seen, token.since = batch.Chapter, batch.Seen, batch.Until
 	case batch.IsElsewhere, max(token.since, token.after.At) < batch.Forgotten:
 		return page, c.wrap("feed", ErrForgotten)
 	}
@@ -108,7 +108,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 		}
 	}
 	if batch.Next.At >= token.after.At { // it is older if this process learned less of the present than another
-		token.after, token.chapter = batch.Next, batch.Chapter
+		token.after, token.chapter, token.seen = batch.Next, batch.Chapter, batch.Seen
 		if !batch.More {
 			token.since, token.isFirst = batch.Next.At, false
 		}
@@ -174,8 +174,9 @@ func (c *Collection[K, T]) SettlingTime() time.Duration {
 
 // feedToken is the content of a token.
 type feedToken struct {
-	// chapter is that of the later of since and after; see FeedBatch.
+	// chapter and seen are as in FeedBatch.
 	chapter int64
+	seen    Moment
 	// since is when the follower last had all changes, or when it began.
 	since Moment
 	after FeedPosition
@@ -190,7 +191,7 @@ type feedToken struct {
 
 const (
 	// feedTokenBytes is the length of a token without its origin and the ids.
-	feedTokenBytes = 4*8 + 1
+	feedTokenBytes = 5*8 + 1
 	// The bits of a token say that it isFirst and isWalking, and which ids it has.
 	firstWalk, walksRestless, hasAfter, hasShown = 1, 2, 4, 8
 )
@@ -204,6 +205,7 @@ func (c *Collection[K, T]) feedOrigin() []byte {
 
 func (c *Collection[K, T]) feedToken(token feedToken) string {
 	raw := binary.BigEndian.AppendUint64(c.feedOrigin(), uint64(token.chapter)) // #nosec G115 -- the same bits
+	raw = binary.BigEndian.AppendUint64(raw, uint64(token.seen))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.since))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.after.At))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.walked))
@@ -234,8 +236,8 @@ func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err e
 	}
 	raw = raw[originBytes:]
 	parsed.chapter = int64(binary.BigEndian.Uint64(raw)) // #nosec G115 -- the same bits
-	parsed.since, parsed.after.At = Moment(binary.BigEndian.Uint64(raw[8:])), Moment(binary.BigEndian.Uint64(raw[16:]))
-	parsed.walked = Moment(binary.BigEndian.Uint64(raw[24:]))
+	parsed.seen, parsed.since = Moment(binary.BigEndian.Uint64(raw[8:])), Moment(binary.BigEndian.Uint64(raw[16:]))
+	parsed.after.At, parsed.walked = Moment(binary.BigEndian.Uint64(raw[24:])), Moment(binary.BigEndian.Uint64(raw[32:]))
 	bits := raw[feedTokenBytes-1]
 	parsed.isFirst, parsed.isWalking, raw = bits&firstWalk != 0, bits&walksRestless != 0, raw[feedTokenBytes:]
 	if bits&hasAfter != 0 {

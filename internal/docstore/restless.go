@@ -92,5 +92,11 @@ func (c *Collection[K, T]) showRestless(ctx context.Context, query FeedQuery, to
 	if token.isWalking = page.More; !page.More {
 		token.walked, token.shown = settled, Value{}
 	}
-	return nil
+	if unsettled.Chapter == 0 || used == 0 {
+		return nil
+	}
+	// The states that it was shown may be later than unsettled.
+	latest, err := c.table.Feed(ctx, FeedScan{After: FeedPosition{At: settled}, Limit: 1, IsUnsettled: true})
+	token.seen, token.chapter = latest.Seen, latest.Chapter
+	return err
 }

@@ -129,8 +129,8 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 
 func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {
 	batch := docstore.FeedBatch{Until: settled}
-	reached, h := max(scan.After.At, scan.Since), t.engine.history
-	if scan.Chapter != 0 && scan.Chapter != h.at(reached) {
+	h := t.engine.history
+	if scan.Chapter != 0 && scan.Chapter != h.at(scan.Seen) {
 		batch.IsElsewhere = true
 		return batch, nil
 	}
@@ -146,6 +146,9 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 		documents, size, n := tx.Bucket(t.documents), 0, 0
 		defer func() { t.engine.scanned(tx, n, size) }()
 		entries := tx.Bucket(t.feed).Cursor()
+		if last, _ := entries.Last(); len(last) >= momentBytes {
+			batch.Seen = docstore.Moment(binary.BigEndian.Uint64(last))
+		}
 		for key, _ := entries.Seek(seekFeed(scan.After)); key != nil; key, _ = entries.Next() {
 			if n++; n%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -185,10 +188,13 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 		}
 		return nil
 	})
-	if !batch.More {
-		batch.Next = docstore.FeedPosition{At: settled}
+	if !scan.IsUnsettled {
+		if !batch.More {
+			batch.Next = docstore.FeedPosition{At: settled}
+		}
+		batch.Seen = max(batch.Seen, batch.Next.At, scan.Since)
 	}
-	batch.Chapter = h.at(max(batch.Next.At, scan.Since))
+	batch.Chapter = h.at(batch.Seen)
 	return batch, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -117,6 +118,46 @@ func TestAFollowerNoticesAFileThatWasPutBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A document changes behind what has settled, so a page does not show it. The file is put back as it was
+// before the change, and the follower, whose position it has, must not take it for shown.
+func TestAFollowerNoticesAFileWithoutAnUnsettledChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "store.db")
+		run := func(do func(articles *docstore.Collection[int64, article])) {
+			engine := open(t, path)
+			articles, err := docstore.Open[int64, article](t.Context(), engine, docstore.Spec{
+				Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "content", Settling: time.Hour},
+			})
+			must(t, err)
+			time.Sleep(2 * time.Hour) // what was there before has settled
+			do(articles)
+			shut(t, engine)
+		}
+		var page docstore.FeedPage[int64, article]
+		run(func(articles *docstore.Collection[int64, article]) {
+			must(t, articles.Insert(t.Context(), article{ID: 1}))
+			must(t, articles.Insert(t.Context(), article{ID: 2}))
+		})
+		copied, err := os.ReadFile(path)
+		must(t, err)
+		run(func(articles *docstore.Collection[int64, article]) {
+			touched := make(chan error, 1)
+			time.AfterFunc(time.Minute, func() { touched <- articles.Touch(t.Context(), 1, "content", nil) })
+			page, err = articles.Feed(t.Context(), docstore.FeedQuery{Limit: 9}) // it waits for an hour
+			must(t, errors.Join(err, <-touched))
+			if len(page.Changes) != 1 || page.Changes[0].ID != 2 {
+				t.Errorf("the follower has %v", page.Changes)
+			}
+		})
+		must(t, os.WriteFile(path, copied, 0o600))
+		run(func(articles *docstore.Collection[int64, article]) {
+			if page, err = articles.Feed(t.Context(), docstore.FeedQuery{Limit: 9, Token: page.Next}); !errors.Is(err, docstore.ErrForgotten) {
+				t.Errorf("it goes on with %d changes: %v", len(page.Changes), err)
+			}
+		})
+	})
 }
 
 func TestTheFollowersOfManyStartsGoOn(t *testing.T) {
