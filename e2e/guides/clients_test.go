@@ -168,6 +168,7 @@ func loggedIn(t *testing.T, address string, user account) sender {
 }
 
 func TestHttpClientWithItsDefaultCharsetLosesChinese(t *testing.T) {
+	longform.Only(t)
 	at := slices.IndexFunc(clients, func(c client) bool { return c.refused != nil })
 	p := start(t)
 	address := "http://" + p.HTTP + "/API.php"

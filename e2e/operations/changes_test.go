@@ -30,7 +30,7 @@ func TestChangesContinueAfterTheTokenInAFile(t *testing.T) {
 			o := operator{t, o.address}
 			file := filepath.Join(t.TempDir(), "token")
 			changes := func() (out string) {
-				for deadline := time.Now().Add(time.Minute); out == "" && time.Now().Before(deadline); { // a change waits until it is settled
+				for deadline := time.Now().Add(time.Minute); out == "" && time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) { // a change waits until it is settled
 					out = o.run("", it.noun, "changes", "--token-file", file).expect(0).out
 				}
 				return out

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 func TestClientsInOtherLanguagesGetTheirTextsBackByteForByte(t *testing.T) {
+	longform.Only(t)
 	p := launch.Start(t, binary, t.TempDir())
 	for _, client := range []struct{ language, interpreter, script string }{
 		{"Python", "python3", "client.py"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore/observed"
+	"github.com/waybook/waybook/internal/longform"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -16,6 +17,9 @@ func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
 	most := map[string]int{"uniform": 5, "towns": 6, "city": 12, "world": 5}
 	for _, layout := range slices.Sorted(maps.Keys(layouts)) {
 		t.Run(layout, func(t *testing.T) {
+			if layout == "towns" || layout == "uniform" {
+				longform.Only(t)
+			}
 			random := rand.New(rand.NewPCG(9, 10))
 			places := layouts[layout](random, 20_000)
 			queries, found, pages, atOnce := 0, 0, 0, 0
