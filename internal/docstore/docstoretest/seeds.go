@@ -18,7 +18,13 @@ const (
 // Seeds runs a test with one seed after the other, until it fails with one.
 func Seeds(t *testing.T, test func(t *testing.T, seed uint64)) {
 	t.Helper()
-	first, count := numberIn(t, firstSeedVariable, 0), numberIn(t, seedsVariable, uint64(longform.Number(20, 100)))
+	SomeSeeds(t, longform.Number(20, 100), test)
+}
+
+// SomeSeeds is Seeds with that many seeds, unless the environment says how many.
+func SomeSeeds(t *testing.T, number int, test func(t *testing.T, seed uint64)) {
+	t.Helper()
+	first, count := numberIn(t, firstSeedVariable, 0), numberIn(t, seedsVariable, uint64(number))
 	for seed := range count {
 		seed += first
 		if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { test(t, seed) }) {

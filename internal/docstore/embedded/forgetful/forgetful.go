@@ -67,11 +67,14 @@ func New(path string, random *rand.Rand) *Disk {
 }
 
 // Open opens the store in a new process.
-func (d *Disk) Open() (*embedded.Engine, error) {
+func (d *Disk) Open() (*embedded.Engine, error) { return d.OpenWithClock(time.Now) }
+
+// OpenWithClock is Open for a process with a clock of its own.
+func (d *Disk) OpenWithClock(now func() time.Time) (*embedded.Engine, error) {
 	d.mu.Lock()
 	d.isKilled = false
 	d.mu.Unlock()
-	return embedded.OpenOn(d, d.path, time.Now)
+	return embedded.OpenOn(d, d.path, now)
 }
 
 // KillAfter kills the process, or the next one, after that many steps. A write may be done in part.
@@ -86,6 +89,13 @@ func (d *Disk) Kill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.isKilled, d.untilKill = true, never
+}
+
+// IsKilled reports whether the process was killed.
+func (d *Disk) IsKilled() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.isKilled
 }
 
 // FailSync makes a sync fail, after that many that succeed.

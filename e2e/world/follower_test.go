@@ -1,0 +1,57 @@
+package world
+
+import (
+	"maps"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// follower has a copy of the contents of a kind.
+type follower struct {
+	token string
+	// titles are those of the contents, by their identifiers.
+	titles map[int64]string
+}
+
+// follow reads a page of changes. It reports whether more may follow.
+func (w *world) follow(k *kind) (more bool) {
+	f := w.followers[k]
+	page, err := k.changes(w.running, f.token)
+	switch {
+	case w.disk.IsKilled() || w.isDying && status.Code(err) == codes.Unavailable:
+		return false
+	case status.Code(err) == codes.FailedPrecondition:
+		w.note("the follower of each %s starts anew", k.name)
+		*f = follower{}
+		return true
+	case err != nil:
+		w.violated("the follower: %v", err)
+		return false
+	}
+	if f.token == "" {
+		f.titles = map[int64]string{}
+	}
+	for _, id := range page.deleted {
+		delete(f.titles, id)
+	}
+	maps.Copy(f.titles, page.titles)
+	w.note("the follower of each %s reads %d changes", k.name, len(page.titles)+len(page.deleted))
+	f.token = page.token
+	return page.hasMore
+}
+
+// hasCopy compares the copy of a follower with what there is, which clients have just read.
+func (w *world) hasCopy(k *kind) {
+	for w.follow(k) {
+	}
+	there := map[int64]string{}
+	for _, c := range w.model.contents {
+		if c.kind == k && c.exists == yes {
+			there[c.id] = c.titles[0]
+		}
+	}
+	if copied := w.followers[k].titles; !maps.Equal(copied, there) {
+		w.violated("the follower of each %s has %v; there is %v", k.name, copied, there)
+	}
+}

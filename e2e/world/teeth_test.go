@@ -1,0 +1,40 @@
+package world
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/mutants"
+	"github.com/waybook/waybook/internal/longform"
+)
+
+const mutantsFile = "testdata/mutants.txt"
+
+// Each mutant switches a protection off, and the world must find it within these seeds.
+const seedsOfMutants = "300"
+
+func TestEveryMutantIsFoundInItsSource(t *testing.T) {
+	mutants.Switched(t, mutants.Read(t, mutantsFile, ""))
+}
+
+func TestNoMutantSurvives(t *testing.T) {
+	longform.Only(t)
+	all := mutants.Read(t, mutantsFile, "")
+	built := mutants.Build(t, all)
+	for _, m := range all {
+		t.Run(m.Title, func(t *testing.T) {
+			t.Parallel()
+			output, failed := built.Run(t, m, "e2e/world", 5*time.Minute, []string{"WAYBOOK_SEEDS=" + seedsOfMutants},
+				"-test.run=^TestWhatWasPromisedHoldsThroughEverything$")
+			if !failed {
+				t.Fatalf("it survives %s seeds", seedsOfMutants)
+			}
+			seed := regexp.MustCompile(`WAYBOOK_FIRST_SEED=(\d+)`).FindStringSubmatch(output)
+			if seed == nil {
+				t.Fatalf("no seed failed:\n%s", output)
+			}
+			t.Logf("seed %s", seed[1])
+		})
+	}
+}
