@@ -161,6 +161,7 @@ type Tests struct {
 	built              map[string]string
 }
 
+// Build writes the sources with all mutants. Run builds the tests of a package from them when it first needs them.
 func Build(t *testing.T, mutants []*Mutant) *Tests {
 	t.Helper()
 	sources, built := Switched(t, mutants), &Tests{directory: t.TempDir(), built: map[string]string{}}
@@ -200,7 +201,8 @@ func (b *Tests) of(t *testing.T, pkg string) (program string) {
 	return b.built[pkg]
 }
 
-// Run runs tests of a package with a mutant, and returns what they print.
+// Run runs tests of a package with a mutant, and returns what they print and whether one failed. environment adds
+// variables, and args are flags of the test program.
 func (b *Tests) Run(t *testing.T, m *Mutant, pkg string, timeout time.Duration, environment []string, args ...string) (output string, failed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout+time.Minute)

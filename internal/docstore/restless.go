@@ -95,7 +95,7 @@ func (c *Collection[K, T]) showRestless(ctx context.Context, query FeedQuery, to
 	if unsettled.Chapter == 0 || used == 0 {
 		return nil
 	}
-	// The states that it was shown may be later than unsettled.
+	// The documents were read after unsettled, so they may have changes that it does not know.
 	latest, err := c.table.Feed(ctx, FeedScan{After: FeedPosition{At: settled}, Limit: 1, IsUnsettled: true})
 	token.seen, token.chapter = latest.Seen, latest.Chapter
 	return err

@@ -18,8 +18,8 @@ func NewSoleSource(now func() time.Time) *Source {
 }
 
 // Unmet reports whether a sole source does not know yet what was drawn in a place before it, by a process
-// whose clock may have been ahead. Its own identifiers are from from on. For other sources the answer is
-// no: what they would learn costs more than it helps beside sources that draw at the same time.
+// whose clock may have been ahead. The identifiers that the source draws are not below from. Other
+// sources are not told to ask: beside sources that draw at the same time the answer is soon old.
 func (s *Source) Unmet(place Place) (from int64, isUnmet bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
