@@ -66,6 +66,7 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) (*Di
 		MaximumSize:      maxProfiles,
 		ExpiryCalculator: otter.ExpiryWriting[int64, Profile](profileTTL),
 		StatsRecorder:    stats.NewCounter(),
+		Clock:            tickless{},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("profile cache: %w", err)
@@ -76,6 +77,14 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) (*Di
 	}
 	return &Directory{account: account, log: log, fresh: fresh, last: last}, nil
 }
+
+// tickless is a clock for a cache that removes what has expired when it needs the space, and not once a
+// second.
+type tickless struct{}
+
+func (tickless) NowNano() int64 { return time.Now().UnixNano() }
+
+func (tickless) Tick(time.Duration) <-chan time.Time { return nil }
 
 // Close ends the caches' background work. The directory must no longer be in use.
 func (d *Directory) Close(context.Context) error {
