@@ -48,6 +48,8 @@ type Disk struct {
 	// isKilled, untilKill and untilFailure are about the present process.
 	isKilled                bool
 	untilKill, untilFailure int
+	// space is how long the file may become; 0 means any length.
+	space int64
 }
 
 // sector is a sector with writes that were not synced.
@@ -103,6 +105,25 @@ func (d *Disk) FailSync(after int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.untilFailure = after
+}
+
+// Fill makes the disk full: the file may not grow any more.
+func (d *Disk) Fill() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	stat, err := os.Stat(d.path)
+	if err != nil {
+		return err
+	}
+	d.space = stat.Size()
+	return nil
+}
+
+// Empty makes space on the disk.
+func (d *Disk) Empty() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.space = 0
 }
 
 // CutPower forgets a random part of what was not synced. No engine may be open.
@@ -231,6 +252,9 @@ func (d *Disk) WriteAt(file *os.File, contents []byte, offset int64) error {
 	}
 	if err != nil {
 		contents = contents[:d.random.IntN(len(contents)/pageBytes+1)*pageBytes]
+	}
+	if d.space > 0 && offset+int64(len(contents)) > d.space {
+		return fmt.Errorf("write: %w", syscall.ENOSPC)
 	}
 	if offset%sectorBytes != 0 || len(contents)%sectorBytes != 0 {
 		return fmt.Errorf("a write of %d bytes at %d is not one of sectors", len(contents), offset)
