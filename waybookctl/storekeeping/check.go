@@ -19,7 +19,7 @@ import (
 // and counts choices that nobody has counted; with integrity.Look it writes nothing. It reads all documents, page by page. On MongoDB, services may keep running; an
 // embedded store must not be open elsewhere.
 func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
-	report = Report{Findings: []Finding{}, Collections: []CollectionReport{}}
+	report = newReport()
 	parts, err := options.parts()
 	if err != nil {
 		return report, err
@@ -46,8 +46,22 @@ func Check(ctx context.Context, options Options, mode integrity.Mode) (report Re
 	} else if err != nil {
 		return report, err
 	}
+	examined, err := options.examine(ctx, store, parts, mode)
+	examined.File = report.File
+	return examined, err
+}
+
+// Examine is the part of Check that works on any open store.
+func Examine(ctx context.Context, store docstore.Engine, mode integrity.Mode) (Report, error) {
+	return Options{}.examine(ctx, store, allParts(), mode)
+}
+
+func newReport() Report { return Report{Findings: []Finding{}, Collections: []CollectionReport{}} }
+
+func (o Options) examine(ctx context.Context, store docstore.Engine, parts []part, mode integrity.Mode) (Report, error) {
+	report := newReport()
 	for _, p := range parts {
-		c := check{options: options, mode: mode, store: store, part: p, report: &report}
+		c := check{options: o, mode: mode, store: store, part: p, report: &report}
 		if err := c.run(ctx); err != nil {
 			return report, fmt.Errorf("check %s: %w", p.name, err)
 		}
