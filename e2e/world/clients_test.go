@@ -4,25 +4,33 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // act does what a client does.
-func (w *world) act() {
-	u := w.users[w.random.IntN(len(w.users))]
+func (w *world) act(u *user) {
 	if len(w.model.contents) == 0 || w.random.IntN(12) == 0 {
-		w.add(u, kinds[w.random.IntN(len(kinds))])
+		if k := kinds[w.random.IntN(len(kinds))]; k.add != "" && w.random.IntN(2) == 0 {
+			w.add(u, k)
+		} else {
+			w.create(u, k)
+		}
 		return
 	}
 	// The first are hot.
 	c := w.model.contents[w.random.IntN(1+w.random.IntN(len(w.model.contents)))]
+	if c.requestID != "" && c.removals == 0 && (c.id == 0 || w.random.IntN(8) == 0) {
+		w.repeat(c)
+		return
+	}
 	if c.id == 0 {
 		w.list(c.owner, c.kind)
 		return
 	}
-	switch w.random.IntN(13) {
+	switch w.random.IntN(14) {
 	case 0, 1:
 		w.read(c)
 	case 2:
@@ -45,16 +53,19 @@ func (w *world) act() {
 		w.choose(c, u, "withdrawRecommendation", no)
 	case 12:
 		w.vote(c, u, w.random.IntN(2))
+	case 13:
+		w.trespass(c, u)
 	}
 }
 
 // send sends a form for a user.
 func (w *world) send(as *user, parameters ...string) reply {
-	r := w.running.send(w.t, as, parameters...)
+	p := w.anyProgram()
+	r := p.send(w, as, parameters...)
 	if r.info == "INTERNAL ERROR" {
 		r.info = ""
 	}
-	return w.answered(r, "%s: %q", as.name, parameters)
+	return w.answered(p, as, r, "%q", parameters)
 }
 
 // sendAbout sends a form about content.
@@ -62,12 +73,15 @@ func (w *world) sendAbout(c *item, as *user, function string, parameters ...stri
 	return w.send(as, append([]string{"func", function, c.kind.id, strconv.FormatInt(c.id, 10)}, parameters...)...)
 }
 
-// answered notes a reply, which is lost if its process was killed meanwhile.
-func (w *world) answered(r reply, format string, args ...any) reply {
-	if w.disk.IsKilled() || w.isFailing && !r.isDone {
+// answered notes a reply, which is lost if its program has died. A client cannot trust a refusal while
+// reads may show what is undone.
+func (w *world) answered(p *program, as *user, r reply, format string, args ...any) reply {
+	w.turns.wait(as.context())
+	w.replies++
+	if p.isGone() || w.mayUndo && !r.isDone {
 		r = reply{}
 	}
-	what := fmt.Sprintf(format, args...)
+	what := as.name + ": " + fmt.Sprintf(format, args...)
 	switch {
 	case r.isDone:
 		w.note("%s: done", what)
@@ -75,27 +89,55 @@ func (w *world) answered(r reply, format string, args ...any) reply {
 		w.note("%s: %s", what, r.info)
 	default:
 		w.note("%s: no answer", what)
-		if !w.isDying {
-			w.violated("no answer, although nobody kills")
+		if !w.mayFail {
+			w.violated("no answer, although nothing fails")
 		}
 	}
 	return r
 }
 
-func (w *world) unique(of string) string { return fmt.Sprintf("%s %d", of, len(w.history)) }
+func (w *world) unique(of string) string { return fmt.Sprintf("%s %d", of, w.tick()) }
+
+// newItem returns content that a user begins to add.
+func (w *world) newItem(owner *user, k *kind, title string) *item {
+	c := &item{
+		span: span{begun: w.tick()}, kind: k, owner: owner, first: title, titles: []string{title}, wasAdded: open, exists: open,
+		recommended: map[*user]truth{}, ballots: [2]map[*user]truth{{}, {}},
+	}
+	w.model.contents = append(w.model.contents, c)
+	return c
+}
 
 func (w *world) add(u *user, k *kind) {
 	title := w.unique(k.name)
+	c := w.newItem(u, k, title)
+	op := begin(c, true)
+	defer op.end()
 	r := w.send(u, append([]string{"func", k.add, k.title, title}, k.added...)...)
-	c := &item{
-		kind: k, owner: u, titles: []string{title}, wasAdded: no.after(r, yes), recommended: map[*user]truth{},
-		ballots: [2]map[*user]truth{{}, {}},
+	switch {
+	case r.isDone:
+		w.isAdded(c)
+		w.named(c, r.body.text(k.id))
+	case r.info != "":
+		c.wasAdded, c.exists = no, no
 	}
-	if c.exists = c.wasAdded; c.exists == yes {
-		c.id = w.number(r.body.text(k.id))
-		w.means(k.name, r.body.text(k.id), title)
+}
+
+// isAdded notes that the addition of content was acknowledged.
+func (w *world) isAdded(c *item) {
+	c.wasAdded = yes
+	if c.ended == 0 {
+		c.ended = w.tick()
 	}
-	w.model.contents = append(w.model.contents, c)
+	if c.removals == 0 {
+		c.exists = yes
+	}
+}
+
+// named notes the identifier of content that a reply shows.
+func (w *world) named(c *item, id string) {
+	c.id = w.number(id)
+	w.means(c.kind.name, id, c.first)
 }
 
 func (w *world) number(text string) int64 {
@@ -108,29 +150,31 @@ func (w *world) number(text string) int64 {
 
 // isThere compares whether content exists with a reply about it. It returns false if the reply says no
 // more of it.
-func (w *world) isThere(c *item, r reply) bool {
+func (w *world) isThere(op *op, r reply) bool {
 	switch {
 	case r.isDone:
-		w.is(c, yes)
-	case r.info == c.kind.notFound:
-		w.is(c, no)
+		w.is(op, yes)
+	case r.info == op.kind.notFound:
+		w.is(op, no)
 	case r.info != "":
-		w.violated("%s %d: %s", c.kind.name, c.id, r.info)
+		w.violated("%s %d: %s", op.kind.name, op.id, r.info)
 	}
 	return r.isDone
 }
 
 func (w *world) read(c *item) {
+	op := begin(c, false)
+	defer op.end()
 	r := w.sendAbout(c, c.owner, c.kind.get, "withIDs", "true")
-	if w.isFailing || !w.isThere(c, r) {
+	if w.mayUndo || !w.isThere(op, r) || !op.isAlone() {
 		return
 	}
 	w.hasTitle(c, r.body.text(c.kind.title))
 	w.has(c, "recommendations", r.body.text("score"), maps.Values(c.recommended))
-	if c.kind.name == "blog" {
+	if c.kind.photo == "" {
 		w.hasBallots(c, r)
 	} else {
-		w.hasParts(c, "photo", c.photos, texts(r.body.find("photos", "*", "thumbnail")), texts(r.body.find("photos", "*", "photoID")))
+		w.hasParts(c, "photo", c.photos, texts(r.body.find("photos", "*", c.kind.photo)), texts(r.body.find("photos", "*", "photoID")))
 	}
 	w.hasParts(c, "comment", c.comments, texts(r.body.find("comments", "*", "comment")), texts(r.body.find("comments", "*", "commentID")))
 }
@@ -155,26 +199,40 @@ func texts(elements []element) []string {
 }
 
 func (w *world) list(u *user, k *kind) {
-	r := w.send(u, "func", k.list, "userID", strconv.FormatInt(u.id, 10))
-	if w.isFailing || !r.isDone {
+	ops := map[*item]*op{}
+	for _, c := range w.model.of(u, k) {
+		ops[c] = begin(c, false)
+		defer ops[c].end()
+	}
+	r := w.send(u, "func", k.list, "userID", strconv.FormatInt(u.id, 10), "category", strconv.Itoa(int(category)))
+	if w.mayUndo || !r.isDone {
 		return
 	}
 	ids, titles := texts(r.body.find(k.items, "*", k.id)), texts(r.body.find(k.items, "*", k.title))
-	next := 0
-	for _, c := range w.model.contents {
-		if c.owner != u || c.kind != k {
-			continue
-		}
-		if next == len(ids) || !(c.id != 0 && w.number(ids[next]) == c.id || c.id == 0 && titles[next] == c.titles[0]) {
-			w.is(c, no)
-			continue
-		}
-		w.is(c, yes)
+	place := func(c *item) int {
 		if c.id == 0 {
-			c.id = w.number(ids[next])
-			w.means(k.name, ids[next], c.titles[0])
+			return slices.Index(titles, c.first)
 		}
-		w.hasTitle(c, titles[next])
+		return slices.Index(ids, strconv.FormatInt(c.id, 10))
+	}
+	next := 0
+	for _, c := range arranged(w.model.of(u, k), place, w.isOneClock && !k.isShared) {
+		op := ops[c]
+		if op == nil {
+			op = begin(c, false) // it was added meanwhile
+			op.existed, op.isOverlapped = open, true
+		}
+		if next == len(ids) || place(c) != next {
+			w.is(op, no)
+			continue
+		}
+		w.is(op, yes)
+		if c.id == 0 {
+			w.named(c, ids[next])
+		}
+		if op.isAlone() {
+			w.hasTitle(c, titles[next])
+		}
 		next++
 	}
 	if next < len(ids) {
@@ -183,39 +241,69 @@ func (w *world) list(u *user, k *kind) {
 }
 
 func (w *world) rename(c *item) {
+	op := begin(c, true)
+	defer op.end()
 	title := w.unique("renamed")
-	r := w.sendAbout(c, c.owner, c.kind.update, append([]string{c.kind.title, title}, c.kind.updated...)...)
-	if w.isThere(c, r) {
+	c.titles = append(c.titles, title)
+	r := w.retitled(c, c.owner, title)
+	if w.isThere(op, r) && op.isAlone() {
 		c.titles = []string{title}
-	} else if r.info == "" {
-		c.titles = append(c.titles, title)
 	}
 }
 
 func (w *world) remove(c *item) {
-	if w.isThere(c, w.removed(c)) {
-		c.exists = no
-	} else if c.exists == yes {
+	c.removals++
+	op := begin(c, true)
+	defer op.end()
+	if c.exists == yes {
 		c.exists = open
+	}
+	if w.isThere(op, w.removed(c, c.owner)) {
+		c.exists = no
+	}
+}
+
+// trespass lets a user change or remove what may belong to another.
+func (w *world) trespass(c *item, u *user) {
+	if u == c.owner {
+		return
+	}
+	op := begin(c, true)
+	defer op.end()
+	r := reply{}
+	if w.random.IntN(2) == 0 {
+		r = w.retitled(c, u, w.unique("taken"))
+	} else {
+		r = w.removed(c, u)
+	}
+	if r.isDone {
+		w.violated("%s changed %s %d of %s", u.name, c.kind.name, c.id, c.owner.name)
+	} else if r.info != "NOT OWNER" {
+		w.isThere(op, r)
 	}
 }
 
 // addPart adds a photo, or a comment.
 func (w *world) addPart(c *item, by *user, isComment bool) {
-	kind, function, parameter, id, parts := "photo", "addPhoto", "thumbnail", "photoID", &c.photos
-	if isComment || c.kind.name == "blog" {
+	kind, function, parameter, id, parts := "photo", "addPhoto", c.kind.photo, "photoID", &c.photos
+	if isComment || c.kind.photo == "" {
 		kind, function, parameter, id, parts = "comment", "addComment", "comment", "commentID", &c.comments
 	} else {
 		by = c.owner
 	}
-	p := &part{text: w.unique(kind)}
-	r := w.sendAbout(c, by, function, parameter, p.text)
-	w.isThere(c, r)
-	if p.exists = no.after(r, yes); p.exists == yes {
-		p.id = r.body.text(id)
-		w.means(kind+" of "+c.kind.name, p.id, p.text)
-	}
+	op := begin(c, true)
+	defer op.end()
+	p := &part{span: span{begun: w.tick()}, text: w.unique(kind), exists: open}
 	*parts = append(*parts, p)
+	r := w.sendAbout(c, by, function, parameter, p.text)
+	w.isThere(op, r)
+	switch {
+	case r.isDone:
+		p.ended, p.exists, p.id = w.tick(), yes, r.body.text(id)
+		w.means(kind+" of "+c.kind.name, p.id, p.text)
+	case r.info != "":
+		p.exists = no
+	}
 }
 
 func (w *world) removePart(c *item, kind string, parts []*part) {
@@ -227,27 +315,38 @@ func (w *world) removePart(c *item, kind string, parts []*part) {
 		if p.id == "" || p.exists == no && w.random.IntN(4) > 0 {
 			continue
 		}
+		op := begin(c, true)
+		defer op.end()
+		was := p.exists
+		if was == yes {
+			p.exists = open
+		}
 		r := w.sendAbout(c, c.owner, function, id, p.id)
-		if r.info == notFound {
-			if p.exists == yes {
+		switch {
+		case r.info == notFound:
+			if was == yes && op.isAlone() {
 				w.violated("%s %s of %s %d is lost", kind, p.id, c.kind.name, c.id)
 			}
 			p.exists = no
-			return
+		case w.isThere(op, r):
+			if was == no {
+				w.violated("%s %s of %s %d was back", kind, p.id, c.kind.name, c.id)
+			}
+			p.exists = no
 		}
-		if w.isThere(c, r) && p.exists == no {
-			w.violated("%s %s of %s %d was back", kind, p.id, c.kind.name, c.id)
-		}
-		p.exists = p.exists.after(r, no)
 		return
 	}
 }
 
 // choose recommends, or withdraws that.
 func (w *world) choose(c *item, u *user, function string, choice truth) {
+	op := begin(c, true)
+	defer op.end()
+	was := c.recommended[u]
+	c.recommended[u] = was.or(choice)
 	r := w.sendAbout(c, u, function)
-	there := w.isThere(c, r)
-	if c.recommended[u] = c.recommended[u].after(r, choice); there {
+	c.recommended[u] = was.after(r, choice)
+	if w.isThere(op, r) && op.isAlone() && !w.mayUndo {
 		w.has(c, "recommendations", r.body.text("score"), maps.Values(c.recommended))
 	}
 }
@@ -256,8 +355,12 @@ func (w *world) vote(c *item, u *user, choice int) {
 	if c.kind.name != "blog" {
 		return
 	}
-	r := w.sendAbout(c, u, "castVote", "choice", strconv.Itoa(choice+1))
+	op := begin(c, true)
+	defer op.end()
 	mine, other := c.ballots[choice], c.ballots[1-choice]
+	was := mine[u]
+	mine[u] = was.or(yes)
+	r := w.sendAbout(c, u, "castVote", "choice", strconv.Itoa(choice+1))
 	if r.info == "ALREADY VOTED" {
 		if other[u] == no {
 			w.violated("%s has no ballot for choice %d of blog %d", u.name, 2-choice, c.id)
@@ -265,32 +368,45 @@ func (w *world) vote(c *item, u *user, choice int) {
 		mine[u], other[u] = no, yes
 		return
 	}
-	there := w.isThere(c, r)
-	if there && other[u] == yes {
+	if mine[u] = was.after(r, yes); !w.isThere(op, r) {
+		return
+	}
+	if other[u] == yes {
 		w.violated("%s has two ballots in blog %d", u.name, c.id)
 	}
-	if mine[u] = mine[u].after(r, yes); there {
-		other[u] = no
+	if other[u] = no; op.isAlone() && !w.mayUndo {
 		w.hasBallots(c, r)
 	}
 }
 
 // hasRewards compares the rewards of a user: each blog that was ever posted has one.
 func (w *world) hasRewards(u *user) {
-	total, err := w.running.account.GetRewardTotal(context.Background(), &accountv1.GetRewardTotalRequest{UserId: u.id})
+	total, err := w.anyProgram().account.GetRewardTotal(context.Background(), &accountv1.GetRewardTotalRequest{UserId: u.id})
 	if err != nil {
 		w.violated("the rewards of %s: %v", u.name, err)
 		return
 	}
 	least, most := count(func(yield func(truth) bool) {
-		for _, c := range w.model.contents {
-			if c.owner == u && c.kind.name == "blog" && !yield(c.wasAdded) {
+		for _, c := range w.model.of(u, kinds[1]) {
+			if !yield(c.wasAdded) {
 				return
 			}
 		}
 	})
 	if total.GetTotal() < int64(least*reward) || total.GetTotal() > int64(most*reward) {
 		w.violated("%s has rewards of %d for at least %d and at most %d blogs", u.name, total.GetTotal(), least, most)
+	}
+}
+
+// hasRecommenders compares the number of recommendations with the list of those who gave them, at rest.
+func (w *world) hasRecommenders(c *item) {
+	if c.exists != yes {
+		return
+	}
+	score := w.sendAbout(c, c.owner, c.kind.get).body.text("score")
+	listed, err := c.recommenders(w.anyProgram(), c.id)
+	if w.must(err); strconv.Itoa(listed) != score {
+		w.violated("%s %d has %s recommendations, and %d users are listed", c.kind.name, c.id, score, listed)
 	}
 }
 

@@ -17,9 +17,10 @@ type follower struct {
 // follow reads a page of changes. It reports whether more may follow.
 func (w *world) follow(k *kind) (more bool) {
 	f := w.followers[k]
-	page, err := k.changes(w.running, f.token)
+	p := w.anyProgram()
+	page, err := k.changes(p, f.token)
 	switch {
-	case w.disk.IsKilled() || w.isDying && status.Code(err) == codes.Unavailable:
+	case p.isGone() || w.mayFail && (status.Code(err) == codes.Unavailable || status.Code(err) == codes.DeadlineExceeded):
 		return false
 	case status.Code(err) == codes.FailedPrecondition:
 		w.note("the follower of each %s starts anew", k.name)
@@ -39,6 +40,21 @@ func (w *world) follow(k *kind) (more bool) {
 	w.note("the follower of each %s reads %d changes", k.name, len(page.titles)+len(page.deleted))
 	f.token = page.token
 	return page.hasMore
+}
+
+// followRestless reads changes while one document does not rest. Then the operator does something.
+func (w *world) followRestless() {
+	for _, c := range w.model.contents {
+		if c.id == 0 || c.exists == no {
+			continue
+		}
+		for range 5 {
+			w.rename(c)
+			w.follow(c.kind)
+		}
+		w.system.operate()
+		return
+	}
 }
 
 // hasCopy compares the copy of a follower with what there is, which clients have just read.

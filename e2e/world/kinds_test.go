@@ -8,6 +8,7 @@ import (
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -15,13 +16,23 @@ import (
 type kind struct {
 	// name is what errors call it, id the parameter with its identifier, and title that with its title.
 	name, id, title string
-	// add, get, update and list are operations; added are the other parameters of an add.
+	// add, get, update and list are operations; added are the other parameters of an add. Landmarks have no add
+	// and no update.
 	add, get, update, list string
 	added, updated         []string
+	// isShared: a list has what all users have added.
+	isShared bool
+	// photo is the parameter with a photo; empty if there are none.
+	photo string
 	// items is the element with the items of a list.
 	items, notFound string
-	remove          func(p *program, by *user, id int64) error
-	changes         func(p *program, token string) (changes, error)
+	// create returns the identifier of what it created, or had created before by the same request.
+	create  func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
+	rename  func(ctx context.Context, p *program, by *user, id int64, title string) error
+	remove  func(ctx context.Context, p *program, by *user, id int64) error
+	changes func(p *program, token string) (changes, error)
+	// recommenders returns how many users recommend content, as their list has it.
+	recommenders func(p *program, id int64) (int, error)
 }
 
 // changes is a page of a feed.
@@ -39,11 +50,21 @@ var entry = []string{
 
 var kinds = []*kind{
 	{
-		name: "album", id: "albumID", title: "albumTitle", items: "albumList", notFound: "ALBUM NOT FOUND",
+		name: "album", id: "albumID", title: "albumTitle", photo: "thumbnail", items: "albumList", notFound: "ALBUM NOT FOUND",
 		add: "addAlbum", get: "getAlbum", update: "updateAlbum", list: "getUserAlbumList",
 		added: []string{"category", "5", "lat", "25", "lng", "121"},
-		remove: func(p *program, by *user, id int64) error {
-			_, err := p.album.DeleteAlbum(context.Background(), &albumv1.DeleteAlbumRequest{ActorId: by.id, AlbumId: id})
+		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
+			created, err := p.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+				RequestId: requestID, OwnerId: by.id, Title: title, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: here(),
+			})
+			return created.GetAlbum().GetAlbumId(), err
+		},
+		rename: func(ctx context.Context, p *program, by *user, id int64, title string) error {
+			_, err := p.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: by.id, AlbumId: id, Title: &title})
+			return err
+		},
+		remove: func(ctx context.Context, p *program, by *user, id int64) error {
+			_, err := p.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: by.id, AlbumId: id})
 			return err
 		},
 		changes: func(p *program, token string) (changes, error) {
@@ -54,13 +75,29 @@ var kinds = []*kind{
 			}
 			return c, err
 		},
+		recommenders: func(p *program, id int64) (int, error) {
+			page, err := p.album.ListRecommenders(context.Background(), &albumv1.ListRecommendersRequest{AlbumId: id})
+			return len(page.GetRecommenders()), err
+		},
 	},
 	{
 		name: "blog", id: "blogID", title: "blogTitle", items: "blogList", notFound: "BLOG NOT FOUND",
 		add: "postBlog", get: "getBlog", update: "updateBlog", list: "getUserBlogList",
 		added: append([]string{"voteDescription", "which", "choice1", "one", "choice2", "two"}, entry...), updated: entry,
-		remove: func(p *program, by *user, id int64) error {
-			_, err := p.blog.DeleteBlog(context.Background(), &blogv1.DeleteBlogRequest{ActorId: by.id, BlogId: id})
+		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
+			created, err := p.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+				RequestId: requestID, AuthorId: by.id, Type: blogv1.BlogType_BLOG_TYPE_FOOD, Location: here(), Title: title,
+				Content: "text", PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1}, Weather: blogv1.Weather(1),
+				Vote: &blogv1.NewVote{Description: "which", Choices: []string{"one", "two"}},
+			})
+			return created.GetBlog().GetBlogId(), err
+		},
+		rename: func(ctx context.Context, p *program, by *user, id int64, title string) error {
+			_, err := p.blog.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: by.id, BlogId: id, Title: &title})
+			return err
+		},
+		remove: func(ctx context.Context, p *program, by *user, id int64) error {
+			_, err := p.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: by.id, BlogId: id})
 			return err
 		},
 		changes: func(p *program, token string) (changes, error) {
@@ -71,8 +108,44 @@ var kinds = []*kind{
 			}
 			return c, err
 		},
+		recommenders: func(p *program, id int64) (int, error) {
+			page, err := p.blog.ListRecommenders(context.Background(), &blogv1.ListRecommendersRequest{BlogId: id})
+			return len(page.GetRecommenders()), err
+		},
+	}, {
+		name: "landmark", id: "POIID", title: "name", photo: "photo", items: "POIList", notFound: "POI NOT FOUND",
+		get: "getPOI", list: "getCategoryPOIList", isShared: true,
+		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
+			created, err := p.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+				RequestId: requestID, OwnerId: by.id, Name: title, Category: category, Location: here(),
+			})
+			return created.GetPoi().GetPoiId(), err
+		},
+		rename: func(ctx context.Context, p *program, by *user, id int64, title string) error {
+			_, err := p.poi.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{ActorId: by.id, PoiId: id, Name: &title})
+			return err
+		},
+		remove: func(ctx context.Context, p *program, by *user, id int64) error {
+			_, err := p.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: by.id, PoiId: id})
+			return err
+		},
+		changes: func(p *program, token string) (changes, error) {
+			page, err := p.poi.ListPoiChanges(context.Background(), &poiv1.ListPoiChangesRequest{PageToken: token, IncludePoi: true})
+			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
+			for _, each := range page.GetChanges() {
+				c.add(each.GetPoiId(), each.GetKind(), each.GetPoi().GetName())
+			}
+			return c, err
+		},
+		recommenders: func(p *program, id int64) (int, error) {
+			page, err := p.poi.ListRecommenders(context.Background(), &poiv1.ListRecommendersRequest{PoiId: id})
+			return len(page.GetRecommenders()), err
+		},
 	},
 }
+
+// category is that of all landmarks.
+const category = poiv1.PoiCategory_POI_CATEGORY_TENDER
 
 func (c *changes) add(id int64, kind typev1.ChangeKind, title string) {
 	if kind == typev1.ChangeKind_CHANGE_KIND_DELETED {
@@ -82,12 +155,36 @@ func (c *changes) add(id int64, kind typev1.ChangeKind, title string) {
 	}
 }
 
-// removed removes content by gRPC and returns what came back as a form would.
-func (w *world) removed(c *item) reply {
-	err := c.kind.remove(w.running, c.owner, c.id)
-	r := reply{isDone: err == nil}
-	if status.Code(err) == codes.NotFound {
-		r.info = c.kind.notFound
+func here() *typev1.Location { return &typev1.Location{Lat: 25, Lng: 121} }
+
+// retitled changes the title of content by a form or by gRPC, and returns what came back as a form would.
+func (w *world) retitled(c *item, as *user, title string) reply {
+	if c.kind.update != "" && w.random.IntN(2) == 0 {
+		return w.sendAbout(c, as, c.kind.update, append([]string{c.kind.title, title}, c.kind.updated...)...)
 	}
-	return w.answered(r, "%s removes %s %d by gRPC", c.owner.name, c.kind.name, c.id)
+	p := w.anyProgram()
+	err := c.kind.rename(as.context(), p, as, c.id, title)
+	return w.answered(p, as, c.kind.replyOf(err), "makes %q the title of %s %d by gRPC", title, c.kind.name, c.id)
+}
+
+// removed removes content in the same ways.
+func (w *world) removed(c *item, as *user) reply {
+	if c.kind.update != "" && w.random.IntN(2) == 0 {
+		return w.sendAbout(c, as, c.kind.update, "delete", "true")
+	}
+	p := w.anyProgram()
+	err := c.kind.remove(as.context(), p, as, c.id)
+	return w.answered(p, as, c.kind.replyOf(err), "removes %s %d by gRPC", c.kind.name, c.id)
+}
+
+// replyOf returns the reply to a form for the result of a call.
+func (k *kind) replyOf(err error) reply {
+	r := reply{isDone: err == nil}
+	switch status.Code(err) {
+	case codes.NotFound:
+		r.info = k.notFound
+	case codes.PermissionDenied:
+		r.info = "NOT OWNER"
+	}
+	return r
 }

@@ -16,13 +16,21 @@ const (
 	open
 )
 
-// after returns what is known after an operation that makes the fact so, or not so, if it happens.
+// or returns what is known while an operation is going on that makes the fact so, or not so.
+func (t truth) or(becomes truth) truth {
+	if t == becomes {
+		return t
+	}
+	return open
+}
+
+// after returns what is known after the operation.
 func (t truth) after(r reply, becomes truth) truth {
 	switch {
 	case r.isDone:
 		return becomes
-	case r.info == "" && t != becomes:
-		return open
+	case r.info == "":
+		return t.or(becomes)
 	}
 	return t
 }
@@ -46,17 +54,34 @@ type model struct {
 	contents []*item
 	// meant is what each identifier that a client has seen means, for ever: also after an old file is back.
 	meant map[string]string
+	// closed are sessions that were closed.
+	closed []session
+}
+
+// of returns the contents of a kind that a list for a user has.
+func (m model) of(owner *user, k *kind) (all []*item) {
+	for _, c := range m.contents {
+		if c.kind == k && (k.isShared || c.owner == owner) {
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // item is what the clients know of an album or a blog.
 type item struct {
+	span
 	*kind
 	owner *user
 	// id is 0 as long as no reply has named it.
 	id int64
+	// requestID is that of the request that created it by gRPC; empty if a form did.
+	requestID string
 	// wasAdded says whether it ever was, and exists whether it is still there.
 	wasAdded, exists truth
-	// titles has the title, and those of later updates without an answer.
+	// first is the title with which it was added. titles has the present one, and those of later updates
+	// that may have happened.
+	first  string
 	titles []string
 	// photos and comments are in the order of their addition.
 	photos, comments []*part
@@ -64,21 +89,84 @@ type item struct {
 	// first or the second choice is.
 	recommended map[*user]truth
 	ballots     [2]map[*user]truth
+	// changing is how many changes are going on, changes how many have begun, and removals how many of
+	// these remove it.
+	changing, changes, removals int
 }
 
 // part is a photo or a comment. Its text is unlike that of any other.
 type part struct {
+	span
 	text   string
 	id     string
 	exists truth
 }
+
+// span is the time of an addition, in ticks of the world. It has not ended if no reply said so.
+type span struct{ begun, ended int }
+
+func (s span) when() span { return s }
+
+func (s span) isBefore(other span) bool { return s.ended != 0 && s.ended < other.begun }
+
+func (w *world) tick() int {
+	w.ticks++
+	return w.ticks
+}
+
+// arranged returns what was added in the order of their places in a reply, which are below 0 if it lacks
+// them. If additions are in order, only those change places that were going on at the same time.
+func arranged[E interface{ when() span }](all []E, place func(E) int, areInOrder bool) []E {
+	all = slices.Clone(all)
+	for i := range all {
+		for ; i > 0; i-- {
+			before, after := place(all[i-1]), place(all[i])
+			if after < 0 || before >= 0 && (before < after || areInOrder && all[i-1].when().isBefore(all[i].when())) {
+				break
+			}
+			all[i-1], all[i] = all[i], all[i-1]
+		}
+	}
+	return all
+}
+
+// op is an operation on content that is going on.
+type op struct {
+	*item
+	isChange bool
+	// existed is what was known at its begin.
+	existed truth
+	// begun and removed count changes and removals as they were then. isOverlapped: a change was going on.
+	begun, removed int
+	isOverlapped   bool
+}
+
+// begin notes the begin of an operation.
+func begin(c *item, isChange bool) *op {
+	o := &op{item: c, isChange: isChange, existed: c.exists, isOverlapped: c.changing > 0}
+	if isChange {
+		c.changing++
+		c.changes++
+	}
+	o.begun, o.removed = c.changes, c.removals
+	return o
+}
+
+func (o *op) end() {
+	if o.isChange {
+		o.changing--
+	}
+}
+
+// isAlone reports whether nothing else has changed the content since the begin.
+func (o *op) isAlone() bool { return !o.isOverlapped && o.changes == o.begun }
 
 func newModel() model { return model{meant: map[string]string{}} }
 
 // clone returns the model as it is now, for the day on which its file is put back. What identifiers mean
 // stays one and the same.
 func (m model) clone() model {
-	clone := model{meant: m.meant}
+	clone := model{meant: m.meant, closed: slices.Clone(m.closed)}
 	for _, c := range m.contents {
 		copied := *c
 		copied.titles, copied.recommended = slices.Clone(c.titles), maps.Clone(c.recommended)
@@ -100,31 +188,33 @@ func cloneParts(parts []*part) []*part {
 
 // means notes that a client has seen an identifier of something.
 func (w *world) means(kind, id, what string) {
-	w.t.Helper()
 	if was, isKnown := w.model.meant[kind+id]; isKnown && was != what {
 		w.violated("%s %s was %q and is %q", kind, id, was, what)
 	}
 	w.model.meant[kind+id] = what
 }
 
-// is notes that content is there, or is not.
-func (w *world) is(c *item, there truth) {
-	w.t.Helper()
+// is notes that content is there, or is not, as the reply to an operation says.
+func (w *world) is(o *op, there truth) {
 	switch {
-	case there == no && c.exists == yes:
-		w.violated("%s %d %q is lost", c.kind.name, c.id, c.titles)
-	case there == yes && c.exists == no:
-		w.violated("%s %d %q is back", c.kind.name, c.id, c.titles)
+	case w.mayUndo:
+		return
+	case there == no && o.existed == yes && o.removals == o.removed:
+		w.violated("%s %d %q is lost", o.kind.name, o.id, o.titles)
+	case there == yes && o.existed == no:
+		w.violated("%s %d %q is back", o.kind.name, o.id, o.titles)
 	}
-	if c.wasAdded == open {
-		c.wasAdded = there
+	if !o.isAlone() {
+		return
 	}
-	c.exists = there
+	if o.wasAdded == open {
+		o.wasAdded = there
+	}
+	o.exists = there
 }
 
 // has compares a number of a reply with what it may be.
 func (w *world) has(c *item, what, number string, facts iter.Seq[truth]) {
-	w.t.Helper()
 	least, most := count(facts)
 	if n := int(w.number(number)); n < least || n > most {
 		w.violated("%s %d has %d %s; it is at least %d and at most %d", c.kind.name, c.id, n, what, least, most)
@@ -132,7 +222,6 @@ func (w *world) has(c *item, what, number string, facts iter.Seq[truth]) {
 }
 
 func (w *world) hasTitle(c *item, title string) {
-	w.t.Helper()
 	if !slices.Contains(c.titles, title) {
 		w.violated("%s %d has the title %q; it may be one of %q", c.kind.name, c.id, title, c.titles)
 	}
@@ -142,9 +231,8 @@ func (w *world) hasTitle(c *item, title string) {
 // hasParts compares the parts of content that a reply shows with those that the clients know. texts and
 // ids are in the order of the reply.
 func (w *world) hasParts(c *item, kind string, parts []*part, texts, ids []string) {
-	w.t.Helper()
 	next := 0
-	for _, p := range parts {
+	for _, p := range arranged(parts, func(p *part) int { return slices.Index(texts, p.text) }, true) {
 		if next < len(texts) && texts[next] == p.text {
 			if p.exists == no {
 				w.violated("%s %d shows %s %q again, which is gone", c.kind.name, c.id, kind, p.text)

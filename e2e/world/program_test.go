@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"testing"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -17,7 +16,8 @@ import (
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -35,95 +35,112 @@ import (
 
 // program is a running standalone without its ports.
 type program struct {
-	engine   *embedded.Engine
+	store  docstore.Engine
+	now    func() time.Time
+	newIDs func() *id.Source
+	// isGone says that the program has died, so that replies are lost.
+	isGone func() bool
+
 	stack    *process.Stack
 	services []service.Service
 	account  accountv1.AccountServiceClient
 	album    albumv1.AlbumServiceClient
 	blog     blogv1.BlogServiceClient
+	poi      poiv1.PoiServiceClient
 	edge     http.Handler
 }
 
-// start starts a program on the disk of a world.
-func start(w *world) (*program, error) {
+// start starts the program in a world. Its calls of the store take turns.
+func (p *program) start(w *world) error {
 	ctx := context.Background()
-	engine, err := w.disk.OpenWithClock(w.now)
-	if err != nil {
-		return nil, err
+	inTurn := func(ctx context.Context, _ docstoretest.Call, do func() error) error {
+		w.turns.wait(ctx)
+		return do()
 	}
-	p := &program{engine: engine, stack: &process.Stack{}}
+	store := &docstoretest.Hooked{Engine: p.store, Read: inTurn, Write: inTurn}
+	p.stack = &process.Stack{}
 	validator := protovalidate.GlobalValidator
-	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.t.Errorf("a part failed: %v", err) }}
-	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(engine, validator, env.Log)}
-	host.Deps.Now, host.Deps.NewIDs = w.now, func() *id.Source { return id.NewSoleSource(w.now) }
+	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}
+	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
+	host.Deps.Now, host.Deps.NewIDs = p.now, p.newIDs
 	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), tracing.Tracing{})
-	p.account, p.album, p.blog = accountv1.NewAccountServiceClient(channel), albumv1.NewAlbumServiceClient(channel), blogv1.NewBlogServiceClient(channel)
+	p.account, p.album = accountv1.NewAccountServiceClient(channel), albumv1.NewAlbumServiceClient(channel)
+	p.blog, p.poi = blogv1.NewBlogServiceClient(channel), poiv1.NewPoiServiceClient(channel)
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 1000 * time.Hour}})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	deps, err := content.NewDeps(host, p.account)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	albums, err := album.New(ctx, deps)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	blogs, err := blog.New(ctx, deps, blog.Config{Reward: reward, Zone: time.UTC})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	pois, err := poi.New(ctx, deps)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.services = []service.Service{accounts, albums, blogs, pois}
 	for _, each := range p.services {
 		each.Register(channel)
 	}
 	p.edge = edge.New(edge.Config{
-		Account: p.account, Album: p.album, Blog: p.blog, Poi: poiv1.NewPoiServiceClient(channel),
+		Account: p.account, Album: p.album, Blog: p.blog, Poi: p.poi,
 		Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Validator: validator,
 	})
-	return p, nil
+	return nil
 }
 
-// end ends the program, which may have been killed.
-func (p *program) end(t *testing.T) {
-	if err := p.stack.Stop(context.Background()); err != nil {
-		t.Error(err)
-	}
-	_ = p.engine.Close() // it fails after a kill
-}
+// end ends the program, which may have died. Its store stays open.
+func (p *program) end(w *world) { w.must(p.stack.Stop(context.Background())) }
+
+// sweeper is who sweeps among those that act at the same time.
+var sweeper = user{number: -1}
 
 // sweep runs the sweepers once.
 func (p *program) sweep(w *world) {
 	for _, each := range p.services {
-		if err := each.Sweep(context.Background()); err != nil && !w.isDying {
-			w.t.Error(err)
+		if err := each.Sweep(sweeper.context()); err != nil && !w.mayFail {
+			w.violated("a sweep: %v", err)
 		}
 	}
 }
 
 // user is somebody with a session.
 type user struct {
+	number int
 	id     int64
 	name   string
-	cookie string
+	token  string
 }
 
-func (p *program) newUser(t *testing.T, name string) *user {
-	made, err := p.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: name})
-	if err != nil {
-		t.Fatal(err)
+func (u *user) context() context.Context {
+	return context.WithValue(context.Background(), clientKey{}, u.number)
+}
+
+// newUser returns a new user with a number.
+func (p *program) newUser(w *world, number int) *user {
+	u := &user{number: number, name: fmt.Sprint("user ", number)}
+	made, err := p.account.CreateUser(context.Background(), &accountv1.CreateUserRequest{Name: u.name})
+	w.must(err)
+	u.id = made.GetUser().GetUserId()
+	w.must(p.logIn(u))
+	return u
+}
+
+// logIn opens a session for a user.
+func (p *program) logIn(u *user) error {
+	opened, err := p.account.OpenSession(context.Background(), &accountv1.OpenSessionRequest{UserId: u.id})
+	if err == nil {
+		u.token = opened.GetToken()
 	}
-	opened, err := p.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: made.GetUser().GetUserId()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cookie := fmt.Sprintf("id=%d; idrand=%s", made.GetUser().GetUserId(), opened.GetToken())
-	return &user{made.GetUser().GetUserId(), name, cookie}
+	return err
 }
 
 // reply is a reply to a legacy client.
@@ -164,19 +181,19 @@ func (e element) text(path ...string) string {
 }
 
 // send sends a form with the session of a user.
-func (p *program) send(t *testing.T, as *user, parameters ...string) reply {
+func (p *program) send(w *world, as *user, parameters ...string) reply {
 	form := url.Values{}
 	for i := 0; i < len(parameters); i += 2 {
 		form.Set(parameters[i], parameters[i+1])
 	}
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/API.php", strings.NewReader(form.Encode()))
+	request := httptest.NewRequestWithContext(as.context(), http.MethodPost, "/API.php", strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", as.cookie)
+	request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", as.id, as.token))
 	recorder := httptest.NewRecorder()
 	p.edge.ServeHTTP(recorder, request)
 	var r reply
 	if err := xml.Unmarshal(recorder.Body.Bytes(), &r.body); err != nil {
-		t.Errorf("%v: %v in %q", parameters, err, recorder.Body)
+		w.violated("%v: %v in %q", parameters, err, recorder.Body)
 		return r
 	}
 	if recorder.Code == http.StatusOK {

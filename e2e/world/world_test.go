@@ -1,7 +1,7 @@
-// Package world runs all of Waybook in one process on fake time, without sockets: clients, the edge and the
-// services on a store whose disk forgets what was not synced, followers, and an operator who stops, kills,
-// cuts the power, sets clocks, backs up, restores and moves. A model that knows docs/contract.md checks
-// every reply.
+// Package world runs all of Waybook in one process on fake time, without sockets: clients that act at the same
+// time, the edge and the services, followers, and an operator. It runs on one of two systems: a machine
+// with one program, whose disk forgets what was not synced, and a cluster of programs whose store fails as
+// MongoDB does. A model that knows docs/contract.md checks every reply.
 //
 // A seed decides the history. WAYBOOK_SEEDS and WAYBOOK_FIRST_SEED choose seeds.
 package world
@@ -9,98 +9,152 @@ package world
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
-	"github.com/waybook/waybook/internal/docstore/embedded/forgetful"
 	"github.com/waybook/waybook/internal/longform"
 )
 
 // steps is the length of a history, and reward what a blog earns.
 const steps, reward = 80, 10
 
-func TestWhatWasPromisedHoldsThroughEverything(t *testing.T) {
+func TestWhatWasPromisedHoldsOnAMachine(t *testing.T) {
 	empty := emptyStore(t)
+	testSeeds(t, func(w *world) system { return newMachine(w, empty) })
+}
+
+func TestWhatWasPromisedHoldsOnACluster(t *testing.T) { testSeeds(t, newCluster) }
+
+// testSeeds runs a history on a new system for each seed.
+func testSeeds(t *testing.T, build func(*world) system) {
+	began, passed, replies := time.Now(), time.Duration(0), 0
 	docstoretest.SomeSeeds(t, longform.Number(20, 150), func(t *testing.T, seed uint64) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, seed, empty)
-			for range steps {
-				if w.step(); t.Failed() {
-					break
-				}
-			}
-			if !t.Failed() {
-				w.settle()
-				w.check()
-			}
-			w.stop()
-			if t.Failed() {
-				t.Logf("history of seed %d:\n%s", seed, strings.Join(w.history, "\n"))
-			}
-		})
+		all := make([]int, steps)
+		for n := range all {
+			all[n] = n
+		}
+		first := play(t, seed, build, all)
+		passed, replies = passed+first.passed, replies+first.replies
+		if len(first.broken) > 0 {
+			shortest := shortened(first, all, func(some []int) *world { return play(t, seed, build, some) })
+			t.Errorf("%s\nhistory of seed %d:\n%s", strings.Join(shortest.broken, "\n"), seed, strings.Join(shortest.history, "\n"))
+		}
 	})
+	t.Logf("%.0f days and %d replies in %v", passed.Hours()/24, replies, time.Since(began).Round(time.Second))
 }
 
-// emptyStore returns the file of a store with all collections and no documents. Making them takes longer
-// than a history.
-func emptyStore(t *testing.T) (contents []byte) {
+// play runs some steps of the history of a seed, each as the seed chooses it for its number.
+func play(t *testing.T, seed uint64, build func(*world) system, some []int) (w *world) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, random: rand.New(rand.NewPCG(0, 0)), directory: t.TempDir()}
-		w.path = fileIn(w.directory)
-		w.disk = forgetful.New(w.path, w.random)
-		w.start()
-		w.end()
-		var err error
-		contents, err = os.ReadFile(w.path)
-		w.must(err)
+		w = newWorld(t, seed, build)
+		began := time.Now()
+		defer func() { w.passed = time.Since(began) }()
+		defer w.system.stop()
+		defer w.giveUp()
+		for _, n := range some {
+			w.source.Seed(seed, uint64(1+n)) // #nosec G115 -- not negative
+			if w.step(); len(w.broken) > 0 {
+				break
+			}
+		}
+		if len(w.broken) == 0 {
+			w.settle()
+			w.system.check()
+		}
 	})
-	return contents
+	return w
 }
 
-// world is a store with the processes that serve it one after the other, and those who use it.
-type world struct {
-	t               *testing.T
-	random          *rand.Rand
-	disk            *forgetful.Disk
-	directory, path string
-	// skew is how far the clock of the machine is ahead of the time in the bubble.
-	skew time.Duration
-	// running is the present program; nil between two.
-	running   *program
-	model     model
-	followers map[*kind]*follower
-	users     []*user
-	// kept is the last backup; nil if there is none.
-	kept *backup
-	// isDying: the process may be killed, or its disk may fail, at any write from now on.
-	isDying bool
-	// isFailing: the sync of a commit may fail. Then reads may show it, and a restart may undo it.
-	isFailing bool
-	history   []string
-}
+// cannotStart ends a history in which a program does not start.
+type cannotStart struct{}
 
-// newWorld starts a process on an empty store.
-func newWorld(t *testing.T, seed uint64, empty []byte) *world {
-	time.Sleep(time.Until(time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)))
-	w := &world{
-		t: t, random: rand.New(rand.NewPCG(seed, 0)), model: newModel(), directory: t.TempDir(),
-		followers: map[*kind]*follower{kinds[0]: {}, kinds[1]: {}},
+func (w *world) giveUp() {
+	if r := recover(); r != nil && r != (cannotStart{}) {
+		panic(r)
 	}
-	w.path = fileIn(w.directory)
-	w.must(os.WriteFile(w.path, empty, 0o600))
-	w.replaced()
-	w.start()
-	for range 3 {
-		w.users = append(w.users, w.running.newUser(t, fmt.Sprintf("user %d", len(w.users))))
+}
+
+// shortening bounds how long a history is played again and again to shorten it.
+const shortening = 20 * time.Second
+
+// shortened leaves out steps as long as a promise is broken, and returns the last world in which one was. What is
+// random beside the seed, such as identifiers, may save some steps that nobody needs.
+func shortened(w *world, all []int, play func(some []int) *world) *world {
+	began := time.Now()
+	for size := len(all) / 2; size > 0; size /= 2 {
+		for from := len(all) - size; from >= 0 && time.Since(began) < shortening; from -= size {
+			some := slices.Delete(slices.Clone(all), from, from+size)
+			if next := play(some); len(next.broken) > 0 {
+				w, all = next, some
+			}
+		}
 	}
 	return w
 }
 
-func (w *world) now() time.Time { return time.Now().Add(w.skew).UTC().Truncate(time.Millisecond) }
+// world is a store with the programs that serve it, and those who use it.
+type world struct {
+	t      *testing.T
+	source *rand.PCG
+	random *rand.Rand
+	system system
+	// programs are those that run now.
+	programs  []*program
+	turns     turns
+	model     model
+	followers map[*kind]*follower
+	users     []*user
+	// mayFail: operations may get no answer, because a process may die or the store is in trouble.
+	mayFail bool
+	// mayUndo: reads may show what is undone later, or lack what is there.
+	mayUndo bool
+	// isOneClock: all identifiers come from one clock, so that the contents of a user are in their order.
+	isOneClock bool
+	// isBlind: a closed session may be accepted for long.
+	isBlind bool
+	// ticks are the moments of the model.
+	ticks int
+	// passed is how long the history took, and replies how many there were.
+	passed  time.Duration
+	replies int
+	// history is what has happened, and broken the promises that were broken.
+	history, broken []string
+}
+
+// system is what the programs run on, with its operator.
+type system interface {
+	// operate does what operators do, and what happens to machines.
+	operate()
+	// revive starts programs in the place of those that have died. It may let others die.
+	revive()
+	// calm ends all trouble.
+	calm()
+	// check looks at the store as waybookctl does.
+	check()
+	// stop ends all programs.
+	stop()
+}
+
+// newWorld starts programs on an empty store.
+func newWorld(t *testing.T, seed uint64, build func(*world) system) *world {
+	time.Sleep(time.Until(time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)))
+	source := rand.NewPCG(seed, 0)
+	w := &world{
+		t: t, source: source, random: rand.New(source), model: newModel(),
+		followers: map[*kind]*follower{kinds[0]: {}, kinds[1]: {}, kinds[2]: {}},
+	}
+	w.system = build(w)
+	for range 4 {
+		w.users = append(w.users, w.anyProgram().newUser(w, len(w.users)))
+	}
+	return w
+}
+
+func (w *world) anyProgram() *program { return w.programs[w.random.IntN(len(w.programs))] }
 
 // upTo returns a duration below another.
 func (w *world) upTo(most time.Duration) time.Duration {
@@ -109,18 +163,16 @@ func (w *world) upTo(most time.Duration) time.Duration {
 
 // note adds a line to the history.
 func (w *world) note(format string, args ...any) {
-	w.history = append(w.history, w.now().Format("02 15:04:05.000 ")+fmt.Sprintf(format, args...))
+	w.history = append(w.history, time.Now().UTC().Format("02 15:04:05.000 ")+fmt.Sprintf(format, args...))
 }
 
-// violated reports a broken promise.
+// violated notes a broken promise.
 func (w *world) violated(format string, args ...any) {
-	w.t.Helper()
 	w.note("BROKEN: "+format, args...)
-	w.t.Errorf(format, args...)
+	w.broken = append(w.broken, fmt.Sprintf(format, args...))
 }
 
 func (w *world) must(err error) {
-	w.t.Helper()
 	if err != nil {
 		w.violated("%v", err)
 	}
@@ -129,39 +181,81 @@ func (w *world) must(err error) {
 // step does one thing, of clients mostly.
 func (w *world) step() {
 	time.Sleep(w.upTo(300 * time.Millisecond))
-	if w.disk.IsKilled() || w.isDying && w.random.IntN(8) == 0 {
-		w.die()
-	}
+	w.system.revive()
+	u := w.users[w.random.IntN(len(w.users))]
 	switch n := w.random.IntN(100); {
+	case n < 2:
+		w.changeSession(u)
+	case n < 4:
+		w.useClosedSession()
+	case n < 60:
+		w.act(u)
 	case n < 80:
-		w.act()
-	case n < 88:
+		w.together()
+	case n < 86:
 		w.follow(kinds[w.random.IntN(len(kinds))])
+	case n < 88:
+		w.followRestless()
 	default:
-		w.operate()
+		w.system.operate()
 	}
 }
 
-func (w *world) start() {
+// together lets several users act at the same time, and perhaps a sweep.
+func (w *world) together() {
+	w.note("at the same time:")
+	var all []func()
+	for _, number := range w.random.Perm(len(w.users))[:2+w.random.IntN(len(w.users)-1)] {
+		all = append(all, func() { w.act(w.users[number]) })
+	}
+	if p := w.anyProgram(); w.random.IntN(4) == 0 {
+		all = append(all, func() { p.sweep(w) })
+	}
+	w.turns.run(w.random, all)
+	w.note("each has ended")
+}
+
+// run starts a program.
+func (w *world) run(p *program) *program {
 	w.note("start")
-	p, err := start(w)
-	if err != nil {
+	if err := p.start(w); err != nil {
 		w.violated("start: %v", err)
-		w.t.FailNow()
+		panic(cannotStart{})
 	}
-	w.running = p
+	return p
 }
 
-func (w *world) end() {
-	w.note("end")
-	w.running.end(w.t)
-	w.running = nil
+// pass lets time pass, with sweeps as often as two hundred times. In trouble, when each takes long, there are
+// twenty.
+func (w *world) pass(long time.Duration) {
+	w.note("%v pass", long)
+	most := time.Duration(200)
+	if w.mayUndo {
+		most = 20
+	}
+	step := max(time.Minute, long/most)
+	for left := long; left > 0; left -= step {
+		time.Sleep(min(left, step))
+		for _, p := range w.programs {
+			p.sweep(w)
+		}
+	}
 }
 
-// stop ends the world.
-func (w *world) stop() {
-	w.disk.Kill()
-	if w.running != nil {
-		w.end()
+// settle checks everything at rest: each content, each list, the rewards, and the copies of the followers.
+func (w *world) settle() {
+	w.system.calm()
+	w.note("settle")
+	w.pass(5 * time.Minute)
+	w.mayUndo, w.isBlind = false, false
+	w.readAll()
+	for _, c := range w.model.contents {
+		w.hasRecommenders(c)
+	}
+	for _, u := range w.users {
+		w.hasRewards(u)
+	}
+	for _, k := range kinds {
+		w.hasCopy(k)
 	}
 }

@@ -1,0 +1,161 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+// cluster runs two programs on a store that fails as MongoDB does.
+type cluster struct {
+	*world
+	shards int
+	store  *docstoretest.Replica
+	// members are the programs, each in its place.
+	members [2]*member
+	// isTroubled: the store is in trouble.
+	isTroubled bool
+}
+
+// member is a program of a cluster.
+type member struct {
+	*program
+	// skew is how far the clock of its machine is ahead of the time in the bubble.
+	skew time.Duration
+	// isDying: it dies at the write after so many more.
+	isDying, isDead bool
+	writesLeft      int
+}
+
+func newCluster(w *world) system {
+	c := &cluster{world: w, shards: 1 + w.random.IntN(2)}
+	c.store = docstoretest.NewReplica(w.t, docstoretest.ReplicaSettings{Shards: c.shards})
+	for place := range c.members {
+		c.start(place)
+	}
+	return c
+}
+
+// start starts a program in a place, whose clock goes on.
+func (c *cluster) start(place int) {
+	m := &member{}
+	if former := c.members[place]; former != nil {
+		m.skew = former.skew
+	}
+	now := func() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
+	m.program = &program{
+		store: &docstoretest.Hooked{Engine: c.store.Process(), Read: m.read, Write: m.write}, now: now,
+		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: func() bool { return m.isDead },
+	}
+	c.members[place] = m
+	c.run(m.program)
+	c.programs = append(c.programs, m.program)
+	c.judge()
+}
+
+// end ends the program in a place.
+func (c *cluster) end(place int) {
+	c.note("end of the program in place %d", place)
+	gone := c.members[place].program
+	gone.end(c.world)
+	c.programs = slices.DeleteFunc(c.programs, func(p *program) bool { return p == gone })
+}
+
+// judge decides what may happen to operations from now on.
+func (c *cluster) judge() {
+	c.mayUndo = c.mayUndo || c.isTroubled
+	c.mayFail = c.isTroubled
+	c.isBlind = c.mayUndo && c.shards > 1
+	for _, m := range c.members {
+		c.mayFail = c.mayFail || m != nil && m.isDying
+	}
+}
+
+func (m *member) read(_ context.Context, _ docstoretest.Call, do func() error) error {
+	if m.isDead {
+		return docstoretest.ErrBroken
+	}
+	return do()
+}
+
+func (m *member) write(_ context.Context, _ docstoretest.Call, do func() error) error {
+	if m.isDead {
+		return docstoretest.ErrBroken
+	}
+	if m.writesLeft--; !m.isDying || m.writesLeft > 0 {
+		return do()
+	}
+	m.isDead = true
+	return errors.Join(do(), docstoretest.ErrBroken)
+}
+
+func (c *cluster) operate() {
+	place := c.random.IntN(len(c.members))
+	switch c.random.IntN(8) {
+	case 0:
+		c.note("stop and start")
+		c.end(place)
+		c.start(place)
+	case 1, 2:
+		c.members[place].isDying, c.members[place].writesLeft = true, 1+c.random.IntN(10)
+		c.note("the program in place %d dies at its write %d", place, c.members[place].writesLeft)
+		c.judge()
+	case 3:
+		by := c.upTo(20*time.Minute) - 10*time.Minute
+		c.note("the clock in place %d steps by %v", place, by)
+		c.members[place].skew += by
+	case 4:
+		c.pass(c.upTo(3 * time.Hour))
+	case 5:
+		c.pass(c.upTo(10 * 24 * time.Hour))
+	case 6:
+		c.note("the store is in trouble")
+		c.store.Trouble(c.random.Uint64())
+		c.isTroubled = true
+		c.judge()
+	case 7:
+		c.settle()
+	}
+}
+
+func (c *cluster) revive() {
+	for place, m := range c.members {
+		if m.isDead {
+			c.end(place)
+			c.start(place)
+		}
+	}
+}
+
+func (c *cluster) calm() {
+	c.store.Settle()
+	c.isTroubled = false
+	for place, m := range c.members {
+		if m.isDying {
+			c.end(place)
+			c.start(place)
+		}
+	}
+	c.judge()
+}
+
+func (c *cluster) check() {
+	c.note("the store is checked")
+	report, err := storekeeping.Examine(context.Background(), c.store.Process(), integrity.Look)
+	c.must(err)
+	for _, finding := range report.Findings {
+		c.violated("the check finds %+v", finding)
+	}
+}
+
+func (c *cluster) stop() {
+	for place := range c.members {
+		c.end(place)
+	}
+}
