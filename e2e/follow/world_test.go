@@ -77,7 +77,7 @@ func startReplica(t *testing.T, store docstore.Engine) replica {
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: time.Nanosecond}
 	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: time.Hour}}))
-	deps := must(content.NewDeps(host, direct{server: accounts}))
+	deps := content.NewDeps(host, direct{server: accounts})
 	albums := must(album.New(t.Context(), deps))
 	services := []service.Service{accounts, albums}
 	listener := must(process.Listen(t.Context(), "grpc", "127.0.0.1:0"))

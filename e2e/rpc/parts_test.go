@@ -74,7 +74,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	host.Deps.Now = p.clock
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: kept}
 	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}}))(t)
-	deps := must(content.NewDeps(host, direct{server: accounts, parts: p}))(t)
+	deps := content.NewDeps(host, direct{server: accounts, parts: p})
 	albums := must(album.New(t.Context(), deps))(t)
 	blogs := must(blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC}))(t)
 	pois := must(poi.New(t.Context(), deps))(t)

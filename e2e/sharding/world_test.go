@@ -121,7 +121,7 @@ func (c *cluster) start(store docstore.Engine) *replica {
 	}
 	accounts, err := account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: time.Hour}})
 	must(t, err)
-	deps, err := content.NewDeps(host, p.account)
+	deps := content.NewDeps(host, p.account)
 	must(t, err)
 	albums, err := album.New(t.Context(), deps)
 	must(t, err)

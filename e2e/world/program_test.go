@@ -70,10 +70,7 @@ func (p *program) start(w *world) error {
 	if err != nil {
 		return err
 	}
-	deps, err := content.NewDeps(host, p.account)
-	if err != nil {
-		return err
-	}
+	deps := content.NewDeps(host, p.account)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return err

@@ -47,11 +47,7 @@ func (p Program) Main() {
 			if err != nil {
 				return nil, err
 			}
-			deps, err := NewDeps(host, accountv1.NewAccountServiceClient(connection))
-			if err != nil {
-				return nil, err
-			}
-			return p.New(ctx, deps)
+			return p.New(ctx, NewDeps(host, accountv1.NewAccountServiceClient(connection)))
 		},
 	}.Main()
 }
@@ -68,16 +64,13 @@ type Deps struct {
 
 // NewDeps returns the dependencies of a program's services of content. They share one cache
 // of profiles, which reports its lookups in the host's metrics and closes with the host.
-func NewDeps(host service.Host, account accountv1.AccountServiceClient) (Deps, error) {
-	directory, err := profiles.NewDirectory(account, host.Log)
-	if err != nil {
-		return Deps{}, err
-	}
+func NewDeps(host service.Host, account accountv1.AccountServiceClient) Deps {
+	directory := profiles.NewDirectory(account, host.Log)
 	host.Stack.Push("profiles", directory.Close)
 	counting := &choices.Background{}
 	host.Stack.Push("counting", counting.Wait)
 	countLookups(host.Metrics, directory)
-	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Counting: counting}, nil
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Counting: counting}
 }
 
 func countLookups(metrics *process.Metrics, directory *profiles.Directory) {

@@ -41,10 +41,7 @@ func newHost(t *testing.T) service.Host {
 
 func TestTheNameCacheHasMetrics(t *testing.T) {
 	host, accounts := newHost(t), &oneUser{}
-	deps, err := content.NewDeps(host, accounts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	deps := content.NewDeps(host, accounts)
 	deps.Profiles.Show(t.Context(), 1)
 	deps.Profiles.Show(t.Context(), 1, 1)
 	accounts.away = errors.New("away")

@@ -119,9 +119,7 @@ func newFixture(t *testing.T, config Config) *fixture {
 	}
 	f.deps.Now = func() time.Time { return f.time }
 	f.deps.Account = f.account
-	if f.deps.Profiles, err = profiles.NewDirectory(f.account, f.deps.Log); err != nil {
-		t.Fatal(err)
-	}
+	f.deps.Profiles = profiles.NewDirectory(f.account, f.deps.Log)
 	t.Cleanup(func() {
 		if err := f.deps.Profiles.Close(context.Background()); err != nil {
 			t.Error(err)

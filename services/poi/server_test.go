@@ -54,9 +54,7 @@ func newObservedServer(t testing.TB, tell func(observed.Call)) *Server {
 		t.Fatal(err)
 	}
 	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), validator, slog.New(slog.DiscardHandler))}
-	if deps.Profiles, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
-		t.Fatal(err)
-	}
+	deps.Profiles = profiles.NewDirectory(everybody{}, deps.Log)
 	t.Cleanup(func() {
 		if err := deps.Profiles.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -111,10 +111,7 @@ func newServices(
 	if err != nil {
 		return nil, nil, err
 	}
-	deps, err := content.NewDeps(host, accountClient)
-	if err != nil {
-		return nil, nil, err
-	}
+	deps := content.NewDeps(host, accountClient)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, nil, err

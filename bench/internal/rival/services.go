@@ -31,10 +31,7 @@ func StartServices(ctx context.Context, env process.Env, metrics *process.Metric
 	if err != nil {
 		return nil, err
 	}
-	deps, err := content.NewDeps(host, accountv1.NewAccountServiceClient(channel))
-	if err != nil {
-		return nil, err
-	}
+	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(channel))
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, err

@@ -15,10 +15,7 @@ func BenchmarkShow(b *testing.B) {
 		a.names[id] = fmt.Sprint("旅人", id)
 		ids = append(ids, id)
 	}
-	d, err := NewDirectory(a, slog.New(slog.DiscardHandler))
-	if err != nil {
-		b.Fatal(err)
-	}
+	d := NewDirectory(a, slog.New(slog.DiscardHandler))
 	defer func() {
 		if err := d.Close(b.Context()); err != nil {
 			b.Error(err)

@@ -61,21 +61,17 @@ type Stats struct {
 }
 
 // NewDirectory returns a directory of the users of an account service.
-func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) (*Directory, error) {
-	fresh, err := otter.New(&otter.Options[int64, Profile]{
-		MaximumSize:      maxProfiles,
-		ExpiryCalculator: otter.ExpiryWriting[int64, Profile](profileTTL),
-		StatsRecorder:    stats.NewCounter(),
-		Clock:            tickless{},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("profile cache: %w", err)
+func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) *Directory {
+	return &Directory{
+		account: account, log: log,
+		fresh: otter.Must(&otter.Options[int64, Profile]{
+			MaximumSize:      maxProfiles,
+			ExpiryCalculator: otter.ExpiryWriting[int64, Profile](profileTTL),
+			StatsRecorder:    stats.NewCounter(),
+			Clock:            tickless{},
+		}),
+		last: otter.Must(&otter.Options[int64, Profile]{MaximumSize: maxProfiles}),
 	}
-	last, err := otter.New(&otter.Options[int64, Profile]{MaximumSize: maxProfiles})
-	if err != nil {
-		return nil, fmt.Errorf("profile cache: %w", err)
-	}
-	return &Directory{account: account, log: log, fresh: fresh, last: last}, nil
 }
 
 // tickless is a clock for a cache that removes what has expired when it needs the space, and not once a

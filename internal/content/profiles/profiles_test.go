@@ -82,10 +82,7 @@ func (a *accounts) calls() int {
 func inBubble(t *testing.T, test func(*testing.T, *accounts, *Directory)) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &accounts{names: map[int64]string{1: "阿海", 2: "小旅人"}}
-		d, err := NewDirectory(a, slog.New(slog.DiscardHandler))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := NewDirectory(a, slog.New(slog.DiscardHandler))
 		test(t, a, d)
 		if err := d.Close(t.Context()); err != nil {
 			t.Error(err)
