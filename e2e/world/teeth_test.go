@@ -27,7 +27,7 @@ func TestNoMutantSurvives(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.Title, func(t *testing.T) {
 			t.Parallel()
-			output, failed := built.Run(t, m, "e2e/world", 5*time.Minute, []string{"WAYBOOK_SEEDS=" + seedsOfMutants},
+			output, failed := built.Run(t, m, "e2e/world", 20*time.Minute, []string{"WAYBOOK_SEEDS=" + seedsOfMutants},
 				"-test.run=^TestWhatWasPromisedHolds")
 			if !failed {
 				t.Fatalf("it survives %s seeds", seedsOfMutants)
