@@ -145,15 +145,17 @@ func OpenAndReport(ctx context.Context, uri, database string, waits func(locatio
 }
 
 // settings returns the settings of the client. Those that the engine's promises depend on
-// override the URI.
+// override the URI. Its timeoutMS would bound each call without a deadline, and so the build of an index.
 func settings(uri string) *options.ClientOptions {
-	return options.Client().SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(connectTimeout).
+	settings := options.Client().SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(connectTimeout).
 		SetHeartbeatInterval(heartbeat).ApplyURI(uri).
 		SetWriteConcern(writeconcern.Majority()).
 		SetReadConcern(readconcern.Local()).
 		SetReadPreference(readpref.Primary()).
 		SetRetryWrites(true).
 		SetRetryReads(true)
+	settings.Timeout = nil
+	return settings
 }
 
 // awaitServer waits for a primary until ctx ends, not only for selectionTimeout. It does not

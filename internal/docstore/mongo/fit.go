@@ -123,7 +123,7 @@ func (t *table) checkIDKind(ctx context.Context) error {
 
 // checkFit returns an error if a document lacks a field of the indexes or has it with
 // another type. The server would accept such a document, but scans would not find it. It
-// reads the whole collection, once.
+// reads the whole collection, once, and for as long as that takes.
 func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	alternatives := bson.A{}
 	for _, index := range indexes {
@@ -137,7 +137,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	if len(alternatives) == 0 {
 		return nil
 	}
-	misfits, _, err := t.find(ctx, query{filter: t.alive(bson.D{{Key: "$or", Value: alternatives}}), limit: 1, comment: everywhere})
+	misfits, _, err := t.find(ctx, query{filter: t.alive(bson.D{{Key: "$or", Value: alternatives}}), limit: 1, comment: everywhere, isUnlimited: true})
 	if err != nil || len(misfits) == 0 {
 		return err
 	}

@@ -77,6 +77,7 @@ type storedIndex struct {
 	Key       bson.D   `bson:"key"`
 	Unique    bool     `bson:"unique"`
 	Sparse    bool     `bson:"sparse"`
+	Hidden    bool     `bson:"hidden"`
 	Partial   bson.Raw `bson:"partialFilterExpression"`
 	Collation bson.Raw `bson:"collation"`
 }
@@ -85,7 +86,7 @@ type storedIndex struct {
 // what that refuses. Its name does not matter, nor that it has the documents that lack the field of a
 // sparse one.
 func (s storedIndex) serves(index docstore.Index) bool {
-	return s.Unique == index.Unique && (!s.Sparse || index.Sparse) && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
+	return !s.Hidden && s.Unique == index.Unique && (!s.Sparse || index.Sparse) && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
 }
 
 // isSimple reports whether a collation compares strings by their bytes.
@@ -164,6 +165,9 @@ func (t *table) reconcile(ctx context.Context, mayChange bool) (created []string
 		if err != nil {
 			return nil, err
 		}
+		if err := t.show(ctx, stored); err != nil {
+			return nil, err
+		}
 		present, missing := t.match(stored)
 		if len(stored)+len(missing) == 0 { // no index creates the collection
 			return nil, t.make(ctx)
@@ -187,27 +191,50 @@ func (t *table) reconcile(ctx context.Context, mayChange bool) (created []string
 	}
 }
 
+// show makes the hidden indexes visible that serve declared ones. No query uses a hidden index, and the server
+// keeps it up to date: https://www.mongodb.com/docs/manual/core/index-hidden/.
+func (t *table) show(ctx context.Context, stored map[string]storedIndex) error {
+	for name, index := range stored {
+		if !index.Hidden {
+			continue
+		}
+		index.Hidden = false
+		if !slices.ContainsFunc(indexesOf(t.spec), index.serves) {
+			continue
+		}
+		err := t.engine.database.RunCommand(ctx, bson.D{
+			{Key: "collMod", Value: t.spec.Name}, {Key: "index", Value: bson.D{{Key: "name", Value: name}, {Key: "hidden", Value: false}}},
+			{Key: "writeConcern", Value: bson.D{{Key: "w", Value: "majority"}}},
+		}).Err()
+		if err != nil {
+			return fmt.Errorf("show the hidden index %q of collection %q: %w", name, t.spec.Name, err)
+		}
+		stored[name] = index
+	}
+	return nil
+}
+
 // create creates indexes. For those that are present, it waits until they are built: the
 // list of a server does not tell these apart.
 //
 // The server does not learn the deadline of ctx, because it would abort a build then. A
-// later start would begin it again, and never end it.
+// later start would begin it again, and never end it. By default, a build ends only when all voting
+// members have built the index, so one that is down would block the start.
 func (t *table) create(ctx context.Context, present, missing []named) error {
-	unlimited, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := withoutDeadline(ctx)
 	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	ctx = unlimited
+	byMajority := options.CreateIndexes().SetCommitQuorumMajority()
 	var models []mongo.IndexModel
 	for _, index := range missing {
 		models = append(models, index.model())
 	}
 	if len(models) > 0 {
-		if _, err := t.collection.Indexes().CreateMany(ctx, models); err != nil {
+		if _, err := t.collection.Indexes().CreateMany(ctx, models, byMajority); err != nil {
 			return fmt.Errorf("build indexes of collection %q: %w", t.spec.Name, err)
 		}
 	}
 	for _, index := range present {
-		if _, err := t.collection.Indexes().CreateOne(ctx, index.model()); err != nil {
+		if _, err := t.collection.Indexes().CreateOne(ctx, index.model(), byMajority); err != nil {
 			return fmt.Errorf("wait for index %q of collection %q: %w", index.name, t.spec.Name, err)
 		}
 	}

@@ -25,6 +25,7 @@ func TestAnIndexServesIfItHasAllDocumentsInTheDeclaredOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, change := range map[string]func(*storedIndex){
+		"hidden":       func(s *storedIndex) { s.Hidden = true },
 		"not unique":   func(s *storedIndex) { s.Unique = false },
 		"sparse":       func(s *storedIndex) { s.Sparse = true },
 		"partial":      func(s *storedIndex) { s.Partial = document },
@@ -123,6 +124,13 @@ func (c *catalog) answer(command string, body bson.Raw) bson.D {
 			c.indexes[stored.Name] = index
 		}
 		return done
+	case "collMod":
+		name, isOfIndex := body.Lookup("index", "name").StringValueOK()
+		if !isOfIndex {
+			return done
+		}
+		c.indexes[name] = slices.DeleteFunc(slices.Clone(c.indexes[name]), func(e bson.E) bool { return e.Key == "hidden" })
+		return done
 	}
 	return firstBatch()
 }
@@ -165,38 +173,64 @@ func TestAConflictThatStaysEndsTheStart(t *testing.T) {
 	}
 }
 
+// scansOf returns the finds of a peer that look for documents that do not fit an index.
+func scansOf(p *peer) []bson.Raw {
+	return slices.DeleteFunc(p.commands("find"), func(find bson.Raw) bool { return !strings.Contains(find.String(), "$or") })
+}
+
 func TestAStartWaitsForIndexesAndReadsTheCollectionOnlyIfOneIsMissing(t *testing.T) {
 	c := &catalog{indexes: make(map[string]bson.D)}
-	scans := func(peer *peer) (n int) {
-		for _, find := range peer.commands("find") {
-			if strings.Contains(find.String(), "$or") {
-				n++
-			}
-		}
-		return n
-	}
 	for start, want := range []struct{ scans, creates int }{{1, 1}, {0, 3}} {
 		engine, peer := openOn(t, c.answer)
 		if _, err := engine.Open(t.Context(), usersTable().spec); err != nil {
 			t.Fatal(err)
 		}
 		// A server that is asked to create an index which is being built answers when it is built.
-		if got := len(peer.commands("createIndexes")); got != want.creates || scans(peer) != want.scans {
-			t.Errorf("start %d: %d commands create indexes and %d read the collection, want %+v", start, got, scans(peer), want)
+		if got := len(peer.commands("createIndexes")); got != want.creates || len(scansOf(peer)) != want.scans {
+			t.Errorf("start %d: %d commands create indexes and %d read the collection, want %+v", start, got, len(scansOf(peer)), want)
 		}
 	}
 }
 
 func TestAServerIsNotToldToAbortABuildWhenTheStartsTimeEnds(t *testing.T) {
-	engine, peer := openOn(t, (&catalog{indexes: make(map[string]bson.D)}).answer)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	if _, err := engine.Open(ctx, usersTable().spec); err != nil {
-		t.Fatal(err)
+	for name, start := range map[string]struct {
+		ctx     context.Context
+		options string
+	}{
+		"a start with a deadline": {ctx, ""},
+		"a start without one":     {t.Context(), ""},
+		"a URI with a time limit": {t.Context(), "&timeoutMS=5000"},
+		"a deadline and a limit":  {ctx, "&timeoutMS=5000"},
+	} {
+		c := &catalog{indexes: make(map[string]bson.D)}
+		for range 2 { // the second start waits for the builds of the first
+			engine, peer := openWith(t, ofReplicaSet, start.options, c.answer)
+			if _, err := engine.Open(start.ctx, usersTable().spec); err != nil {
+				t.Fatal(err)
+			}
+			for _, command := range append(peer.commands("createIndexes"), scansOf(peer)...) {
+				if limit, err := command.LookupErr("maxTimeMS"); err == nil {
+					t.Errorf("%s: the server may take %s ms for %s", name, limit, nameOf(command))
+				}
+			}
+		}
 	}
-	for _, command := range peer.commands("createIndexes") {
-		if limit, err := command.LookupErr("maxTimeMS"); err == nil {
-			t.Errorf("the server may build for %s ms", limit)
+}
+
+// A member that is down, or one that builds no indexes, must not keep a majority of the set from a build.
+func TestAMajorityEndsABuild(t *testing.T) {
+	c := &catalog{indexes: make(map[string]bson.D)}
+	for range 2 {
+		engine, peer := openOn(t, c.answer)
+		if _, err := engine.Open(t.Context(), usersTable().spec); err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range peer.commands("createIndexes") {
+			if quorum, _ := command.Lookup("commitQuorum").StringValueOK(); quorum != "majority" {
+				t.Errorf("%s waits for %q", command, quorum)
+			}
 		}
 	}
 }
@@ -216,6 +250,35 @@ func TestAStartThatEndsStopsWaitingForABuild(t *testing.T) {
 	close(answered)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The planner passes over a hidden index, so queries would read the whole collection.
+func TestAStartShowsAHiddenIndexAgain(t *testing.T) {
+	c := &catalog{indexes: make(map[string]bson.D)}
+	engine, _ := openOn(t, c.answer)
+	if _, err := engine.Open(t.Context(), usersTable().spec); err != nil {
+		t.Fatal(err)
+	}
+	c.indexes["email"] = append(c.indexes["email"], bson.E{Key: "hidden", Value: true})
+	engine, peer := openOn(t, c.answer)
+	inspection, err := engine.Inspect(t.Context(), usersTable().spec)
+	if err != nil || !slices.Equal(inspection.Missing, []string{"email"}) || len(inspection.Undeclared) > 0 {
+		t.Errorf("got %+v, %v", inspection, err)
+	}
+	if _, err := engine.Open(t.Context(), usersTable().spec); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"collMod":"users","index":{"name":"email","hidden":false},"writeConcern":{"w":"majority"}`
+	sent := peer.commands("collMod")
+	if len(sent) != 1 {
+		t.Fatalf("got %v", sent)
+	}
+	if got, err := bson.MarshalExtJSON(sent[0], false, false); err != nil || !strings.HasPrefix(string(got), want) {
+		t.Errorf("got  %s, %v\nwant %s…", got, err, want)
+	}
+	if inspection, err = engine.Inspect(t.Context(), usersTable().spec); err != nil || len(inspection.Missing) > 0 {
+		t.Errorf("afterwards: got %+v, %v", inspection, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"net"
 	"slices"
@@ -18,6 +17,8 @@ import (
 type peer struct {
 	t      *testing.T
 	answer func(command string, body bson.Raw) bson.D
+	// role is what a reply to hello says of the server's role.
+	role bson.D
 
 	mu   sync.Mutex
 	seen []bson.Raw
@@ -25,14 +26,45 @@ type peer struct {
 
 var done = bson.D{{Key: "ok", Value: 1}}
 
-// openOn returns an engine on a peer.
+// The roles of a peer.
+var (
+	ofReplicaSet = bson.D{{Key: "setName", Value: "rs"}}
+	ofRouter     = bson.D{{Key: "msg", Value: "isdbgrid"}}
+)
+
+// openOn returns an engine on a peer of a replica set.
 func openOn(t *testing.T, answer func(command string, body bson.Raw) bson.D) (*Engine, *peer) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	return openWith(t, ofReplicaSet, "", answer)
+}
+
+// openWith returns an engine on a peer, with more options in the URI.
+func openWith(t *testing.T, role bson.D, options string, answer func(command string, body bson.Raw) bson.D) (*Engine, *peer) {
+	t.Helper()
+	p := &peer{t: t, answer: answer, role: role}
+	engine, err := Open(t.Context(), "mongodb://"+p.listen()+"/?directConnection=true"+options, "db")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &peer{t: t, answer: answer}
+	closeAtEnd(t, engine)
+	return engine, p
+}
+
+func closeAtEnd(t *testing.T, engine *Engine) {
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// listen serves until the test ends, and returns the address.
+func (p *peer) listen() (address string) {
+	p.t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -43,17 +75,13 @@ func openOn(t *testing.T, answer func(command string, body bson.Raw) bson.D) (*E
 			serving.Go(func() { p.serve(conn) })
 		}
 	})
-	engine, err := Open(t.Context(), "mongodb://"+listener.Addr().String()+"/?directConnection=true", "db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(engine.Close(), listener.Close()); err != nil {
-			t.Error(err)
+	p.t.Cleanup(func() {
+		if err := listener.Close(); err != nil {
+			p.t.Error(err)
 		}
 		serving.Wait()
 	})
-	return engine, p
+	return listener.Addr().String()
 }
 
 // commands returns the commands with this name that the peer has received.
@@ -109,7 +137,7 @@ func (p *peer) serve(conn net.Conn) {
 
 func (p *peer) reply(opcode uint32, message []byte) ([]byte, error) {
 	if opcode == opQuery {
-		greeting, err := bson.Marshal(greeting())
+		greeting, err := bson.Marshal(p.greeting())
 		return append(append(make([]byte, 16), 1, 0, 0, 0), greeting...), err
 	}
 	body, err := bodyOf(message)
@@ -119,7 +147,7 @@ func (p *peer) reply(opcode uint32, message []byte) ([]byte, error) {
 	answer := done
 	switch name := nameOf(body); name {
 	case "hello", "isMaster":
-		answer = greeting()
+		answer = p.greeting()
 	case "ping", "endSessions":
 	default:
 		p.mu.Lock()
@@ -158,12 +186,12 @@ func bodyOf(message []byte) (bson.Raw, error) {
 	return bson.Marshal(body)
 }
 
-func greeting() bson.D {
-	return append(bson.D{
+func (p *peer) greeting() bson.D {
+	return append(append(bson.D{
 		{Key: "isWritablePrimary", Value: true}, {Key: "minWireVersion", Value: 0}, {Key: "maxWireVersion", Value: 21},
 		{Key: "maxBsonObjectSize", Value: 16 << 20}, {Key: "maxMessageSizeBytes", Value: 48 << 20}, {Key: "maxWriteBatchSize", Value: 100000},
-		{Key: "setName", Value: "rs"}, {Key: "logicalSessionTimeoutMinutes", Value: 30},
-	}, done...)
+		{Key: "logicalSessionTimeoutMinutes", Value: 30},
+	}, p.role...), done...)
 }
 
 // firstBatch is the answer to a find or a list.

@@ -171,14 +171,20 @@ type query struct {
 	at docstore.Moment
 	// isWhole keeps the fields that no read returns.
 	isWhole bool
+	// isUnlimited lets the server read for as long as it takes.
+	isUnlimited bool
 }
 
 // find runs a query. more reports that the server ended its reply before the limit, because
 // of the reply's size. The batch is one larger than the limit, since a server that could
-// fill a batch exactly would leave a cursor open. Every query has a time limit on the
-// server, which the driver's own Find would omit.
+// fill a batch exactly would leave a cursor open. A query has a time limit on the
+// server unless it is unlimited. The driver's own Find would omit the limit.
 func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more bool, err error) {
-	ctx, cancel := bounded(ctx)
+	limit := bounded
+	if q.isUnlimited {
+		limit = withoutDeadline
+	}
+	ctx, cancel := limit(ctx)
 	defer cancel()
 	command := bson.D{{Key: "find", Value: t.collection.Name()}, {Key: "filter", Value: q.filter}}
 	if len(q.order) > 0 {
@@ -252,6 +258,17 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, longestFind)
+}
+
+// withoutDeadline returns a context that ends with ctx, and from which the driver derives no time limit on the
+// server.
+func withoutDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	unlimited, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	return unlimited, func() {
+		stop()
+		cancel()
+	}
 }
 
 // unknownWhole is the assumed size of a document before the first scan, in bytes, and

@@ -185,6 +185,7 @@ func shardCommands(database string, spec docstore.Spec, shards []string, isEmpty
 			{database, bson.D{
 				{Key: "createIndexes", Value: spec.Name},
 				{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: key}, {Key: "name", Value: hashedIndex}}}},
+				{Key: "commitQuorum", Value: "majority"},
 			}},
 			{"admin", bson.D{{Key: "shardCollection", Value: namespace}, {Key: "key", Value: key}}},
 		}

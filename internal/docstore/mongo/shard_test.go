@@ -100,7 +100,7 @@ func TestTheCommandsThatShardACollection(t *testing.T) {
 		want    []string
 	}{
 		"by id": {keyedSpec(), []string{"a", "b"}, false, []string{
-			`db {"createIndexes":"sessions","indexes":[{"key":{"_id":"hashed"},"name":"_id_hashed"}]}`,
+			`db {"createIndexes":"sessions","indexes":[{"key":{"_id":"hashed"},"name":"_id_hashed"}],"commitQuorum":"majority"}`,
 			`admin {"shardCollection":"db.sessions","key":{"_id":"hashed"}}`,
 		}},
 		"by place, with documents": {placedSpec(), []string{"a", "b"}, false, []string{
