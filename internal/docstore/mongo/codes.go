@@ -101,14 +101,20 @@ func passesBefore(code int) bool {
 		return true
 	// No category. Something else is under way, which ends.
 	case 46, // LockBusy: another operation on the catalog
+		70,    // ShardNotFound: the router has not learned of a new shard
 		107,   // LockFailed
 		109,   // ConfigurationInProgress
 		112,   // WriteConflict: the storage engine gave up after many tries
 		117,   // ConflictingOperationInProgress
 		133,   // FailedToSatisfyReadPreference: the router knows no primary
 		149,   // NoConfigPrimary
+		187,   // LinearizableReadConcernError: no majority has confirmed the primary
+		194,   // BalancerInterrupted
+		199,   // ReplicaSetMonitorRemoved: the router forgets a shard that is removed
+		200,   // ChunkRangeCleanupPending
 		203,   // ShardingStateNotInitialized
 		208,   // TooManyLocks
+		211,   // KeyNotFound: the server has not got the key of the cluster time
 		215,   // DatabaseDropPending
 		216,   // ElectionInProgress
 		264,   // TooManyFilesOpen
@@ -122,6 +128,7 @@ func passesBefore(code int) bool {
 		363,   // RetryableTransactionInProgress
 		365,   // TemporarilyUnavailable: the cache of the storage engine is full
 		371,   // UserWritesBlocked: by an operator, during a migration of the cluster
+		414,   // AddOrRemoveShardInProgress
 		12586, // BackgroundOperationInProgressForDatabase
 		12587, // BackgroundOperationInProgressForNamespace
 		56846: // ConfigServerUnreachable

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"sync/atomic"
 	"time"
@@ -26,6 +25,10 @@ const (
 	// longestFind bounds a query on the server if its caller has no deadline.
 	longestFind = 5 * time.Minute
 )
+
+// local is the read concern of a read that wants no other. A find that names none has the default of the
+// cluster, which an administrator may change.
+const local = "local"
 
 // The read concerns of what no failover undoes. Before the primary replies to a linearizable read, it has a
 // majority acknowledge everything that the read has seen.
@@ -165,7 +168,7 @@ func (t *table) Count(ctx context.Context, where docstore.Where) (int64, error) 
 type query struct {
 	filter, order, fields bson.D
 	skip, limit           int
-	// concern and comment are the read concern and the comment; empty for none.
+	// concern is the read concern; empty for local. comment is the comment; empty for none.
 	concern, comment string
 	// at, unless 0, is the cluster time that the read has reached, in what a majority has.
 	at docstore.Moment
@@ -196,52 +199,40 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	if q.skip > 0 {
 		command = append(command, bson.E{Key: "skip", Value: int64(q.skip)})
 	}
-	if q.concern != "" {
-		command = append(command, bson.E{Key: "readConcern", Value: bson.D{{Key: "level", Value: q.concern}}})
-	}
+	concern := bson.D{{Key: "level", Value: cmp.Or(q.concern, local)}}
 	if q.at != 0 {
-		command = append(command, bson.E{Key: "readConcern", Value: bson.D{
-			{Key: "level", Value: majority}, {Key: "afterClusterTime", Value: timestampOf(q.at)},
-		}})
+		concern = bson.D{{Key: "level", Value: majority}, {Key: "afterClusterTime", Value: timestampOf(q.at)}}
 	}
+	command = append(command, bson.E{Key: "readConcern", Value: concern})
 	if q.comment != "" {
 		command = append(command, bson.E{Key: "comment", Value: q.comment})
 	}
 	command = append(command, bson.E{Key: "limit", Value: int64(q.limit)}, bson.E{Key: "batchSize", Value: int32(q.limit + 1)})
-	reply, err := t.engine.read(ctx, command)
+	cursor, err := t.engine.read(ctx, command)
 	if err != nil {
 		return nil, false, err
 	}
-	batch, err := reply.Lookup("cursor", "firstBatch").Array().Values()
-	if err != nil {
-		return nil, false, fmt.Errorf("reply to find: %w", err)
-	}
-	documents = make([]bson.Raw, len(batch))
-	for i, value := range batch {
+	defer func() { _ = cursor.Close(ctx) }() // the server closes it in the end
+	for cursor.RemainingBatchLength() > 0 && cursor.Next(ctx) {
 		if q.isWhole {
-			documents[i] = bytes.Clone(value.Document())
+			documents = append(documents, bytes.Clone(cursor.Current))
 		} else {
-			documents[i] = t.shown(value.Document())
+			documents = append(documents, t.shown(cursor.Current))
 		}
 	}
-	cursor := reply.Lookup("cursor", "id").AsInt64()
-	if cursor != 0 {
-		_ = t.engine.database.RunCommand(ctx, bson.D{
-			{Key: "killCursors", Value: t.collection.Name()}, {Key: "cursors", Value: bson.A{cursor}},
-		}).Err() // the server closes it in the end
-	}
-	return documents, cursor != 0, nil
+	return documents, cursor.ID() != 0, cursor.Err()
 }
 
 // read runs a command that only reads, and repeats it once after a failure that may pass,
-// as the driver does with its own reads.
-func (e *Engine) read(ctx context.Context, command bson.D) (bson.Raw, error) {
+// as the driver does with its own reads. The cursor closes itself on the server that opened it, which may be
+// one of several routers.
+func (e *Engine) read(ctx context.Context, command bson.D) (*mongo.Cursor, error) {
 	primary := options.RunCmd().SetReadPreference(readpref.Primary())
-	reply, err := e.database.RunCommand(ctx, command, primary).Raw()
+	cursor, err := e.database.RunCommandCursor(ctx, command, primary)
 	if err != nil && mayPass(err) && ctx.Err() == nil {
-		reply, err = e.database.RunCommand(ctx, command, primary).Raw()
+		cursor, err = e.database.RunCommandCursor(ctx, command, primary)
 	}
-	return reply, err
+	return cursor, err
 }
 
 // mayPass reports whether a read that failed may succeed at once on the same or on a new
