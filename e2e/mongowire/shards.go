@@ -1,7 +1,9 @@
 package mongowire
 
 import (
+	"bytes"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -190,8 +192,8 @@ func isHashed(index bson.Raw) bool {
 	return strings.Contains(key.String(), `"hashed"`)
 }
 
-// query answers listShards and a find in config.collections by _id, and returns nil for any other
-// command.
+// query answers listShards, a find in config.collections by _id and one in config.chunks by the collection's
+// uuid, which ignores a limit. It returns nil for any other command.
 func (s *shards) query(command Command) bson.Raw {
 	if command.Name == "listShards" {
 		list := bson.A{}
@@ -200,17 +202,35 @@ func (s *shards) query(command Command) bson.Raw {
 		}
 		return document(bson.D{{Key: "shards", Value: list}, {Key: "ok", Value: 1.0}})
 	}
-	if command.Name != "find" || command.namespace() != "config.collections" {
-		return nil
-	}
-	id, _ := command.Body.Lookup("filter", "_id").StringValueOK()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	batch := []bson.Raw{}
-	if key := s.keys[id]; key != nil {
-		batch = append(batch, document(bson.D{{Key: "_id", Value: id}, {Key: "key", Value: key}}))
+	switch {
+	case command.Name == "find" && command.namespace() == "config.collections":
+		id, _ := command.Body.Lookup("filter", "_id").StringValueOK()
+		if key := s.keys[id]; key != nil {
+			batch = append(batch, document(bson.D{{Key: "_id", Value: id}, {Key: "uuid", Value: uuidOf(id)}, {Key: "key", Value: key}}))
+		}
+	case command.Name == "find" && command.namespace() == "config.chunks":
+		_, uuid, _ := command.Body.Lookup("filter", "uuid").BinaryOK()
+		for namespace, ranges := range s.ranges {
+			if of := uuidOf(namespace); bytes.Equal(of.Data, uuid) {
+				for i, each := range ranges {
+					batch = append(batch, document(bson.D{{Key: "_id", Value: int32(i)}, {Key: "uuid", Value: of}, {Key: "shard", Value: each.Shard}}))
+				}
+			}
+		}
+	default:
+		return nil
 	}
 	return batchReply(command, "firstBatch", batch, 0)
+}
+
+// uuidOf returns the unique identifier of a collection.
+func uuidOf(namespace string) bson.Binary {
+	hash := fnv.New128a()
+	hash.Write([]byte(namespace))
+	return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: hash.Sum(nil)}
 }
 
 // listed adds the hashed indexes to a list of indexes. FerretDB has no collection that has no other index

@@ -122,7 +122,7 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 		}
 		return docstore.Moment(t.engine.commit.moments.durable.Load()), nil
 	}
-	return t.settled.Read(ctx, t.spec.SettlingTime(), durable, func(settled docstore.Moment) (docstore.FeedBatch, error) {
+	return t.settled.Read(ctx, t.spec.SettlingTime(), durable, func(settled, _ docstore.Moment) (docstore.FeedBatch, error) {
 		return t.readFeed(ctx, scan, settled)
 	})
 }

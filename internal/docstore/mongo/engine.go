@@ -226,8 +226,10 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 		if _, err := t.reconcile(ctx, false); err != nil {
 			return err
 		}
-		_, err := t.backfill(ctx)
-		return err
+		if _, err := t.backfill(ctx); err != nil {
+			return err
+		}
+		return t.checkStamping(ctx)
 	})
 	if err != nil {
 		return nil, err

@@ -17,6 +17,9 @@ import (
 // errMisfit reports stored documents that Open finds incompatible with the declaration.
 var errMisfit = errors.New("stored documents do not fit the declaration")
 
+// errUnfit reports a server that lacks what the engine's promises need.
+var errUnfit = errors.New("the server does not fit")
+
 // errRefused reports that the server has rejected a write, for a reason that stays.
 var errRefused = errors.New("refused by the server")
 
@@ -35,7 +38,7 @@ func portError(ctx context.Context, err error) error {
 	case err == nil, errors.As(err, &duplicate),
 		errors.Is(err, docstore.ErrNotFound), errors.Is(err, docstore.ErrConflict),
 		errors.Is(err, errRefused),
-		(errors.Is(err, errMisfit) || errors.Is(err, errNotPrepared)) && ctx.Err() == nil:
+		(errors.Is(err, errMisfit) || errors.Is(err, errUnfit) || errors.Is(err, errNotPrepared)) && ctx.Err() == nil:
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %v", ctx.Err(), err)
@@ -99,7 +102,9 @@ func (t *table) duplicate(failure mongo.WriteError) error {
 //	E11000 duplicate key error collection: db.things index: NAME dup key: { a: "…" }
 //
 // Only the text before the first " dup key:" is free of user data. A mongos puts the same
-// text into a longer message.
+// text into a longer message. DocumentDB, the extension of PostgreSQL, has no keys and says
+//
+//	Duplicate key violation on the requested collection: Index 'NAME'
 func (t *table) duplicateIn(answer bson.Raw, message string) (index string) {
 	var server struct {
 		Keys bson.D `bson:"keyPattern"`
@@ -115,8 +120,12 @@ func (t *table) duplicateIn(answer bson.Raw, message string) (index string) {
 			return declared.Name
 		}
 	}
-	_, rest, _ := strings.Cut(message, " index: ")
+	_, rest, isMongoDB := strings.Cut(message, " index: ")
 	name, _, _ := strings.Cut(rest, " ")
+	if !isMongoDB {
+		_, rest, _ = strings.Cut(message, ": Index '")
+		name, _, _ = strings.Cut(rest, "'")
+	}
 	if name == primaryIndex {
 		return docstore.IDIndex
 	}

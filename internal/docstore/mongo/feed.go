@@ -10,8 +10,9 @@ import (
 
 // Feed reads the index of changes up to a cluster time that all shards knew a settling time ago. Each
 // later write has a later stamp, and each write with an earlier stamp has ended since, or takes longer
-// than the settling time. The reads are at a time that a majority has acknowledged, so a server that is
-// no longer the primary cannot serve them.
+// than the settling time. The reads are at the present time, because a server that has reached the settled
+// time need not have all those writes. A majority has acknowledged it, so a server that is no longer the
+// primary cannot serve them.
 func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstore.FeedBatch, err error) {
 	if err := t.spec.CheckFeed(scan); err != nil {
 		return batch, err
@@ -21,8 +22,8 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 			batch, err = t.readUnsettled(ctx, scan)
 			return err
 		}
-		batch, err = t.settled.Read(ctx, t.spec.SettlingTime(), t.announceTime, func(settled docstore.Moment) (docstore.FeedBatch, error) {
-			return t.readFeed(ctx, scan, settled)
+		batch, err = t.settled.Read(ctx, t.spec.SettlingTime(), t.announceTime, func(settled, present docstore.Moment) (docstore.FeedBatch, error) {
+			return t.readFeed(ctx, scan, settled, present)
 		})
 		return err
 	})
@@ -59,7 +60,7 @@ func (t *table) announceTime(ctx context.Context) (docstore.Moment, error) {
 }
 
 // readFeed reads the changes after a position.
-func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {
+func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled, present docstore.Moment) (docstore.FeedBatch, error) {
 	batch := docstore.FeedBatch{Until: settled, Next: docstore.FeedPosition{At: settled}}
 	if scan.Since == 0 {
 		scan.Since = settled
@@ -68,7 +69,7 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 	limit := size.likelyToFit(scan.Limit+1, scan.MaxBytes, 0)
 	found, more, err := t.find(ctx, query{
 		filter: changesAfter(scan, settled), order: byChange(), fields: projection(scan.Fields, stampFields()), limit: limit,
-		at: settled, comment: t.comment(), isWhole: true,
+		at: present, comment: t.comment(), isWhole: true,
 	})
 	if err != nil {
 		return batch, err
@@ -96,7 +97,7 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 		batch.Next = docstore.FeedPosition{At: last.At, ID: last.ID}
 	}
 	// The state is read last: what it says to be forgotten may be missing above.
-	batch.Chapter, batch.Forgotten, err = t.stateAt(ctx, settled)
+	batch.Chapter, batch.Forgotten, err = t.stateAt(ctx, present)
 	batch.IsElsewhere = scan.Chapter != 0 && scan.Chapter != batch.Chapter
 	return batch, err
 }

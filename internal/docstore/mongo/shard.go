@@ -9,14 +9,19 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/pause"
 )
 
 // ErrShardKey reports that a collection has a shard key under which _id, or another unique
 // index, is not unique over all shards.
 var ErrShardKey = errors.New("the shard key of the collection does not keep ids and unique indexes unique over all shards")
+
+// unauthorized is the error code of a command that the user of the URI may not run.
+const unauthorized = 13
 
 // Placement is the placement of a collection on the server.
 type Placement string
@@ -35,30 +40,37 @@ const (
 
 // Placement returns the placement of a collection and changes nothing. Errors: ErrShardKey.
 func (e *Engine) Placement(ctx context.Context, spec docstore.Spec) (Placement, error) {
-	placement := NoCluster
-	err := e.call(ctx, func() error {
+	placement, _, err := e.entryOf(ctx, spec)
+	return placement, err
+}
+
+// entryOf returns the placement of a collection and its entry in the catalog of the cluster.
+func (e *Engine) entryOf(ctx context.Context, spec docstore.Spec) (placement Placement, entry shardEntry, err error) {
+	err = e.call(ctx, func() error {
 		if !e.isRouter {
 			return nil
 		}
-		var entry shardEntry
 		name := bson.D{{Key: "_id", Value: e.database.Name() + "." + spec.Name}}
 		err := e.client.Database("config").Collection("collections").FindOne(ctx, name).Decode(&entry)
-		if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		switch {
+		case hasCode(err, unauthorized):
+			return fmt.Errorf("read config.collections, for which the user needs the role clusterMonitor: %w", err)
+		case err != nil && !errors.Is(err, mongo.ErrNoDocuments):
 			return fmt.Errorf("read config.collections: %w", err)
 		}
 		placement = entry.placement()
 		return nil
 	})
 	if err != nil {
-		return NoCluster, err
+		return NoCluster, entry, err
 	}
-	return placement, placement.check(spec)
+	return placement, entry, placement.check(spec)
 }
 
 // Shard shards a collection as declared, if the server is a sharded cluster and the
 // collection is not sharded yet. An empty collection that is sharded by place is spread evenly
-// over all shards at once; the balancer of the cluster spreads another one. It returns the
-// resulting placement. Errors: ErrShardKey.
+// over all shards at once, also if an earlier call was interrupted; the balancer of the cluster spreads
+// another one. It returns the resulting placement. Errors: ErrShardKey.
 func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	if err := e.call(ctx, func() error { return e.claim(ctx) }); err != nil {
 		return NoCluster, err
@@ -67,21 +79,62 @@ func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, erro
 }
 
 func (e *Engine) shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
-	placement, err := e.Placement(ctx, spec)
-	if err != nil || placement != OnOneShard || spec.Sharding == docstore.OneShard {
+	placement, entry, err := e.entryOf(ctx, spec)
+	if err != nil || placement == NoCluster || placement == ShardedByID || spec.Sharding == docstore.OneShard {
 		return placement, err
 	}
 	shards, isEmpty, err := e.shardsFor(ctx, spec)
 	if err != nil {
 		return placement, err
 	}
-	for _, command := range shardCommands(e.database.Name(), spec, shards, isEmpty) {
-		err := e.call(ctx, func() error { return e.client.Database(command.database).RunCommand(ctx, command.body).Err() })
-		if err != nil {
+	commands := shardCommands(e.database.Name(), spec, shards, isEmpty)
+	if placement == ShardedByPlace {
+		if commands = commands[1:]; len(commands) == 0 {
+			return placement, nil
+		}
+		if ranges, err := e.countRanges(ctx, entry, len(shards)); err != nil || ranges == len(shards) {
+			return placement, err
+		}
+	}
+	for _, command := range commands {
+		if err := e.runInCluster(ctx, command); err != nil {
 			return placement, fmt.Errorf("shard collection %s: %w", spec.Name, err)
 		}
 	}
 	return e.Placement(ctx, spec)
+}
+
+// shardTries bounds how often a command that shards is tried, with awaitPause in between. A move of a range
+// waits for others in this way: the balancer's, or one that was interrupted.
+const shardTries = 20
+
+// runInCluster runs a command until no other operation is in its way.
+func (e *Engine) runInCluster(ctx context.Context, command command) error {
+	for try := 1; ; try++ {
+		err := e.call(ctx, func() error { return e.client.Database(command.database).RunCommand(ctx, command.body).Err() })
+		if !errors.Is(err, docstore.ErrUnavailable) || try == shardTries {
+			return err
+		}
+		if err := pause.For(ctx, awaitPause); err != nil {
+			return err
+		}
+	}
+}
+
+// countRanges counts the ranges of a sharded collection, up to a number.
+func (e *Engine) countRanges(ctx context.Context, entry shardEntry, atMost int) (n int, err error) {
+	err = e.call(ctx, func() error {
+		ofCollection := bson.D{{Key: "uuid", Value: entry.UUID}}
+		cursor, err := e.client.Database("config").Collection("chunks").Find(ctx, ofCollection, options.Find().SetLimit(int64(atMost)))
+		if err != nil {
+			return fmt.Errorf("read config.chunks: %w", err)
+		}
+		var ranges []bson.Raw
+		err = cursor.All(ctx, &ranges)
+		n = len(ranges)
+		return err
+	})
+	return n, err
 }
 
 // shardsFor returns the names of the shards of the cluster, and whether a collection is empty.
@@ -110,10 +163,17 @@ func (e *Engine) shardsFor(ctx context.Context, spec docstore.Spec) (names []str
 	return names, isEmpty, err
 }
 
-// asksRouter asks the server whether it is a router.
+// asksRouter asks the server whether it is a router. A server that is alone has neither linearizable reads nor
+// a cluster time.
 func (e *Engine) asksRouter(ctx context.Context) (bool, error) {
 	reply, err := e.client.Database("admin").RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Raw()
-	return err == nil && isRouter(reply), err
+	if err != nil || isRouter(reply) {
+		return err == nil, err
+	}
+	if _, err := reply.LookupErr("setName"); err != nil {
+		return false, fmt.Errorf("%w: it is neither a member of a replica set nor a mongos; start mongod with --replSet and run rs.initiate()", errUnfit)
+	}
+	return false, nil
 }
 
 // isRouter reports whether a reply to hello is from a mongos, the router of a sharded
@@ -126,8 +186,9 @@ func isRouter(hello bson.Raw) bool {
 // shardEntry is the entry of a collection in the cluster's catalog. Since MongoDB 8 the
 // catalog also has collections that were moved to one shard; they are unsplittable.
 type shardEntry struct {
-	Key          bson.D `bson:"key"`
-	Unsplittable bool   `bson:"unsplittable"`
+	Key          bson.D      `bson:"key"`
+	Unsplittable bool        `bson:"unsplittable"`
+	UUID         bson.Binary `bson:"uuid"`
 }
 
 // placement returns the placement of the collection. For a shard key other than _id it
@@ -176,7 +237,7 @@ type command struct {
 //
 // A hashed key spreads an empty collection at once; a collection with documents needs the index
 // first. A collection sharded by place has the index of its declaration. Of an empty one, each shard
-// gets a range of the places; moveRange splits at its bounds.
+// gets a range of the places; moveRange splits at its bounds, and changes nothing if the range is there.
 func shardCommands(database string, spec docstore.Spec, shards []string, isEmpty bool) []command {
 	namespace := database + "." + spec.Name
 	if spec.Sharding == docstore.ByID {

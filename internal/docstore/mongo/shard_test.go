@@ -3,6 +3,7 @@ package mongo
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -127,5 +128,86 @@ func TestTheCommandsThatShardACollection(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", name, got, c.want)
 		}
+	}
+}
+
+// cluster is a cluster of two shards for a peer, with an empty collection.
+type cluster struct {
+	catalog
+	// key is the shard key of the collection, and chunks is how many parts it has.
+	key    bson.D
+	chunks int
+	// moves has the codes by which the next moves are refused.
+	moves []int
+}
+
+func (c *cluster) answer(command string, body bson.Raw) bson.D {
+	switch database, _ := body.Lookup("$db").StringValueOK(); {
+	case command == "listShards":
+		return append(bson.D{{Key: "shards", Value: bson.A{bson.D{{Key: "_id", Value: "a"}}, bson.D{{Key: "_id", Value: "b"}}}}}, done...)
+	case command == "shardCollection":
+		c.key, c.chunks = bson.D{{Key: docstore.PlaceField, Value: 1}}, 1
+		return done
+	case command == "moveRange" && len(c.moves) > 0:
+		code := c.moves[0]
+		c.moves = c.moves[1:]
+		return refusal(code)
+	case command == "moveRange":
+		if to, _ := body.Lookup("toShard").StringValueOK(); to == "b" {
+			c.chunks = 2
+		}
+		return done
+	case command == "find" && database == "config" && nameIn(body) == "collections" && c.key != nil:
+		return firstBatch(bson.D{{Key: "_id", Value: "db.albums"}, {Key: "uuid", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}, {Key: "key", Value: c.key}})
+	case command == "find" && database == "config" && nameIn(body) == "chunks":
+		var chunks []bson.D
+		for i := range c.chunks {
+			chunks = append(chunks, bson.D{{Key: "_id", Value: i}})
+		}
+		return firstBatch(chunks...)
+	}
+	return c.catalog.answer(command, body)
+}
+
+// nameIn returns the collection of a find.
+func nameIn(find bson.Raw) string { return find.Index(0).Value().StringValue() }
+
+func TestAPreparationSpreadsACollectionThatAnInterruptedOneHasSharded(t *testing.T) {
+	const unauthorized = 13
+	c := &cluster{catalog: catalog{indexes: make(map[string]bson.D)}, moves: []int{unauthorized}}
+	engine, peer := openWith(t, ofRouter, "", c.answer)
+	if _, err := engine.Shard(t.Context(), placedSpec()); err == nil || errors.Is(err, docstore.ErrUnavailable) {
+		t.Fatalf("got %v", err)
+	}
+	for i, want := range []int{3, 3} { // a third preparation finds it spread
+		placement, err := engine.Shard(t.Context(), placedSpec())
+		if err != nil || placement != ShardedByPlace || c.chunks != 2 {
+			t.Errorf("preparation %d: it is %s in %d parts, %v", i+2, placement, c.chunks, err)
+		}
+		if n := len(peer.commands("moveRange")); n != want {
+			t.Errorf("preparation %d: %d moves, want %d", i+2, n, want)
+		}
+	}
+	if n := len(peer.commands("shardCollection")); n != 1 {
+		t.Errorf("the collection was sharded %d times", n)
+	}
+}
+
+func TestAMoveThatAnotherOneHoldsUpIsTriedAgain(t *testing.T) {
+	for _, code := range []int{46, 117, 194, 200} { // LockBusy, ConflictingOperationInProgress, BalancerInterrupted, ChunkRangeCleanupPending
+		c := &cluster{catalog: catalog{indexes: make(map[string]bson.D)}, moves: []int{code}}
+		engine, peer := openWith(t, ofRouter, "", c.answer)
+		placement, err := engine.Shard(t.Context(), placedSpec())
+		if n := len(peer.commands("moveRange")); err != nil || placement != ShardedByPlace || n != 3 {
+			t.Errorf("%d: it is %s after %d moves, %v", code, placement, n, err)
+		}
+	}
+}
+
+func TestAUserWhoMayNotReadTheCatalogOfAClusterLearnsTheRole(t *testing.T) {
+	engine, _ := openWith(t, ofRouter, "", func(string, bson.Raw) bson.D { return refusal(13) })
+	_, err := engine.Placement(t.Context(), placedSpec())
+	if err == nil || !strings.Contains(err.Error(), "clusterMonitor") || errors.Is(err, docstore.ErrUnavailable) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -97,9 +97,18 @@ func (t *table) tick(ctx context.Context) (docstore.Moment, feedState, error) {
 		err = feeds.FindOneAndUpdate(ctx, byName, update, options).Decode(&state)
 	}
 	if err == nil && state.Now.IsZero() {
-		err = fmt.Errorf("the server does not stamp: the feed of %s has no time", t.spec.Name)
+		err = fmt.Errorf("%w: it does not stamp by $currentDate, so followers of %s would miss changes", errUnfit, t.spec.Name)
 	}
 	return momentOf(state.Now), state, err
+}
+
+// checkStamping returns an error if the server does not stamp the documents of a collection that needs it.
+func (t *table) checkStamping(ctx context.Context) error {
+	if t.spec.Feed == nil && !t.spec.Tombstones {
+		return nil
+	}
+	_, _, err := t.tick(ctx)
+	return err
 }
 
 // RenewFeeds begins a new epoch of each feed, and returns how many feeds there are. So the tokens of before are
