@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -59,7 +60,7 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 
 // backfillField changes the documents in batches. The field begins an index, so each batch is
 // found without reading others. Each command names the documents that it
-// changes and sets a constant where the field is missing, so a repeated command changes nothing
+// changes, finds them by _id rather than among all that lack the field, and sets a constant where the field is missing, so a repeated command changes nothing
 // twice. Documents that it misses, in a range that moves between shards, are left to the next
 // batch or the next sweep.
 func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
@@ -78,7 +79,7 @@ func (t *table) backfillField(ctx context.Context, field string, value docstore.
 				}
 			}
 			filter := append(t.placed(ids...), lacks...)
-			result, err := t.collection.UpdateMany(ctx, filter, bson.D{update})
+			result, err := t.collection.UpdateMany(ctx, filter, bson.D{update}, options.UpdateMany().SetHint(byIDOrder()))
 			if err != nil {
 				return err
 			}

@@ -63,22 +63,17 @@ func (t *table) refusal(failure mongo.WriteError) (refusal, err error) {
 	return fmt.Errorf("%w: %v", errRefused, failure), nil
 }
 
-// Update changes the document, and reads what it returns by the same command. If no document matches, it
-// checks whether the id exists, to tell ErrConflict from ErrNotFound.
+// Update changes the document, and reads what it returns by the same command.
 func (t *table) Update(ctx context.Context, change docstore.Change) (before bson.Raw, err error) {
 	filter, update, err := t.updateOf(change)
 	if err != nil {
 		return nil, err
 	}
-	err = t.write(ctx, func() (err error) {
-		var isDone bool
+	err = t.changeOne(ctx, t.placed(change.ID), change.Revision != 0 || len(change.If) > 0, func() (isDone bool, err error) {
 		if before, isDone, err = t.updateOne(ctx, filter, update, change); err != nil {
-			return t.updateError(err)
+			err = t.updateError(err)
 		}
-		if isDone {
-			return nil
-		}
-		return t.whyNot(ctx, t.placed(change.ID), change.Revision != 0 || len(change.If) > 0)
+		return isDone, err
 	})
 	return before, err
 }
@@ -126,19 +121,29 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 	return made, err
 }
 
-// whyNot returns the reason why no document matched. If there were conditions, it looks whether the id
-// exists.
-func (t *table) whyNot(ctx context.Context, byID bson.D, hadConditions bool) error {
-	if !hadConditions {
-		return docstore.ErrNotFound
-	}
-	switch found, err := t.exists(ctx, byID); {
-	case err != nil:
-		return err
-	case found:
-		return docstore.ErrConflict
-	}
-	return docstore.ErrNotFound
+// changeTries bounds how often a change without conditions is tried that misses a document which exists.
+const changeTries = 10
+
+// changeOne makes a change of one document. If it matches none, changeOne checks whether the id exists, to tell
+// ErrConflict from ErrNotFound. A change without conditions matches any document. MongoDB makes it again if
+// another client has changed the document meanwhile; DocumentDB says that nothing matched.
+func (t *table) changeOne(ctx context.Context, byID bson.D, hasConditions bool, change func() (isDone bool, err error)) error {
+	return t.write(ctx, func() error {
+		for range changeTries {
+			if isDone, err := change(); err != nil || isDone {
+				return err
+			}
+			switch found, err := t.exists(ctx, byID); {
+			case err != nil:
+				return err
+			case !found:
+				return docstore.ErrNotFound
+			case hasConditions:
+				return docstore.ErrConflict
+			}
+		}
+		return fmt.Errorf("%w: others change the document all the time", docstore.ErrUnavailable)
+	})
 }
 
 // meeting narrows a filter to documents that meet conditions.
@@ -212,8 +217,7 @@ func (t *table) updateError(err error) error {
 	return refusal
 }
 
-// Delete removes a document, or makes it a tombstone. If no document matches, it checks whether the id
-// exists, to tell ErrConflict from ErrNotFound.
+// Delete removes a document, or makes it a tombstone.
 func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	byID, err := t.byID(deletion.ID)
 	if err != nil {
@@ -223,13 +227,7 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 		return err
 	}
 	filter := meeting(t.alive(byID), deletion.If)
-	return t.write(ctx, func() error {
-		isDone, err := t.deleteOne(ctx, filter, deletion)
-		if err != nil || isDone {
-			return err
-		}
-		return t.whyNot(ctx, byID, len(deletion.If) > 0)
-	})
+	return t.changeOne(ctx, byID, len(deletion.If) > 0, func() (bool, error) { return t.deleteOne(ctx, filter, deletion) })
 }
 
 func (t *table) deleteOne(ctx context.Context, filter bson.D, deletion docstore.Deletion) (isDone bool, err error) {
