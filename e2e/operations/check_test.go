@@ -11,6 +11,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -283,6 +284,22 @@ func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
 				}
 			}
 		}
+	})
+}
+
+func TestADocumentWithoutATimeOfItsChangeIsFoundAndStamped(t *testing.T) {
+	onMongoDB(t, func(t *testing.T, s store) {
+		s.fill()
+		s.client(func(ctx context.Context, db *mongo.Database) error {
+			zero := bson.D{{Key: "$set", Value: bson.D{{Key: docstore.ChangedField, Value: bson.Timestamp{}}}}}
+			_, err := db.Collection("albums").UpdateOne(ctx, bson.D{}, zero, options.UpdateOne().SetComment("everywhere"))
+			return err
+		})
+		unstamped := storekeeping.Finding{Service: "album", Collection: "albums", Kind: storekeeping.Unstamped, Count: 1}
+		s.check(integrity.Look, storekeeping.Found, unstamped)
+		unstamped.Repaired = 1
+		s.check(integrity.Repair, storekeeping.Fixed, unstamped)
+		s.check(integrity.Look, storekeeping.Clean)
 	})
 }
 

@@ -111,6 +111,9 @@ func (c check) run(ctx context.Context) error {
 	if err := c.checkConstraints(ctx, after, constraints, mode); err != nil {
 		return err
 	}
+	if err := c.reportUnstamped(ctx, after, mode); err != nil {
+		return err
+	}
 	return c.list(ctx, after)
 }
 
@@ -157,6 +160,31 @@ func (c check) reportMisplaced(ctx context.Context, collections []collection) er
 		} else if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// reportUnstamped reports documents that followers never see, and stamps them in a repair.
+func (c check) reportUnstamped(ctx context.Context, collections []collection, mode integrity.Mode) error {
+	server, isMongoDB := c.store.(*mongo.Engine)
+	if !isMongoDB {
+		return nil
+	}
+	for _, each := range collections {
+		finding := Finding{Service: c.part.name, Collection: each.spec.Name, Kind: Unstamped, Detail: "have no time of their latest change, so followers never see them"}
+		var err error
+		if finding.Count, err = server.Unstamped(ctx, each.spec); err != nil {
+			return err
+		}
+		if finding.Count == 0 {
+			continue
+		}
+		if mode == integrity.Repair {
+			if finding.Repaired, err = server.Stamp(ctx, each.spec); err != nil {
+				return err
+			}
+		}
+		c.add(finding)
 	}
 	return nil
 }

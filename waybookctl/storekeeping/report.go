@@ -71,6 +71,8 @@ const (
 	MissingIndex integrity.Kind = "missing_index"
 	// ShardKey means that the shard key does not allow the collection's unique indexes.
 	ShardKey integrity.Kind = "shard_key"
+	// Unstamped means that documents on MongoDB have no time of their latest change.
+	Unstamped integrity.Kind = "unstamped"
 	// Unchecked means that documents could not be checked because an index is missing.
 	Unchecked integrity.Kind = "unchecked"
 )
