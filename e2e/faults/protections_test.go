@@ -88,8 +88,8 @@ func protections() []protection {
 			changes: append(unnamed, change{"", database + "engine.go", "SetRetryWrites(true)", "SetRetryWrites(false)"}), finds: history.Twice + ": "},
 		{against: "way to the store cut half way", seed: 92966, shape: onMongoDB, off: "an interrupted query is not retried and returns nothing", changes: []change{
 			{"", database + "read.go", "if err != nil && mayPass(err) &&", "if err != nil && false &&"},
-			{"", database + "read.go", "reply, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, err\n\t}",
-				"reply, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, nil\n\t}"},
+			{"", database + "read.go", "cursor, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, err\n\t}",
+				"cursor, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, nil\n\t}"},
 		}, finds: history.Lost + ": "},
 	}
 }
