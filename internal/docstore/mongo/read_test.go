@@ -37,7 +37,7 @@ func TestEachReadNamesItsReadConcern(t *testing.T) {
 
 // The routers of a cluster do not know each other's cursors.
 func TestACursorIsClosedOnTheRouterThatOpenedIt(t *testing.T) {
-	const finds = 20
+	const cursors, maxFinds = 5, 10_000 // the driver learns of the second router during the first finds
 	var hosts string
 	var routers []*peer
 	for range 2 {
@@ -58,15 +58,18 @@ func TestACursorIsClosedOnTheRouterThatOpenedIt(t *testing.T) {
 	}
 	closeAtEnd(t, engine)
 	table := newTable(engine, usersTable().spec)
-	for range finds {
+	for range maxFinds {
 		found, more, err := table.find(t.Context(), query{filter: bson.D{}, limit: 2})
 		if err != nil || !more || len(found) != 1 {
 			t.Fatalf("got %v, %v, %v", found, more, err)
 		}
+		if min(len(routers[0].commands("find")), len(routers[1].commands("find"))) >= cursors {
+			break
+		}
 	}
 	for i, router := range routers {
-		if opened, closed := len(router.commands("find")), len(router.commands("killCursors")); opened != closed || opened == finds {
-			t.Errorf("router %d opened %d of %d cursors and closed %d", i, opened, finds, closed)
+		if opened, closed := len(router.commands("find")), len(router.commands("killCursors")); opened != closed || opened < cursors {
+			t.Errorf("router %d opened %d cursors and closed %d", i, opened, closed)
 		}
 	}
 }
