@@ -144,9 +144,7 @@ func answerHolding(request proto.Message, text string) proto.Message {
 			Comments: comments,
 		}
 	case *accountv1.AuthenticateRequest:
-		return &accountv1.AuthenticateResponse{User: &accountv1.User{UserId: demoUser}}
-	case *accountv1.OpenSessionRequest:
-		return &accountv1.OpenSessionResponse{Token: text}
+		return &accountv1.AuthenticateResponse{User: &accountv1.User{UserId: demoUser}, Token: text}
 	case *accountv1.CloseSessionRequest:
 		return &accountv1.CloseSessionResponse{}
 	case *albumv1.CreateAlbumRequest:

@@ -35,12 +35,9 @@ func letIn(_ context.Context, request proto.Message) (proto.Message, error) {
 	switch request.(type) {
 	case *accountv1.AuthenticateRequest:
 		return &accountv1.AuthenticateResponse{
-			User: &accountv1.User{UserId: demoUser}, CredentialGeneration: proto.Int64(3),
+			User:  &accountv1.User{UserId: demoUser},
+			Token: demoToken, Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Now().Add(time.Hour))},
 			DeviceToken: demoDevice, DeviceExpireTime: timestamppb.New(time.Now().Add(2 * time.Hour)),
-		}, nil
-	case *accountv1.OpenSessionRequest:
-		return &accountv1.OpenSessionResponse{
-			Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Now().Add(time.Hour))}, Token: demoToken,
 		}, nil
 	}
 	return &accountv1.CloseSessionResponse{}, nil
@@ -74,7 +71,6 @@ func TestALoginReturnsItsSessionAsElementsAndCookie(t *testing.T) {
 		}
 		if diff := cmp.Diff([]proto.Message{
 			&accountv1.AuthenticateRequest{Email: "amy@example.org", Password: "correct horse", ClientAddress: "192.0.2.1"},
-			&accountv1.OpenSessionRequest{UserId: demoUser, CredentialGeneration: proto.Int64(3)},
 		}, f.called(), protocmp.Transform()); diff != "" {
 			t.Error(diff)
 		}
@@ -141,11 +137,6 @@ func TestALoginReadsSecretsFromTheBodyOnly(t *testing.T) {
 			}
 			if got := w.Header()["Set-Cookie"]; got != nil {
 				t.Errorf("got the cookies %s", got)
-			}
-			for _, request := range f.called() {
-				if _, isOpen := request.(*accountv1.OpenSessionRequest); isOpen {
-					t.Error("a session was opened")
-				}
 			}
 		})
 	}
@@ -262,10 +253,9 @@ func TestThereIsNoLoginWhereSessionsAreOpenedElsewhere(t *testing.T) {
 
 func TestAnExpiredSessionDeletesItsCookie(t *testing.T) {
 	h := newEdge(t, &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
-		if _, isOpen := request.(*accountv1.OpenSessionRequest); isOpen {
-			return &accountv1.OpenSessionResponse{Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Unix(0, 0))}, Token: demoToken}, nil
-		}
-		return letIn(t.Context(), request)
+		reply, err := letIn(t.Context(), request)
+		reply.(*accountv1.AuthenticateResponse).Session.ExpireTime = timestamppb.New(time.Unix(0, 0))
+		return reply, err
 	}})
 	for _, cookie := range record(h, cookieless(url.Values{"func": {"login"}, "email": {"a"}, "password": {"p"}}.Encode())).Result().Cookies() {
 		if cookie.Name != deviceCookie && cookie.MaxAge >= 0 {

@@ -125,7 +125,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 	ann := must(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Ann", Email: address, Password: password}))(t).GetUser().GetUserId()
 	bo := must(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Bo"}))(t).GetUser().GetUserId()
 	album := must(edge.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: ann, Title: "t", Category: 1, Location: taipei}))(t)
-	token := must(edge.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann}))(t).GetToken()
+	token := must(operator.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann}))(t).GetToken()
 	s.journal.take(t)
 
 	logIn := func(email, password string) error {
@@ -150,7 +150,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a password in the wrong field", func(ctx context.Context) error { return logIn(password, password) },
 			event("login", "refused", "PASSWORD_INCORRECT", "edge", accounts+"Authenticate", "client_address", "192.0.2.7")},
 		{"a login without a password", func(ctx context.Context) error { return logIn(address, "") }, nil},
-		{"a new session", calling(edge.account.OpenSession, &accountv1.OpenSessionRequest{UserId: bo}), event("session_opened", "ok", "", "edge", accounts+"OpenSession", "user_id", float64(bo))},
+		{"a new session", calling(operator.account.OpenSession, &accountv1.OpenSessionRequest{UserId: bo}), event("session_opened", "ok", "", "operator", accounts+"OpenSession", "user_id", float64(bo))},
 		{"a use of a session", calling(edge.account.VerifySession, &accountv1.VerifySessionRequest{UserId: bo, Token: token}), nil},
 		{"a closed session", calling(edge.account.CloseSession, &accountv1.CloseSessionRequest{UserId: ann, Token: token}), event("session_closed", "ok", "", "edge", accounts+"CloseSession", "user_id", user)},
 		{"all sessions closed", calling(operator.account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: ann}), event("sessions_closed", "ok", "", "operator", accounts+"CloseAllSessions", "user_id", user)},
@@ -187,7 +187,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a copy of the store", func(ctx context.Context) error {
 			return failed(collect(operator.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("store_copied", "ok", "", "operator", "/waybook.store.v1.StoreService/Backup")},
-		{"a service that opens a session", calling(poi.account.OpenSession, &accountv1.OpenSessionRequest{UserId: ann}), event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", accounts+"OpenSession", "user_id", user)},
+		{"an edge that opens a session without a password", calling(edge.account.OpenSession, &accountv1.OpenSessionRequest{UserId: ann}), event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "edge", accounts+"OpenSession", "user_id", user)},
 		{"a service that copies the store", func(ctx context.Context) error {
 			return failed(collect(poi.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", "/waybook.store.v1.StoreService/Backup")},

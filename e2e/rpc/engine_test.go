@@ -24,7 +24,10 @@ type brittle struct {
 	broken error
 	// undeletable, if not nil, is the error of every deletion.
 	undeletable error
-	tables      map[string]docstore.Table
+	// awaited is the call before whose next occurrence happens is called.
+	awaited docstoretest.Call
+	happens func()
+	tables  map[string]docstore.Table
 	// clock is that of the store, where a test may advance it.
 	clock *advancing
 }
@@ -85,6 +88,26 @@ func (b *brittle) deletionFailure() error {
 	return cmp.Or(b.broken, b.undeletable)
 }
 
+// beforeNext does something once, before the next such call.
+func (b *brittle) beforeNext(call docstoretest.Call, do func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.awaited, b.happens = call, do
+}
+
+// happen does what is to be done before a call.
+func (b *brittle) happen(call docstoretest.Call) {
+	b.mu.Lock()
+	do := b.happens
+	if do == nil || call != b.awaited {
+		b.mu.Unlock()
+		return
+	}
+	b.happens = nil
+	b.mu.Unlock()
+	do()
+}
+
 // Backup copies the store if it is not broken.
 func (b *brittle) Backup(ctx context.Context, to io.Writer, begin func(int64) error) error {
 	if err := b.failure(); err != nil {
@@ -139,6 +162,7 @@ func (b *brittle) Open(ctx context.Context, spec docstore.Spec) (docstore.Table,
 
 // call makes a call of a collection fail, or does it.
 func (b *brittle) call(_ context.Context, call docstoretest.Call, do func() error) error {
+	b.happen(call)
 	err := b.failure()
 	switch call.Verb {
 	case "delete", "delete_all", "forget":

@@ -1,31 +1,15 @@
 package rpc_test
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
-
-// delayed is an account service to which something happens after the edge has checked a password
-// and before it opens a session.
-type delayed struct {
-	accountv1.AccountServiceClient
-	meanwhile func()
-}
-
-func (d delayed) OpenSession(
-	ctx context.Context, request *accountv1.OpenSessionRequest, options ...grpc.CallOption,
-) (*accountv1.OpenSessionResponse, error) {
-	d.meanwhile()
-	return d.AccountServiceClient.OpenSession(ctx, request, options...)
-}
 
 // openSessions returns the number of a user's open sessions.
 func (w *waybook) openSessions(user int64) int {
@@ -55,11 +39,13 @@ func TestALoginUnderWayWhileAllSessionsAreClosedOpensNone(t *testing.T) {
 	onEachStore(t, func(t *testing.T, p *parts) {
 		for _, name := range []string{"a new password", "close all"} {
 			user := p.newLogin(requestID(len(name))+"@waybook.example", "the old one")
-			b := p.newBrowser(t, delayed{p.account, func() {
+			// The device is stored when the password is verified, before the session.
+			p.store.beforeNext(docstoretest.Call{Collection: "login_devices", Verb: "insert"}, func() {
 				if err := p.endings(user.GetUserId())[name](); err != nil {
 					t.Error(err)
 				}
-			}}, "192.0.2.1")
+			})
+			b := p.newBrowser(t, p.account, "192.0.2.1")
 			b.expectLogin(name, user.GetEmail(), "the old one", "LOGIN_REQUIRED")
 			if len(b.cookies) != 0 || p.openSessions(user.GetUserId()) != 0 {
 				t.Errorf("%s: the login got the cookies %v, %d sessions are open", name, b.cookies, p.openSessions(user.GetUserId()))
@@ -118,31 +104,4 @@ func TestSessionsAreClosedAlsoWhenTheirDeletionFails(t *testing.T) {
 			p.closeAllSessions(user)
 		}
 	})
-}
-
-func TestASessionOpensOnlyInTheGenerationOfItsLogin(t *testing.T) {
-	w := start(t)
-	user := w.newLogin("a@waybook.example", "the old one").GetUserId()
-	authenticate := func(password string) *int64 {
-		return must(w.account.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: password}))(t).CredentialGeneration
-	}
-	open := func(generation *int64) error {
-		return failed(w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: generation}))
-	}
-	old := authenticate("the old one")
-	for _, change := range []*accountv1.UpdateUserRequest{{Name: proto.String("y")}, {Email: proto.String("A@waybook.example")}} {
-		change.UserId = user
-		must(w.account.UpdateUser(t.Context(), change))(t)
-	}
-	got(t, 0, open(old))
-	got(t, 0, w.setPassword(user, "the new one"))
-	expectFault(t, open(old), codes.Unauthenticated, "LOGIN_REQUIRED")
-	present := authenticate("the new one")
-	got(t, 0, open(present))
-	w.closeAllSessions(user)
-	for _, ended := range []*int64{old, present, proto.Int64(*present + 2)} {
-		expectFault(t, open(ended), codes.Unauthenticated, "LOGIN_REQUIRED")
-	}
-	got(t, 0, open(nil))
-	got(t, 0, open(authenticate("the new one")))
 }

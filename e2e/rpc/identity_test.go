@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/proto/descriptors"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/standalone/app"
 )
 
@@ -27,7 +28,7 @@ import (
 // repeats the contract by hand: a method that more callers may call than they need is a way
 // to take over accounts.
 var leastOfAccount = map[string][]string{
-	"Authenticate": {"edge"}, "OpenSession": {"edge"}, "VerifySession": {"edge"}, "VerifySessions": {"edge"}, "CloseSession": {"edge"},
+	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "VerifySessions": {"edge"}, "CloseSession": {"edge"},
 	"VerifySignature": {"edge"}, "BatchGetUsers": {"album", "blog", "poi"}, "GrantReward": {"blog"},
 }
 
@@ -148,7 +149,7 @@ func TestOnlyTheOperatorChecksHealthAndReadsTheContracts(t *testing.T) {
 func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
 	s := startSecured(t, nil, func(config *app.Config) {
 		err := config.Clients.Set("reports=/waybook.album.v1.AlbumService/List*,reports=/waybook.account.v1.AccountService/BatchGetUsers," +
-			"gateway=edge,sre=operator,probe=/grpc.health.v1.Health/Check")
+			"gateway=edge,logins=/waybook.account.v1.AccountService/OpenSession,sre=operator,probe=/grpc.health.v1.Health/Check")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,11 +165,14 @@ func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
 		{"reports", albums + "GetAlbum", false},
 		{"reports", albums + "DeleteAlbum", false},
 		{"reports", accounts + "OpenSession", false},
-		{"gateway", accounts + "OpenSession", true},
+		{"gateway", accounts + "Authenticate", true},
+		{"gateway", accounts + "OpenSession", false},
+		{"logins", accounts + "OpenSession", true},
+		{"logins", accounts + "Authenticate", false},
 		{"gateway", albums + "DeleteAlbum", true},
 		{"gateway", albums + "ListAlbums", false},
 		{"gateway", accounts + "UpdateUser", false},
-		{"edge", accounts + "OpenSession", true},
+		{"edge", accounts + "OpenSession", false},
 		{"sre", accounts + "UpdateUser", true},
 		{"sre", "/grpc.health.v1.Health/Check", true},
 		{"probe", "/grpc.health.v1.Health/Check", true},
@@ -178,6 +182,30 @@ func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
 		if answer := callEmpty(t, s.dial(t, c.identity), c.method, false); (answer.Code() == codes.PermissionDenied) == c.may {
 			t.Errorf("%s calls %s: %v", c.identity, c.method, answer)
 		}
+	}
+}
+
+// Whoever steals the edge's certificate still needs the password of each user.
+func TestTheEdgesCertificateOpensASessionOnlyWithThePassword(t *testing.T) {
+	s := startSecured(t, nil)
+	operator, edge := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge"))
+	user := must(operator.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+		Name: "Ann", Email: "a@waybook.example", Password: "the password",
+	}))(t).GetUser().GetUserId()
+	open := func() int {
+		return len(must(operator.account.ListSessions(t.Context(), &accountv1.ListSessionsRequest{UserId: user}))(t).GetSessions())
+	}
+	expectFault(t, failed(edge.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
+	login := &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: "a guess"}
+	expectFault(t, failed(edge.account.Authenticate(t.Context(), login)), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	if n := open(); n != 0 {
+		t.Errorf("%d sessions are open without the password", n)
+	}
+	login.Password = "the password"
+	opened := must(edge.account.Authenticate(t.Context(), login))(t)
+	must(edge.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()}))(t)
+	if n := open(); n != 1 || !opened.GetSession().GetExpireTime().IsValid() {
+		t.Errorf("%d sessions are open, the reply has %v", n, opened.GetSession())
 	}
 }
 

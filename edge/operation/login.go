@@ -26,8 +26,8 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 }
 
 // logIn opens a session if the password is right. It returns the session as elements for
-// programs, and as the cookie of rule 3.2 for browsers. The session is bound to the password that
-// was checked, so none is left if the password changes meanwhile.
+// programs, and as the cookie of rule 3.2 for browsers. The account service opens it for the
+// password only: the edge can open none by itself.
 func logIn(c *Config) handler {
 	return handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
 		request := authenticateRequest(&x.In)
@@ -36,20 +36,14 @@ func logIn(c *Config) handler {
 		}
 		ctx, cancel := c.callContext(ctx)
 		defer cancel()
-		authenticated, err := c.Account.Authenticate(ctx, request)
+		opened, err := c.Account.Authenticate(ctx, request)
 		if err != nil {
 			return err
 		}
-		user := authenticated.GetUser().GetUserId()
-		opened, err := c.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{
-			UserId: user, CredentialGeneration: authenticated.CredentialGeneration,
-		})
-		if err != nil {
-			return err
-		}
+		user := opened.GetUser().GetUserId()
 		x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()}, opened.GetSession().GetExpireTime().AsTime())
-		if token := authenticated.GetDeviceToken(); token != "" {
-			x.In.Caller.KeepDevice(token, authenticated.GetDeviceExpireTime().AsTime())
+		if token := opened.GetDeviceToken(); token != "" {
+			x.In.Caller.KeepDevice(token, opened.GetDeviceExpireTime().AsTime())
 		}
 		out := x.Out.Writer
 		reply.StartSuccess(out)

@@ -13,7 +13,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// Authenticate returns the user with the given email address and password. An unknown
+// Authenticate opens a session for the user with the given email address and password. An unknown
 // address, a user without a password and a disabled one take the same work as a wrong password.
 func (s *Server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
 	from := source{emailKey: emailKey(request.GetEmail()), client: request.GetClientAddress()}
@@ -56,8 +56,12 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	if err != nil {
 		return nil, err
 	}
+	opened, token, err := s.newSession(ctx, found.ID, &found.CredentialGeneration)
+	if err != nil {
+		return nil, err
+	}
 	s.renewHash(ctx, from.lane(), found, request.GetPassword())
-	reply := &accountv1.AuthenticateResponse{User: userProto(found), CredentialGeneration: &found.CredentialGeneration}
+	reply := &accountv1.AuthenticateResponse{User: userProto(found), Session: s.sessionProto(opened), Token: token}
 	if notRemembered != nil {
 		s.log.WarnContext(ctx, "failed to store the device of a login", "error", notRemembered)
 		return reply, nil

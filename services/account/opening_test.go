@@ -62,9 +62,9 @@ func TestASessionIsClosedByWhatHappensToItsUserWhileItIsOpened(t *testing.T) {
 			}
 		},
 	} {
-		for _, generation := range []*int64{nil, proto.Int64(0)} {
+		for _, isLogin := range []bool{false, true} {
 			for _, isBefore := range []bool{true, false} {
-				t.Run(fmt.Sprint(name, ", generation known ", generation != nil, ", before the insert ", isBefore), func(t *testing.T) {
+				t.Run(fmt.Sprint(name, ", by a login ", isLogin, ", before the insert ", isBefore), func(t *testing.T) {
 					eachWay(t, func(t *testing.T, b *bench) {
 						s := b.newServer(t)
 						user := s.newUser(t, "a@waybook.example", "the old one")
@@ -72,10 +72,9 @@ func TestASessionIsClosedByWhatHappensToItsUserWhileItIsOpened(t *testing.T) {
 						if !isBefore {
 							slices.Reverse(steps)
 						}
-						request := &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: generation}
-						opened, err := b.hookInsert(t, steps[0], steps[1]).OpenSession(t.Context(), request)
+						token, err := b.hookInsert(t, steps[0], steps[1]).openBy(t, user, isLogin)
 						if err == nil {
-							err = s.verifySession(t, &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()})
+							err = s.verifySession(t, &accountv1.VerifySessionRequest{UserId: user, Token: token})
 						} else if n := count(t, s.sessions); n != 0 {
 							t.Errorf("%d sessions are left of a refusal", n)
 						}
@@ -97,6 +96,17 @@ func TestASessionIsClosedByWhatHappensToItsUserWhileItIsOpened(t *testing.T) {
 	}
 }
 
+// openBy opens a session of a user with the password of the test, or without a password.
+func (s *Server) openBy(t *testing.T, user int64, isLogin bool) (token string, err error) {
+	t.Helper()
+	if !isLogin {
+		reply, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+		return reply.GetToken(), err
+	}
+	reply, err := s.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: "the old one"})
+	return reply.GetToken(), err
+}
+
 func TestNothingIsLeftOfASessionThatIsRefused(t *testing.T) {
 	eachWay(t, func(t *testing.T, b *bench) {
 		s := b.newServer(t)
@@ -111,12 +121,11 @@ func TestNothingIsLeftOfASessionThatIsRefused(t *testing.T) {
 			{disabled, 1, codes.Unauthenticated, "LOGIN_REQUIRED"},
 			{1, 0, codes.NotFound, "USER_NOT_FOUND"},
 		} {
-			request := &accountv1.OpenSessionRequest{UserId: refused.user, CredentialGeneration: &refused.generation}
-			_, err := s.OpenSession(t.Context(), request)
+			_, _, err := s.newSession(t.Context(), refused.user, &refused.generation)
 			wantFault(t, err, refused.kind, refused.reason)
 			// The caller is gone when the session is stored.
 			ctx, cancel := context.WithCancel(t.Context())
-			if _, err = b.hookInsert(t, func() {}, cancel).OpenSession(ctx, request); err == nil {
+			if _, _, err = b.hookInsert(t, func() {}, cancel).newSession(ctx, refused.user, &refused.generation); err == nil {
 				t.Error("a session was opened")
 			}
 		}
@@ -137,7 +146,7 @@ func TestASessionThatACrashLeavesOfARefusalIsNotOpen(t *testing.T) {
 	for user, generation := range map[int64]int64{changed: 0, disabled: 1} {
 		store, process := docstoretest.NewMortal(b.store, 1, docstoretest.NotHappened)
 		dying := (&bench{store: distant{store}, now: b.now}).newServer(t)
-		_, err := dying.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: &generation})
+		_, _, err := dying.newSession(t.Context(), user, &generation)
 		if err == nil || !process.Died() {
 			t.Fatalf("it died: %t, %v", process.Died(), err)
 		}

@@ -106,7 +106,7 @@ func TestASessionOfAKnownGenerationClosesTheOldestOfTooMany(t *testing.T) {
 		s := b.newServerWithSessions(t, limit)
 		user := s.newUser(t, "", "")
 		for i := range 3 * limit {
-			if _, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: proto.Int64(0)}); err != nil {
+			if _, _, err := s.newSession(t.Context(), user, proto.Int64(0)); err != nil {
 				t.Fatal(err)
 			}
 			b.advance(time.Second)

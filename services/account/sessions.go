@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -17,51 +18,62 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// OpenSession opens a session for a user. If the caller knows the generation, it stores the session
-// while it reads the user: until it returns the token, nobody has it, and a session of another
-// generation is not open.
+// OpenSession opens a session for a user.
 func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
-	token, now := newToken(), s.now()
-	opened := session{
-		ID: tokenID(token), UserID: request.GetUserId(), ExpireMillis: now.Add(s.life.Total).UnixMilli(),
-		CreateMillis: now.UnixMilli(), UsedMillis: now.UnixMilli(), CredentialGeneration: request.GetCredentialGeneration(),
-	}
-	isStored := false
-	steps := []func() error{
-		func() error { return s.mayOpen(ctx, request, &opened) },
-		func() error { return s.makeRoom(ctx, opened) },
-		func() error { isStored = true; return s.sessions.Insert(ctx, opened) },
-	}
-	if request.CredentialGeneration == nil {
-		if err := steps[0](); err != nil {
-			return nil, err
-		}
-		steps = steps[1:]
-	}
-	if err := s.sessions.Together(steps...); err != nil {
-		if isStored {
-			s.discard(ctx, opened)
-		}
+	opened, token, err := s.newSession(ctx, request.GetUserId(), nil)
+	if err != nil {
 		return nil, err
 	}
 	return &accountv1.OpenSessionResponse{Session: s.sessionProto(opened), Token: token}, nil
 }
 
-// mayOpen checks that a session may be opened. If the request has no generation, it gives the
-// session the user's.
-func (s *Server) mayOpen(ctx context.Context, request *accountv1.OpenSessionRequest, opened *session) error {
-	u, err := s.users.Get(ctx, request.GetUserId())
+// newSession opens a session of a generation, or of the present one, and returns its token. If the
+// generation is given, newSession stores the session while it reads the user: until it returns the
+// token, nobody has it, and a session of another generation is not open.
+func (s *Server) newSession(ctx context.Context, userID int64, generation *int64) (opened session, token string, err error) {
+	token, now := newToken(), s.now()
+	opened = session{
+		ID: tokenID(token), UserID: userID, ExpireMillis: now.Add(s.life.Total).UnixMilli(),
+		CreateMillis: now.UnixMilli(), UsedMillis: now.UnixMilli(),
+	}
+	isStored := false
+	steps := []func() error{
+		func() error { return s.makeRoom(ctx, opened) },
+		func() error { isStored = true; return s.sessions.Insert(ctx, opened) },
+	}
+	if generation == nil {
+		if opened.CredentialGeneration, err = s.mayOpen(ctx, userID, nil); err != nil {
+			return session{}, "", err
+		}
+	} else {
+		opened.CredentialGeneration = *generation
+		steps = slices.Insert(steps, 0, func() error {
+			_, err := s.mayOpen(ctx, userID, generation)
+			return err
+		})
+	}
+	if err := s.sessions.Together(steps...); err != nil {
+		if isStored {
+			s.discard(ctx, opened)
+		}
+		return session{}, "", err
+	}
+	return opened, token, nil
+}
+
+// mayOpen checks that a session of a generation, or of the present one, may be opened. It returns
+// the user's generation.
+func (s *Server) mayOpen(ctx context.Context, userID int64, generation *int64) (int64, error) {
+	u, err := s.users.Get(ctx, userID)
 	switch {
 	case err != nil:
-		return noUser(err, request.GetUserId())
-	case request.CredentialGeneration != nil && request.GetCredentialGeneration() != u.CredentialGeneration:
-		return loginRequired("the password was changed or all sessions were closed during the login; log in again")
+		return 0, noUser(err, userID)
+	case generation != nil && *generation != u.CredentialGeneration:
+		return 0, loginRequired("the password was changed or all sessions were closed during the login; log in again")
 	case u.IsDisabled:
-		return loginRequired("the user is disabled")
-	case request.CredentialGeneration == nil:
-		opened.CredentialGeneration = u.CredentialGeneration
+		return 0, loginRequired("the user is disabled")
 	}
-	return nil
+	return u.CredentialGeneration, nil
 }
 
 // discard deletes a session that was stored and refused, also if the caller is gone.

@@ -1783,9 +1783,8 @@ type AuthenticateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
 	User *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
-	// Generation of the password that was checked, for OpenSession. A new password and
-	// CloseAllSessions begin another generation.
-	CredentialGeneration *int64 `protobuf:"varint,2,opt,name=credential_generation,json=credentialGeneration,proto3,oneof" json:"credential_generation,omitempty"`
+	// The session.
+	Session *Session `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
 	// A secret for the client to send with its next logins, so that attempts of others do not
 	// count for it: the user's identifier, a hyphen, and 32 lowercase hexadecimal digits, 128
 	// random bits. It is one of device_tokens if that is valid for the user. Empty if the
@@ -1794,8 +1793,10 @@ type AuthenticateResponse struct {
 	// When the device token expires unless another login uses it; 365 days from the login, or
 	// up to a day less.
 	DeviceExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=device_expire_time,json=deviceExpireTime,proto3" json:"device_expire_time,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The secret of the session, as in OpenSessionResponse.
+	Token         string `protobuf:"bytes,5,opt,name=token,proto3" json:"token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AuthenticateResponse) Reset() {
@@ -1835,11 +1836,11 @@ func (x *AuthenticateResponse) GetUser() *User {
 	return nil
 }
 
-func (x *AuthenticateResponse) GetCredentialGeneration() int64 {
-	if x != nil && x.CredentialGeneration != nil {
-		return *x.CredentialGeneration
+func (x *AuthenticateResponse) GetSession() *Session {
+	if x != nil {
+		return x.Session
 	}
-	return 0
+	return nil
 }
 
 func (x *AuthenticateResponse) GetDeviceToken() string {
@@ -1856,16 +1857,20 @@ func (x *AuthenticateResponse) GetDeviceExpireTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *AuthenticateResponse) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
 // Request of OpenSession.
 type OpenSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user for whom to open the session.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// credential_generation of the Authenticate call that this session follows. A caller that
-	// does not check a password leaves it out; the session then has the present generation.
-	CredentialGeneration *int64 `protobuf:"varint,2,opt,name=credential_generation,json=credentialGeneration,proto3,oneof" json:"credential_generation,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OpenSessionRequest) Reset() {
@@ -1901,13 +1906,6 @@ func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
 func (x *OpenSessionRequest) GetUserId() int64 {
 	if x != nil {
 		return x.UserId
-	}
-	return 0
-}
-
-func (x *OpenSessionRequest) GetCredentialGeneration() int64 {
-	if x != nil && x.CredentialGeneration != nil {
-		return *x.CredentialGeneration
 	}
 	return 0
 }
@@ -4340,17 +4338,15 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\bpassword\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\bpassword\x12.\n" +
 	"\x0eclient_address\x18\x03 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\x12R\n" +
-	"\rdevice_tokens\x18\x04 \x03(\tB-\xbaH*\x92\x01'\x10\x04\"#r!2\x1f^[1-9][0-9]{0,15}-[0-9a-f]{32}$R\fdeviceTokens\"\x85\x02\n" +
+	"\rdevice_tokens\x18\x04 \x03(\tB-\xbaH*\x92\x01'\x10\x04\"#r!2\x1f^[1-9][0-9]{0,15}-[0-9a-f]{32}$R\fdeviceTokens\"\xfe\x01\n" +
 	"\x14AuthenticateResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x128\n" +
-	"\x15credential_generation\x18\x02 \x01(\x03H\x00R\x14credentialGeneration\x88\x01\x01\x12!\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x125\n" +
+	"\asession\x18\x02 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12!\n" +
 	"\fdevice_token\x18\x03 \x01(\tR\vdeviceToken\x12H\n" +
-	"\x12device_expire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x10deviceExpireTimeB\x18\n" +
-	"\x16_credential_generation\"\x9c\x01\n" +
+	"\x12device_expire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x10deviceExpireTime\x12\x14\n" +
+	"\x05token\x18\x05 \x01(\tR\x05token\"?\n" +
 	"\x12OpenSessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12A\n" +
-	"\x15credential_generation\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00H\x00R\x14credentialGeneration\x88\x01\x01B\x18\n" +
-	"\x16_credential_generation\"b\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"b\n" +
 	"\x13OpenSessionResponse\x125\n" +
 	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\"n\n" +
@@ -4512,7 +4508,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
-	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xe4\x1a\n" +
+	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xde\x1a\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -4530,9 +4526,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x12CountPasswordForms\x12-.waybook.account.v1.CountPasswordFormsRequest\x1a..waybook.account.v1.CountPasswordFormsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
 	"\vMoveInUsers\x12&.waybook.account.v1.MoveInUsersRequest\x1a'.waybook.account.v1.MoveInUsersResponse\"\x17\xaa\xbb\x18\x10\x12\x0eusers_moved_in\x90\x02\x02\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
-	"\x04edge\x12\x05login\x12z\n" +
-	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
-	"\x04edge\x12\x0esession_opened\x12s\n" +
+	"\x04edge\x12\x05login\x12t\n" +
+	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x14\xaa\xbb\x18\x10\x12\x0esession_opened\x12s\n" +
 	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12v\n" +
 	"\x0eVerifySessions\x12).waybook.account.v1.VerifySessionsRequest\x1a*.waybook.account.v1.VerifySessionsResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4675,91 +4670,92 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	73, // 22: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 23: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 24: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	70, // 25: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
-	3,  // 26: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	3,  // 27: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	31, // 28: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	3,  // 29: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	45, // 30: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	70, // 31: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	70, // 32: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
-	48, // 33: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	48, // 34: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
-	48, // 35: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	73, // 36: waybook.account.v1.UpdateApplicationRequest.update_mask:type_name -> google.protobuf.FieldMask
-	48, // 37: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	48, // 38: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
-	1,  // 39: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
-	61, // 40: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
-	62, // 41: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
-	48, // 42: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	74, // 43: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	70, // 44: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	75, // 45: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 46: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	65, // 47: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	65, // 48: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	4,  // 49: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	21, // 50: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	23, // 51: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	25, // 52: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	6,  // 53: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	8,  // 54: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	10, // 55: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	12, // 56: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	15, // 57: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	27, // 58: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	29, // 59: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	31, // 60: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	33, // 61: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	35, // 62: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	37, // 63: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	39, // 64: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	41, // 65: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	43, // 66: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	46, // 67: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	49, // 68: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	51, // 69: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	53, // 70: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	55, // 71: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	57, // 72: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	59, // 73: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	63, // 74: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	66, // 75: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	68, // 76: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	5,  // 77: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	22, // 78: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	24, // 79: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	26, // 80: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	7,  // 81: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	9,  // 82: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	11, // 83: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	13, // 84: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	16, // 85: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	28, // 86: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	30, // 87: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	32, // 88: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	34, // 89: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	36, // 90: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	38, // 91: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	40, // 92: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	42, // 93: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	44, // 94: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	47, // 95: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	50, // 96: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	52, // 97: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	54, // 98: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	56, // 99: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	58, // 100: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	60, // 101: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	64, // 102: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	67, // 103: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	69, // 104: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	77, // [77:105] is the sub-list for method output_type
-	49, // [49:77] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	3,  // 25: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
+	70, // 26: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	3,  // 27: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 28: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	31, // 29: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	3,  // 30: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	45, // 31: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	70, // 32: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	70, // 33: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	48, // 34: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 35: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 36: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
+	73, // 37: waybook.account.v1.UpdateApplicationRequest.update_mask:type_name -> google.protobuf.FieldMask
+	48, // 38: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 39: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
+	1,  // 40: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
+	61, // 41: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
+	62, // 42: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
+	48, // 43: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
+	74, // 44: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
+	70, // 45: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
+	75, // 46: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 47: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
+	65, // 48: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	65, // 49: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	4,  // 50: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	21, // 51: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	23, // 52: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	25, // 53: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	6,  // 54: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	8,  // 55: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	10, // 56: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	12, // 57: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	15, // 58: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	27, // 59: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	29, // 60: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	31, // 61: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	33, // 62: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	35, // 63: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	37, // 64: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	39, // 65: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	41, // 66: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	43, // 67: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	46, // 68: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	49, // 69: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	51, // 70: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	53, // 71: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	55, // 72: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	57, // 73: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	59, // 74: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	63, // 75: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	66, // 76: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	68, // 77: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	5,  // 78: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	22, // 79: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	24, // 80: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	26, // 81: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	7,  // 82: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	9,  // 83: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	11, // 84: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	13, // 85: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	16, // 86: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	28, // 87: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	30, // 88: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	32, // 89: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	34, // 90: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	36, // 91: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	38, // 92: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	40, // 93: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	42, // 94: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	44, // 95: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // 96: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	50, // 97: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	52, // 98: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	54, // 99: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	56, // 100: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	58, // 101: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	60, // 102: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	64, // 103: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	67, // 104: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	69, // 105: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	78, // [78:106] is the sub-list for method output_type
+	50, // [50:78] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -4772,8 +4768,6 @@ func file_waybook_account_v1_account_proto_init() {
 		(*FindUsersRequest_NamePrefix)(nil),
 	}
 	file_waybook_account_v1_account_proto_msgTypes[23].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[26].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[36].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[53].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[61].OneofWrappers = []any{

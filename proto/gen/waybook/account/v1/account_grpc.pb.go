@@ -106,10 +106,12 @@ type AccountServiceClient interface {
 	// if its user has logged in with it or if it was changed here: an old hash never replaces
 	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
 	MoveInUsers(ctx context.Context, in *MoveInUsersRequest, opts ...grpc.CallOption) (*MoveInUsersResponse, error)
-	// Returns the user with an email address and a password. It opens no session. Errors:
-	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
-	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
-	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the password.
+	// Verifies an email address and a password, and opens a session for their user. The
+	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
+	// the same, also in timing, for an unknown address, a user without a password and a wrong
+	// password; UNAUTHENTICATED (LOGIN_REQUIRED) if meanwhile the password was changed, all
+	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+	// with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
 	// Limits apply to each quarter of an hour by the clock, over all replicas. Attempts in
 	// flight count too. With a device token that is valid for the user, 10 attempts may fail;
@@ -118,12 +120,11 @@ type AccountServiceClient interface {
 	// for an email address. A successful attempt does not count, and it resets the count of
 	// the device, or of the email address and the client address together.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
-	// Opens a session for a user and returns its secret. No other call returns the secret,
-	// because the service stores only its SHA-256. For the same reason, a repeated call
-	// opens another session. If the user has too many open sessions (100 by default), the
-	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
-	// since credential_generation was returned, the password was changed or all sessions were
-	// closed, or the user is disabled).
+	// Opens a session for a user without a password, and returns its secret. No later call
+	// returns the secret, because the service stores only its SHA-256. For the same reason, a
+	// repeated call opens another session. If the user has too many open sessions (100 by
+	// default), the oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED
+	// (LOGIN_REQUIRED: the user is disabled).
 	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
@@ -544,10 +545,12 @@ type AccountServiceServer interface {
 	// if its user has logged in with it or if it was changed here: an old hash never replaces
 	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
 	MoveInUsers(context.Context, *MoveInUsersRequest) (*MoveInUsersResponse, error)
-	// Returns the user with an email address and a password. It opens no session. Errors:
-	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
-	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
-	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the password.
+	// Verifies an email address and a password, and opens a session for their user. The
+	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
+	// the same, also in timing, for an unknown address, a user without a password and a wrong
+	// password; UNAUTHENTICATED (LOGIN_REQUIRED) if meanwhile the password was changed, all
+	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+	// with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
 	// Limits apply to each quarter of an hour by the clock, over all replicas. Attempts in
 	// flight count too. With a device token that is valid for the user, 10 attempts may fail;
@@ -556,12 +559,11 @@ type AccountServiceServer interface {
 	// for an email address. A successful attempt does not count, and it resets the count of
 	// the device, or of the email address and the client address together.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
-	// Opens a session for a user and returns its secret. No other call returns the secret,
-	// because the service stores only its SHA-256. For the same reason, a repeated call
-	// opens another session. If the user has too many open sessions (100 by default), the
-	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
-	// since credential_generation was returned, the password was changed or all sessions were
-	// closed, or the user is disabled).
+	// Opens a session for a user without a password, and returns its secret. No later call
+	// returns the secret, because the service stores only its SHA-256. For the same reason, a
+	// repeated call opens another session. If the user has too many open sessions (100 by
+	// default), the oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED
+	// (LOGIN_REQUIRED: the user is disabled).
 	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
