@@ -150,14 +150,23 @@ func (l *limiter) begin(ctx context.Context, from source) ([]counter, error) {
 	if err = l.attempts.Together(steps...); err == nil {
 		return counted, nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
-	defer cancel()
+	var unjudged []counter
 	for i, each := range counted {
 		if isCounted[i] {
-			err = errors.Join(err, l.change(ctx, each, each.takeBack))
+			unjudged = append(unjudged, each)
 		}
 	}
-	return nil, err
+	return nil, errors.Join(err, l.takeBack(ctx, unjudged))
+}
+
+// takeBack takes back an attempt that was counted and not judged, also if the caller is gone.
+func (l *limiter) takeBack(ctx context.Context, counted []counter) (err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
+	defer cancel()
+	for _, each := range counted {
+		err = errors.Join(err, l.change(ctx, each, each.takeBack))
+	}
+	return err
 }
 
 // read returns the counts that there are, by their ids. That of a device is mostly missing, because

@@ -41,7 +41,7 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	// The generation of the reply comes from the same read as the hash that is checked.
 	isRight, err := s.passwords.match(ctx, from.lane(), request.GetPassword(), found.PasswordHash)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.logins.takeBack(ctx, counted))
 	}
 	if !isRight || found.IsDisabled {
 		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is incorrect")
@@ -112,10 +112,11 @@ func (from source) lane() lane {
 var errPasswordReplaced = errors.New("account: the password was replaced")
 
 // renewHash hashes a correct password again if another program made the stored hash, or if it
-// has other cost parameters than new ones. The user's generation stays. If it fails, the login
+// has other cost parameters than new ones. A password of which the stored hash saw only a part is
+// not hashed: nobody has proved the rest. The user's generation stays. If it fails, the login
 // succeeds all the same, and the next login tries again.
 func (s *Server) renewHash(ctx context.Context, by lane, u user, password string) {
-	if hasPresentCost(u.PasswordHash) && !u.PasswordIsMoved {
+	if hasPresentCost(u.PasswordHash) && !u.PasswordIsMoved || !hasSeenAll(u.PasswordHash, password) {
 		return
 	}
 	renewed, err := s.passwords.hash(ctx, by, password)

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/platform/admission"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -131,6 +133,55 @@ func TestAMovedUserLogsInWithEachOldFormAndThenHasArgon2id(t *testing.T) {
 	for _, each := range counts.GetCounts() {
 		if each.GetUserCount() != 0 {
 			t.Errorf("after all logins: %v", each)
+		}
+	}
+}
+
+// Bcrypt sees 72 bytes of a password. A login proves no others, so it stores none.
+func TestALoginStoresNoByteOfAPasswordThatItsOldHashDidNotSee(t *testing.T) {
+	s := newBench(t).newServer(t)
+	s.passwords = newPasswords()
+	const hash = "$2y$04$oTjB2p7.vf/glOMUXK3IvezfGO/SHZoVrg8kw0fDzQkeIRJVdUHhu" // by PHP 8.2, of 100 times "a"
+	const short = "$2a$05$LhayLxezLhK1LhWvKxCyLOj0j1u.Kj0jZ0pEmm134uzrQlFvQJLF6"
+	for i, c := range []struct{ hash, password, typed string }{
+		{hash, strings.Repeat("a", 100), strings.Repeat("a", 72) + "a slip"},
+		{hash, strings.Repeat("a", 100), strings.Repeat("a", 72)},
+		{short, "hashcat", "hashcat\x00hashcat"},
+	} {
+		email := fmt.Sprintf("user%d@waybook.example", i)
+		wantOutcomes(t, s.moveIn(t, nil, &accountv1.MovedUser{UserId: int64(i + 1), Name: "x", Email: email, PasswordHash: c.hash}), created)
+		for _, typed := range []string{c.typed, c.password} {
+			if err := s.logIn(t.Context(), email, typed, "client"); err != nil {
+				t.Errorf("%q after %q: %v", typed, c.typed, err)
+			}
+		}
+	}
+}
+
+func TestMD5WaitsForNoSlowHashAndAnAttemptThatWasNotJudgedCountsNowhere(t *testing.T) {
+	s := newBench(t).newServer(t)
+	s.passwords.slow = admission.New(admission.Limits{Slots: 1})
+	if !s.passwords.slow.TryEnter() {
+		t.Fatal("the slow place is taken")
+	}
+	logIn := map[accountv1.PasswordForm]func() error{}
+	for i, c := range oldHashes {
+		email := fmt.Sprintf("user%d@waybook.example", i)
+		wantOutcomes(t, s.moveIn(t, nil, &accountv1.MovedUser{UserId: int64(i + 1), Name: "x", Email: email, PasswordHash: c.hash}), created)
+		logIn[c.form] = func() error { return s.logIn(t.Context(), email, c.password, "client") }
+	}
+	for _, form := range []accountv1.PasswordForm{
+		accountv1.PasswordForm_PASSWORD_FORM_MD5, accountv1.PasswordForm_PASSWORD_FORM_PHPASS, accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT,
+	} {
+		if err := logIn[form](); err != nil {
+			t.Errorf("%v waits for the slow place: %v", form, err)
+		}
+	}
+	for _, form := range []accountv1.PasswordForm{accountv1.PasswordForm_PASSWORD_FORM_BCRYPT, accountv1.PasswordForm_PASSWORD_FORM_ARGON2ID} {
+		for range 2 * s.logins.limits.pair {
+			if err := logIn[form](); !errors.Is(err, admission.ErrFull) {
+				t.Fatalf("%v: got %v, want %v", form, err, admission.ErrFull)
+			}
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 const (
 	// maxBcryptCost is about one second of work.
 	maxBcryptCost = 14
-	// bcryptBytes is how many bytes of a password bcrypt sees.
+	// bcryptBytes is how many bytes of a password bcrypt sees, with a zero byte at the end of a
+	// shorter one.
 	bcryptBytes = 72
 	// maxOldSaltBytes bounds the salt of an MD5 hash.
 	maxOldSaltBytes = 100
@@ -107,6 +108,13 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 		}
 	}
 	return false
+}
+
+// hasSeenAll reports whether a hash that matches a password has seen all of it, and whether nothing
+// but this password has that hash.
+func hasSeenAll(hash, password string) bool {
+	return formOf(hash) != accountv1.PasswordForm_PASSWORD_FORM_BCRYPT ||
+		len(password) < bcryptBytes && !strings.Contains(password, "\x00")
 }
 
 func parseBcrypt(hash string) (oldPassword, error) {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"github.com/waybook/waybook/internal/platform/admission"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 const (
@@ -33,8 +34,8 @@ const (
 	reservedHashes  = 1
 	reservedWaiting = 32
 	hashWait        = 5 * time.Second
-	// slowAtOnce bounds the checks of hashes that other programs made, and that take up to 64 MiB
-	// or a second. They wait for each other, and not for the places of other hashes.
+	// slowAtOnce bounds the checks of hashes that other programs made, and that take more work than
+	// new ones, up to 64 MiB or a second. They wait for each other, and not for the places of other hashes.
 	slowAtOnce  = 1
 	slowWaiting = 32
 )
@@ -89,12 +90,7 @@ func (p *passwords) hash(ctx context.Context, by lane, password string) (string,
 // that check takes the same work. A hash in an old form takes this work in addition to its own.
 func (p *passwords) match(ctx context.Context, by lane, password, hash string) (bool, error) {
 	if isOldForm(hash) {
-		isMatch, err := p.matchOld(ctx, password, hash)
-		if err != nil {
-			return false, err
-		}
-		_, err = p.key(ctx, by, password, newHash())
-		return isMatch && err == nil, err
+		return p.matchOld(ctx, by, password, hash)
 	}
 	stored := newHash()
 	if hash != "" {
@@ -110,17 +106,25 @@ func (p *passwords) match(ctx context.Context, by lane, password, hash string) (
 	return subtle.ConstantTimeCompare(key, stored.key) == 1 && hash != "", nil
 }
 
-// matchOld reports whether a password matches a hash in an old form.
-func (p *passwords) matchOld(ctx context.Context, password, hash string) (bool, error) {
+// matchOld reports whether a password matches a hash in an old form. Only bcrypt needs the slow
+// place: the other forms take less work than a new hash.
+func (p *passwords) matchOld(ctx context.Context, by lane, password, hash string) (isMatch bool, err error) {
 	stored, err := parseOldPassword(hash)
 	if err != nil {
 		return false, errHash
 	}
-	if err := p.slow.Enter(ctx); err != nil {
+	isBcrypt := stored.form == accountv1.PasswordForm_PASSWORD_FORM_BCRYPT
+	if isBcrypt {
+		if err := p.slow.Enter(ctx); err != nil {
+			return false, err
+		}
+		isMatch = stored.isMatch(password)
+		p.slow.Leave()
+	}
+	if _, err = p.key(ctx, by, password, newHash()); err != nil {
 		return false, err
 	}
-	defer p.slow.Leave()
-	return stored.isMatch(password), nil
+	return isMatch || !isBcrypt && stored.isMatch(password), nil
 }
 
 // key derives the key of a password. It waits while too many derivations are in flight.
