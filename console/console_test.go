@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -260,3 +261,33 @@ func TestTilesAreOneAddressOfImages(t *testing.T) {
 }
 
 var errAway = errors.New("the store can't be reached")
+
+// deadlines is a recorder of a client whose connection has deadlines.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	isSet     bool
+	unlimited int
+}
+
+func (d *deadlines) SetWriteDeadline(at time.Time) error {
+	d.isSet = time.Now().Before(at)
+	return nil
+}
+
+func (d *deadlines) Write(part []byte) (int, error) {
+	if !d.isSet || len(part) > pieceBytes {
+		d.unlimited++
+	}
+	d.isSet = false
+	return d.ResponseRecorder.Write(part)
+}
+
+// A slow client may take as long as the file is long, and none may stop.
+func TestEachPieceOfAFileHasADeadline(t *testing.T) {
+	body := bytes.Repeat([]byte("0123456789"), pieceBytes)
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	newFile("x.js", immutable, body).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.unlimited > 0 || !bytes.Equal(w.Body.Bytes(), body) {
+		t.Errorf("%d writes are unlimited, %d of %d bytes arrived", w.unlimited, w.Body.Len(), len(body))
+	}
+}

@@ -9,9 +9,11 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/waybook/waybook/edge"
 )
@@ -22,6 +24,9 @@ const (
 	pagePath   = "/"
 	assetsPath = "/console/assets/"
 )
+
+// pieceBytes is how many bytes of a file are sent at a time.
+const pieceBytes = 64 << 10
 
 // The values of Cache-Control: a browser asks whether a file has changed, or keeps it.
 const (
@@ -124,7 +129,19 @@ func (f *file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method != http.MethodHead {
-		w.Write(body) // it fails when the client is gone
+		sendTo(w, body)
+	}
+}
+
+// sendTo sends a body in pieces. A client that does not read one within edge.DefaultWriteTimeout is
+// gone.
+func sendTo(w http.ResponseWriter, body []byte) {
+	control := http.NewResponseController(w)
+	for piece := range slices.Chunk(body, pieceBytes) {
+		_ = control.SetWriteDeadline(time.Now().Add(edge.DefaultWriteTimeout)) // only tests have none
+		if _, err := w.Write(piece); err != nil {
+			return
+		}
 	}
 }
 

@@ -79,12 +79,6 @@ func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
 	for _, fixed := range fixedHeaders {
 		header[fixed.name] = fixed.values
 	}
-	if len(r.TransferEncoding) > 0 {
-		// A chunked body may have come with a Content-Length too, which net/http drops. A proxy
-		// that used that length may take bytes of this body for a second request. So nothing
-		// after this request is read as another one (RFC 9112, 6.3).
-		header.Set("Connection", "close")
-	}
 	x.answerIn(reply.XML{Document: &x.response.Document})
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/internal/platform/process"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -106,7 +107,7 @@ func TestAChunkedRequestIsTheLastOneOfItsConnection(t *testing.T) {
 func exchangeRaw(t *testing.T, f *fakes, request string) (answers []string) {
 	t.Helper()
 	const short = 50 * time.Millisecond
-	server := httptest.NewUnstartedServer(newEdge(t, f, func(c *Config) { c.WriteTimeout = short }))
+	server := httptest.NewUnstartedServer(process.Bounded(newEdge(t, f, func(c *Config) { c.WriteTimeout = short }), short))
 	server.Config.ReadHeaderTimeout, server.Config.IdleTimeout = short, short
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()

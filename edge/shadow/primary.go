@@ -123,6 +123,11 @@ type patientWriter struct {
 
 func (w patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
+func (w patientWriter) WriteHeader(status int) {
+	_ = w.control.SetWriteDeadline(time.Now().Add(pieceTimeout)) // a reply may have no body
+	w.ResponseWriter.WriteHeader(status)
+}
+
 func (w patientWriter) Write(p []byte) (int, error) {
 	_ = w.control.SetWriteDeadline(time.Now().Add(pieceTimeout))
 	return w.ResponseWriter.Write(p)

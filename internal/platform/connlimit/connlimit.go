@@ -23,6 +23,9 @@ type Limits struct {
 	// IsProxy reports whether an address is that of a proxy. PerClient does not apply to it,
 	// because its connections carry the requests of many clients. nil means no proxies.
 	IsProxy func(netip.Addr) bool
+	// ServedGiveWay lets a connection whose request is served give way too, if none waits: the one
+	// whose request began first.
+	ServedGiveWay bool
 }
 
 // Limiter enforces the limits of one port. It may be used concurrently.
@@ -32,9 +35,10 @@ type Limiter struct {
 	mu      sync.Mutex
 	open    int
 	clients map[netip.Addr]int
-	// waiting has the connections that wait for a request, the longest waiting first.
-	waiting list.List
-	stats   Stats
+	// waiting has the connections that wait for a request, the longest waiting first. served has the
+	// others, in the order of their requests, if they may give way.
+	waiting, served list.List
+	stats           Stats
 }
 
 // Stats is the usage of a limiter. Open is a current number. Refused counts the connections that
@@ -145,7 +149,7 @@ func (l *Limiter) admit(c *conn, waits bool) bool {
 		}
 		c.isCounted = true
 		if waits {
-			c.waiting = l.waiting.PushBack(c)
+			c.place = l.waiting.PushBack(c)
 		}
 	} else {
 		l.stats.Refused++
@@ -169,12 +173,14 @@ func (l *Limiter) makeRoom(client netip.Addr) (displaced *conn, hasRoom bool) {
 	if !isClientFull && (l.limits.All <= 0 || l.open < l.limits.All) {
 		return nil, true
 	}
-	for element := l.waiting.Front(); element != nil; element = element.Next() {
-		c := element.Value.(*conn)
-		if !isClientFull || c.client == client {
-			l.forget(c)
-			l.stats.Displaced++
-			return c, true
+	for _, list := range []*list.List{&l.waiting, &l.served} {
+		for element := list.Front(); element != nil; element = element.Next() {
+			c := element.Value.(*conn)
+			if !isClientFull || c.client == client {
+				l.forget(c)
+				l.stats.Displaced++
+				return c, true
+			}
 		}
 	}
 	return nil, false
@@ -192,22 +198,30 @@ func (l *Limiter) forget(c *conn) {
 			delete(l.clients, c.client)
 		}
 	}
-	if c.waiting != nil {
-		l.waiting.Remove(c.waiting)
-		c.waiting = nil
+	l.leave(c)
+}
+
+// leave removes a connection from the list of which it is, if any. The caller holds the lock.
+func (l *Limiter) leave(c *conn) {
+	if c.place != nil {
+		l.waiting.Remove(c.place) // one of the two does nothing
+		l.served.Remove(c.place)
+		c.place = nil
 	}
 }
 
 func (l *Limiter) setWaiting(c *conn, waits bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !c.isCounted {
+		return
+	}
+	l.leave(c)
 	switch {
-	case !c.isCounted || waits == (c.waiting != nil):
 	case waits:
-		c.waiting = l.waiting.PushBack(c)
-	default:
-		l.waiting.Remove(c.waiting)
-		c.waiting = nil
+		c.place = l.waiting.PushBack(c)
+	case l.limits.ServedGiveWay:
+		c.place = l.served.PushBack(c)
 	}
 }
 

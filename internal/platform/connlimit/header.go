@@ -47,9 +47,9 @@ type conn struct {
 	net.Conn
 	limiter *Limiter
 	client  netip.Addr
-	// isCounted and waiting, the place in Limiter.waiting, are guarded by the limiter.
+	// isCounted and place, that in a list of the limiter, are guarded by the limiter.
 	isCounted bool
-	waiting   *list.Element
+	place     *list.Element
 
 	maxFields int
 	// header belongs to the server: one goroutine at a time reads from the connection, and follow

@@ -61,11 +61,10 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 		handler = withProfiles(handler)
 	}
 	e.Announce(slog.String("admin", listener.Addr().String()))
-	server := newServer(e.AdminHosts.protect(handler), both, patience{headerTime, idleTime})
+	server := newServer(e.AdminHosts.protect(handler), both, patience{headerTime, bodyTime, pieceTime, idleTime})
 	server.MaxHeaderBytes = adminHeaderBytes
-	server.WriteTimeout = adminWriteTime
 	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams}
-	connections := connlimit.New(connlimit.Limits{All: adminConnections})
+	connections := connlimit.New(connlimit.Limits{All: adminConnections, ServedGiveWay: true})
 	metrics.CountConnections("admin", connections)
 	// HTTP/2 has no lines to count. The other limits are so low that no number of fields matters.
 	const anyFields = 0
@@ -95,13 +94,12 @@ func (e Env) describe(ctx context.Context, readiness *Readiness, metrics *Metric
 }
 
 // The limits of the admin port. Probes and scrapes need few connections and short headers. A probe
-// finds room while others fill the port: connections that wait give way. A reply that is not read
-// ends, too, but a profile may take longer.
+// finds room while others fill the port: any other connection gives way, and most of what the port
+// serves takes milliseconds.
 const (
 	adminConnections = 64
 	adminHeaderBytes = 8 << 10
 	adminStreams     = 16
-	adminWriteTime   = 30 * time.Second
 )
 
 // The services that grpc.health.v1.Health on the admin port reports on.

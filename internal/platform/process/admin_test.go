@@ -264,18 +264,31 @@ func TestAClientThatStopsReadingIsCutOffWithoutAnError(t *testing.T) {
 
 func TestOthersLeaveRoomForProbesOfTheAdminPort(t *testing.T) {
 	address := strings.TrimPrefix(startAdmin(t, false), "http://")
-	for range 200 {
-		connection, err := net.Dial("tcp", address)
+	for name, sent := range map[string]string{
+		"idle":                    "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+		"within a header":         "GET /metrics HTTP/1.1\r\nHost: x\r\n",
+		"within a body":           "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+		"within a body of no use": "POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"with unread replies":     strings.Repeat("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200),
+	} {
+		for range 200 {
+			connection, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = connection.Close() }()
+			_, _ = io.WriteString(connection, sent) // it may have given way
+		}
+		client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+		response, err := client.Get("http://" + address + "/healthz")
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("connections that are %s: %v", name, err)
+			continue
 		}
-		defer func() { _ = connection.Close() }()
-		if _, err := io.WriteString(connection, "GET /metrics HTTP/1.1\r\nHost: x\r\n"); err != nil {
-			t.Fatal(err)
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("connections that are %s: got %s", name, response.Status)
 		}
-	}
-	if response, _ := fetch(t, "http://"+address+"/healthz"); response.StatusCode != http.StatusOK {
-		t.Errorf("got %s", response.Status)
 	}
 	request, err := http.NewRequest(http.MethodGet, "http://"+address+"/healthz", nil)
 	if err != nil {

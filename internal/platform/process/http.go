@@ -24,7 +24,7 @@ func (e Env) HTTP(name string, listener net.Listener, handler http.Handler, conn
 	e.Announce(slog.String("http", listener.Addr().String()))
 	isEnding := new(atomic.Bool)
 	e.Stack.OnNotice(func() { isEnding.Store(true) })
-	server := newServer(closing(isEnding, handler), http1, patience{headerTime, idleTime})
+	server := newServer(closing(isEnding, handler), http1, patience{headerTime, bodyTime, pieceTime, idleTime})
 	e.Stack.PushPort(name, e.http(name, connections.ListenHTTP(listener, server, maxHeaderFields), server))
 }
 
@@ -35,25 +35,47 @@ const (
 	// Browsers send 20, and proxies add 10.
 	maxHeaderBytes  = 32 << 10
 	maxHeaderFields = 100
-	// headerTime bounds how long a client may take to send the headers. idleTime bounds how
-	// long a connection may stay idle between two requests.
+	// headerTime bounds how long a client may take to send the headers, and bodyTime the same for a
+	// body that no handler reads. pieceTime bounds how long it may take to read a reply. A handler
+	// that reads a body, or sends a long reply, gives each piece a deadline of its own. idleTime
+	// bounds how long a connection may stay idle between two requests.
 	headerTime = 10 * time.Second
+	bodyTime   = 10 * time.Second
+	pieceTime  = 30 * time.Second
 	idleTime   = 2 * time.Minute
 )
 
 // patience is how long a server waits for its clients. Tests use shorter times.
-type patience struct{ header, idle time.Duration }
+type patience struct{ header, body, piece, idle time.Duration }
 
 func newServer(handler http.Handler, protocols http.Protocols, patience patience) *http.Server {
 	return &http.Server{
-		Handler: handler,
-		// There is no ReadTimeout, because it would also cut off a long reply. A handler
-		// that reads a body sets its own limit.
+		Handler: Bounded(handler, patience.body),
+		// There is no ReadTimeout, because it would also cut off a long reply.
 		ReadHeaderTimeout: patience.header,
+		WriteTimeout:      patience.piece,
 		IdleTimeout:       patience.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		Protocols:         &protocols,
 	}
+}
+
+// Bounded returns a handler with the rules for bodies that hold for every path: a body that nobody
+// reads has arrived in bodyTime, or its connection closes.
+//
+// A chunked body may have come with a Content-Length too, which net/http drops. A proxy that used
+// that length may take bytes of this body for a second request. So nothing after this request is
+// read as another one (RFC 9112, 6.3).
+func Bounded(handler http.Handler, bodyTime time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		if r.Body != nil && r.Body != http.NoBody {
+			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a server of net/http can
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
 // http runs a server and returns the function that ends it. That waits for the requests in flight

@@ -68,14 +68,14 @@ func busy(w http.ResponseWriter, err error) {
 }
 
 // waitFor waits for as many seconds as the request asks for, or until its client is gone. The
-// client has adminWriteTime to read the reply after that.
+// client has pieceTime to read the reply after that.
 func waitFor(w http.ResponseWriter, r *http.Request, byDefault time.Duration) {
 	wait := byDefault
 	if seconds, err := strconv.ParseFloat(r.FormValue("seconds"), 64); err == nil && seconds > 0 {
 		wait = time.Duration(min(seconds, maxProfileTime.Seconds()) * float64(time.Second))
 	}
 	// A writer without deadlines has no time limit either.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + adminWriteTime))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + pieceTime))
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

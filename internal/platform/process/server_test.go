@@ -1,10 +1,12 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,9 +15,15 @@ import (
 	"github.com/waybook/waybook/internal/platform/connlimit"
 )
 
-// listen serves on loopback until the test ends. Its timeouts are short, because real
-// connections do not use a fake clock. No test asserts how long anything took.
+// listen serves the length of each query on loopback.
 func listen(t *testing.T) string {
+	t.Helper()
+	return listenWith(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "%d", len(r.URL.RawQuery)) })
+}
+
+// listenWith serves a handler on loopback until the test ends. Its timeouts are short, because real
+// connections do not use a fake clock. No test asserts how long anything took.
+func listenWith(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -23,9 +31,8 @@ func listen(t *testing.T) string {
 	}
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
-	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "%d", len(r.URL.RawQuery))
-	}), http1, patience{header: 50 * time.Millisecond, idle: 50 * time.Millisecond})
+	const short = 50 * time.Millisecond
+	server := newServer(handler, http1, patience{header: short, body: short, piece: short, idle: short})
 	limited := connlimit.New(connlimit.Limits{}).ListenHTTP(listener, server, maxHeaderFields)
 	// The server keeps a connection open for half a second after it rejects a request, and
 	// Close does not wait for that. The leak check would report its goroutine.
@@ -104,6 +111,48 @@ func TestAHeaderIsBounded(t *testing.T) {
 			if reply := converse(t, address, request); reply != "" && !strings.HasPrefix(reply, "HTTP/1.1 "+c.status) {
 				t.Errorf("%d bytes, %d fields: %.100s", c.bytes, c.fields, reply)
 			}
+		}
+	}
+}
+
+// No handler has to think of a body that it does not read, or of a client that does not read.
+func TestAClientThatStopsWithinItsBodyOrTheReplyIsDropped(t *testing.T) {
+	address := listen(t)
+	for _, lengths := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
+		reply := converse(t, address, "POST / HTTP/1.1\r\nHost: x\r\n"+lengths+"\r\n\r\n1\r\n")
+		if strings.Count(reply, "200 OK") != 1 {
+			t.Errorf("a body that ends early, %s: %q", lengths, reply)
+		}
+	}
+	written := make(chan error)
+	address = listenWith(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, err := w.Write(make([]byte, 64<<20)) // no buffer has room for it
+		written <- err
+	})
+	connection, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	if _, err := io.WriteString(connection, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-written; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a client that does not read: %v", err)
+	}
+}
+
+// A proxy that used the length may take bytes of the body for another request.
+func TestAChunkedRequestIsTheLastOfItsConnection(t *testing.T) {
+	address := listen(t)
+	const start, hidden = "POST / HTTP/1.1\r\nHost: x\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	for request, want := range map[string]int{
+		start + "Content-Length: 5\r\n\r\n0\r\n\r\n":                               2,
+		start + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                      1,
+		start + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n": 1,
+	} {
+		if reply := converse(t, address, request+hidden); strings.Count(reply, "200 OK") != want {
+			t.Errorf("%q: got %q, want %d replies", request, reply, want)
 		}
 	}
 }
