@@ -95,13 +95,23 @@ func (t TrustedProxies) client(r *http.Request) netip.Addr {
 	return from
 }
 
+// clientHeaders are the headers, besides those that begin with X-Forwarded, by which proxies report
+// a client. Some servers believe each of them.
+var clientHeaders = []string{
+	"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Originating-Ip", "X-Remote-Ip", "X-Remote-Addr", "X-Host",
+	"Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Original-Host",
+}
+
 // Forward sets the headers that report the client of a request to a server behind the edge.
 func (t TrustedProxies) Forward(r *http.Request, header http.Header) {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"} {
-		header.Del(name)
+	for name := range header {
+		if strings.HasPrefix(name, "X-Forwarded") || slices.Contains(clientHeaders, name) {
+			header.Del(name)
+		}
 	}
 	if client := t.client(r); client.IsValid() {
 		header.Set("X-Forwarded-For", client.String())
+		header.Set("X-Real-Ip", client.String())
 	}
 	header.Set("X-Forwarded-Host", r.Host)
 	header.Set("X-Forwarded-Proto", "http")

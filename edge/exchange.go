@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -15,6 +16,7 @@ import (
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 // exchange is one request and its reply. Exchanges are reused: open begins a use and close ends
@@ -218,31 +220,24 @@ func (x *exchange) readBody(limit int64) (string, error) {
 	}
 	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
 	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
-	for {
-		if len(x.body) == cap(x.body) {
-			x.body = append(x.body, 0)[:len(x.body)]
-			if err := x.turn.growForm(x.request.Context(), len(x.request.URL.RawQuery)+cap(x.body)); err != nil {
-				return "", err
-			}
-		}
-		n, err := reader.Read(x.body[len(x.body):cap(x.body)])
-		x.body = x.body[:len(x.body)+n]
-		var tooLarge *http.MaxBytesError
-		switch {
-		case err == io.EOF:
-			// net/http also clears the deadline here for HTTP/1, but does not promise to.
-			x.response.control.SetReadDeadline(time.Time{})
-			body := string(x.body)
-			x.body = smallBuffer(x.body, smallFormBytes)
-			return body, nil
-		case errors.As(err, &tooLarge):
-			return "", refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return "", refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
-		case err != nil:
-			return "", refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
-		}
+	var err error
+	x.body, err = x.turn.read(x.request.Context(), reader, x.body, len(x.request.URL.RawQuery))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case err == io.EOF:
+		// net/http also clears the deadline here for HTTP/1, but does not promise to.
+		x.response.control.SetReadDeadline(time.Time{})
+		body := string(x.body)
+		x.body = smallBuffer(x.body, smallFormBytes)
+		return body, nil
+	case errors.As(err, &tooLarge):
+		return "", refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return "", refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
+	case errors.Is(err, admission.ErrFull), errors.Is(err, context.Canceled):
+		return "", err
 	}
+	return "", refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
 }
 
 // An exchange implements operation.Caller: the client of its request.

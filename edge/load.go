@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -161,6 +163,40 @@ func (t *turn) growForm(ctx context.Context, size int) error {
 		t.pieces++
 	}
 	return nil
+}
+
+// read appends bytes to a buffer until reading fails, io.EOF included. besides is the rest of the form.
+func (t *turn) read(ctx context.Context, from io.Reader, buffer []byte, besides int) ([]byte, error) {
+	for {
+		if len(buffer) == cap(buffer) {
+			buffer = append(buffer, 0)[:len(buffer)]
+			if err := t.growForm(ctx, besides+cap(buffer)); err != nil {
+				return buffer, err
+			}
+		}
+		n, err := from.Read(buffer[len(buffer):cap(buffer)])
+		buffer = buffer[:len(buffer)+n]
+		if err != nil {
+			return buffer, err
+		}
+	}
+}
+
+// ReceiveBody reads the body of a request for a server behind the edge, within the limits of forms,
+// and gives the request a copy. If the body is longer than a limit, the rest follows the copy. The
+// caller calls free when the body is sent.
+func (l *Load) ReceiveBody(proxies TrustedProxies, r *http.Request, limit int64) (free func(), err error) {
+	t := &turn{load: l, address: func() string { return clientKey(proxies.client(r)) }}
+	received, err := t.read(r.Context(), io.LimitReader(r.Body, limit), nil, 0)
+	if err != io.EOF {
+		t.end()
+		return nil, err
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(received), r.Body), r.Body}
+	return t.end, nil
 }
 
 func (t *turn) findClient() {

@@ -165,7 +165,7 @@ func newShadow(
 	}
 	made := shadow.New(shadow.Config{
 		Flags: flags, Edge: edge.New(config), Proxies: config.TrustedProxies, Prefix: config.PathPrefix, Charset: config.LegacyCharset,
-		Zone: config.Zone, Busy: config.Load.Requests, Observe: requests.observe, Log: env.Log, Metrics: reports.Metrics.Registry,
+		Zone: config.Zone, Load: config.Load, Observe: requests.observe, Log: env.Log, Metrics: reports.Metrics.Registry,
 	})
 	env.Stack.Go(ctx, "comparison with the old server", made.Run)
 	return made, nil

@@ -1,23 +1,31 @@
 package shadow
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"os"
 	"time"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/peer"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/requestid"
 )
 
 const (
 	// headerTimeout bounds the time until the old server's reply begins.
 	headerTimeout = 60 * time.Second
-	// pieceTimeout bounds the time in which a client sends or reads a piece of a body.
+	// pieceTimeout bounds the time in which a client sends pieceBytes of a body, or reads a piece of
+	// a reply.
 	pieceTimeout = edge.DefaultWriteTimeout
+	pieceBytes   = 64 << 10
+	// maxReceived is how much of a body arrives before the old server is asked.
+	maxReceived = edge.DefaultMaxFormBytes
 )
 
 // newPrimary returns the handler that lets the old server answer. It passes on every request,
@@ -29,11 +37,17 @@ func (s *Shadow) newPrimary() http.Handler {
 	transport.DisableCompression = true // the client's Accept-Encoding counts
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
+		ModifyResponse: func(r *http.Response) error {
+			r.Header.Del(requestid.Header) // the client has ours
+			return nil
+		},
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Path, r.Out.URL.RawPath = s.config.Prefix.Trim(r.In.URL.Path), s.config.Prefix.Trim(r.In.URL.RawPath)
 			r.SetURL(s.config.Flags.Primary.At("", ""))
 			s.config.Proxies.Forward(r.In, r.Out.Header)
+			r.Out.Header.Set(requestid.Header, requestid.From(r.In.Context()))
 			r.Out.Header.Del("Upgrade") // the interface has no other protocol
+			r.Out.Header.Del("Expect")  // the body has arrived
 		},
 		ErrorHandler: s.unreachable,
 		ErrorLog:     slog.NewLogLogger(s.config.Log.Handler(), slog.LevelDebug),
@@ -45,17 +59,37 @@ func (s *Shadow) newPrimary() http.Handler {
 func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	control := http.NewResponseController(w)
+	tap := &tap{ResponseWriter: patientWriter{w, control}, copied: copied{memory: &s.memory}}
+	defer tap.drop()
+	// A body that is on the way takes no place.
+	var receiveErr error
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = patientBody{r.Body, control}
+		r.Body = &patientBody{ReadCloser: r.Body, control: control}
+		var free func()
+		if free, receiveErr = s.config.Load.ReceiveBody(s.config.Proxies, r, maxReceived); receiveErr == nil {
+			defer free()
+		}
 	}
-	tap := &tap{ResponseWriter: patientWriter{w, control}}
-	body := copyBody(r)
+	body := copyBody(r, &s.memory)
+	defer body.end()
 	defer func() { s.observe(r, body, tap, time.Since(began)) }()
-	if err := s.config.Busy.Enter(r.Context()); err != nil {
-		tap.refuse("SERVICE_BUSY")
+	switch {
+	case receiveErr == nil:
+	case errors.Is(receiveErr, admission.ErrFull):
+		tap.refuse("SERVICE_BUSY", http.StatusServiceUnavailable)
+		return
+	case errors.Is(receiveErr, os.ErrDeadlineExceeded):
+		tap.refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
+		return
+	default:
+		tap.refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
 		return
 	}
-	defer s.config.Busy.Leave()
+	if err := s.config.Load.Requests.Enter(r.Context()); err != nil {
+		tap.refuse("SERVICE_BUSY", http.StatusServiceUnavailable)
+		return
+	}
+	defer s.config.Load.Requests.Leave()
 	isSampled := s.isSampled(r)
 	if isSampled {
 		tap.limit = maxReply
@@ -85,30 +119,38 @@ func (s *Shadow) unreachable(w http.ResponseWriter, r *http.Request, err error) 
 		panic(http.ErrAbortHandler) // the client is gone
 	}
 	s.config.Log.WarnContext(r.Context(), "the primary server does not answer", "error", err)
-	w.(*tap).refuse("SERVICE_UNAVAILABLE")
+	w.(*tap).refuse("SERVICE_UNAVAILABLE", http.StatusServiceUnavailable)
 }
 
-// refuse answers as the edge does when a service is away (rule 10.5).
-func (t *tap) refuse(reason string) {
+// refuse answers as the edge does (rule 10.5).
+func (t *tap) refuse(reason string, status int) {
 	t.reason = reason
 	var document reply.Document
 	reply.WriteFailure(reply.XML{Document: &document}, failure.New(reason).Info)
 	t.Header().Set("Content-Type", reply.XML{}.ContentType())
 	t.Header().Set("X-Waybook-Reason", reason)
-	t.Header().Set("Retry-After", "1")
-	t.WriteHeader(http.StatusServiceUnavailable)
+	if status == http.StatusServiceUnavailable {
+		t.Header().Set("Retry-After", "1")
+	}
+	t.WriteHeader(status)
 	_, _ = t.Write(document.Bytes) // a client that is gone gets nothing
 }
 
-// patientBody is the body of a request whose client may take pieceTimeout for each piece.
+// patientBody is the body of a request whose client may take pieceTimeout for each pieceBytes.
 type patientBody struct {
 	io.ReadCloser
 	control *http.ResponseController
+	// left is what is left of the piece.
+	left int
 }
 
-func (b patientBody) Read(p []byte) (int, error) {
-	_ = b.control.SetReadDeadline(time.Now().Add(pieceTimeout)) // only tests have no deadlines
+func (b *patientBody) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		_ = b.control.SetReadDeadline(time.Now().Add(pieceTimeout)) // only tests have no deadlines
+		b.left = pieceBytes
+	}
 	n, err := b.ReadCloser.Read(p)
+	b.left -= n
 	if err != nil {
 		_ = b.control.SetReadDeadline(time.Time{})
 	}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,7 +22,8 @@ import (
 const (
 	// workers is the most comparisons at a time, and of connections to the old server for them.
 	workers = 8
-	// queueLength and queueBytes bound the comparisons that wait.
+	// queueLength bounds the comparisons that wait, and queueBytes the memory of these and of the
+	// copies that are being made.
 	queueLength = 256
 	queueBytes  = 16 << 20
 	// maxBody and maxReply are the longest body and reply that are compared, in bytes.
@@ -37,7 +37,7 @@ const (
 	askTimeout = 10 * time.Second
 )
 
-// Config has the dependencies and settings of a Shadow. All but Busy and Observe are required.
+// Config has the dependencies and settings of a Shadow. All but Load and Observe are required.
 type Config struct {
 	Flags Flags
 	// Edge is the edge's handler.
@@ -48,8 +48,9 @@ type Config struct {
 	Charset form.Charset
 	// Zone is the zone of the times in the replies of both servers.
 	Zone *time.Location
-	// Busy limits the requests that the old server answers at a time.
-	Busy *admission.Gate
+	// Load holds the limits of the edge. Those of forms and of requests hold for the requests that
+	// the old server answers, too.
+	Load edge.Load
 	// Observe is called for each request to the interface that the old server answers.
 	Observe func(*http.Request, edge.Answer)
 	Log     *slog.Logger
@@ -71,7 +72,7 @@ type Shadow struct {
 	handler http.Handler
 
 	queue  chan job
-	queued atomic.Int64 // bytes
+	memory memory
 }
 
 // New returns a Shadow. Nothing is compared before Run.
@@ -110,8 +111,8 @@ func (s *Shadow) Run(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case next := <-s.queue:
-					s.queued.Add(-next.size())
 					s.compare(ctx, next)
+					s.memory.give(next.size())
 				}
 			}
 		})
@@ -128,8 +129,10 @@ func (s *Shadow) follow(w http.ResponseWriter, r *http.Request) {
 		s.config.Edge.ServeHTTP(w, r)
 		return
 	}
-	body := copyBody(r)
-	tap := &tap{ResponseWriter: w, copied: copied{limit: maxReply}}
+	body := copyBody(r, &s.memory)
+	defer body.end()
+	tap := &tap{ResponseWriter: w, copied: copied{limit: maxReply, memory: &s.memory}}
+	defer tap.drop()
 	s.config.Edge.ServeHTTP(tap, r)
 	s.enqueue(r, body, tap)
 }
@@ -157,19 +160,21 @@ func (s *Shadow) enqueue(r *http.Request, body *bodyCopy, reply *tap) {
 			method: r.Method, query: r.URL.RawQuery, contentType: r.Header.Get("Content-Type"), cookie: peer.SessionCookie(r.Header["Cookie"]),
 			body: sent, id: requestid.From(r.Context()),
 		},
-		status: reply.status, body: reply.bytes, encoding: reply.Header().Get("Content-Encoding"),
+		status: reply.status, encoding: reply.Header().Get("Content-Encoding"),
 	}
 	switch {
 	case isTooLong || reply.isTooLong:
 		s.metrics.skip(skippedLong)
-	case s.queued.Add(next.size()) > queueBytes:
-		s.queued.Add(-next.size())
+	case reply.isWithout || !s.memory.take(next.size()):
 		s.metrics.skip(skippedBusy)
 	default:
+		size := next.size()
+		next.body = reply.bytes
 		select {
 		case s.queue <- next:
+			reply.bytes = nil // it is the job's now
 		default:
-			s.queued.Add(-next.size())
+			s.memory.give(size)
 			s.metrics.skip(skippedBusy)
 		}
 	}

@@ -3,24 +3,57 @@ package shadow
 import (
 	"io"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// copied is a copy of what passes, or nothing of what is longer than limit.
+// memory counts the bytes of copies, up to queueBytes. A nil memory has no limit.
+type memory struct{ taken atomic.Int64 }
+
+// take reports whether there is memory for n bytes more. The caller gives them back.
+func (m *memory) take(n int64) bool {
+	if m == nil || m.taken.Add(n) <= queueBytes {
+		return true
+	}
+	m.taken.Add(-n)
+	return false
+}
+
+func (m *memory) give(n int64) {
+	if m != nil {
+		m.taken.Add(-n)
+	}
+}
+
+// copied is a copy of what passes, or nothing of what is longer than limit or finds no memory.
 type copied struct {
-	limit     int
-	bytes     []byte
-	isTooLong bool
+	limit                int
+	memory               *memory
+	bytes                []byte
+	isTooLong, isWithout bool
 }
 
 func (c *copied) add(part []byte) {
 	switch {
-	case c.isTooLong:
+	case c.isTooLong || c.isWithout:
 	case len(c.bytes)+len(part) > c.limit:
-		c.bytes, c.isTooLong = nil, true
+		c.drop()
+		c.isTooLong = true
 	default:
-		c.bytes = append(c.bytes, part...)
+		grown := slices.Grow(c.bytes, len(part))
+		if c.isWithout = !c.memory.take(int64(cap(grown) - cap(c.bytes))); c.isWithout {
+			c.drop()
+			return
+		}
+		c.bytes = append(grown, part...)
 	}
+}
+
+// drop gives the memory of the copy back.
+func (c *copied) drop() {
+	c.memory.give(int64(cap(c.bytes)))
+	c.bytes = nil
 }
 
 // tap copies the reply that passes it.
@@ -67,12 +100,20 @@ type bodyCopy struct {
 func (c *bodyCopy) text() (body string, isTooLong bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return string(c.bytes), c.isTooLong
+	return string(c.bytes), c.isTooLong || c.isWithout
+}
+
+// end drops the copy; nothing is copied after that.
+func (c *bodyCopy) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop()
+	c.isTooLong = true
 }
 
 // copyBody makes the reader of a request's body fill a copy.
-func copyBody(r *http.Request) *bodyCopy {
-	body := &bodyCopy{copied: copied{limit: maxBody}}
+func copyBody(r *http.Request, memory *memory) *bodyCopy {
+	body := &bodyCopy{copied: copied{limit: maxBody, memory: memory}}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = struct {
 			io.Reader

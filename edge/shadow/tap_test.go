@@ -30,7 +30,7 @@ func TestACopyIsBoundedAndTheClientGetsEverything(t *testing.T) {
 		}
 	}
 	request := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", maxBody+1)))
-	copied := copyBody(request)
+	copied := copyBody(request, nil)
 	read, err := io.ReadAll(request.Body)
 	if text, isTooLong := copied.text(); err != nil || len(read) != maxBody+1 || text != "" || !isTooLong {
 		t.Errorf("%d bytes, %v, %d copied", len(read), err, len(text))
