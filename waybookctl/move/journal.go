@@ -77,6 +77,8 @@ type marked struct {
 const (
 	sortedName  = "sorted.json"
 	journalName = "journal"
+	// markName is the file that marks a folder as that of an import.
+	markName = "waybook-import"
 )
 
 // begin reads the files, or finds them read, and opens the journal.
@@ -167,18 +169,34 @@ func resume(input Input, now plan) (*intake, error) {
 	return in, nil
 }
 
-// empty removes what an earlier import left in a folder, and nothing else.
+// empty makes a folder that of an import: it removes what an earlier import left there, and marks the
+// folder. If anything there is not of an import, it removes nothing and returns an error.
 func empty(folder string) error {
-	for _, name := range []string{sortedName, journalName, identitiesName, recordsName} {
+	if err := clearFolder(folder); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, markName), nil, 0o600)
+}
+
+// clearFolder removes what an import left in a folder, the mark last.
+func clearFolder(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	isMarked := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == markName })
+	parts := []string{sortedName, journalName, identitiesName, recordsName, markName}
+	for _, entry := range entries {
+		if !isMarked || !slices.Contains(parts, entry.Name()) {
+			return fmt.Errorf("%s holds %s, which no import made; name another folder", folder, entry.Name())
+		}
+	}
+	for _, name := range parts {
 		if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
 			return err
 		}
 	}
-	rest, err := os.ReadDir(folder)
-	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%s holds %s, which is no part of an import; name another folder", folder, rest[0].Name())
-	}
-	return err
+	return nil
 }
 
 // open reads the journal, and opens it for more. A line that a crash cut off does not count.
@@ -243,7 +261,7 @@ func (j *journal) close() error {
 
 // Remove removes what an import that succeeded left in its folder, and the folder.
 func Remove(folder string) error {
-	if err := empty(folder); err != nil {
+	if err := clearFolder(folder); err != nil {
 		return err
 	}
 	return os.Remove(folder)
