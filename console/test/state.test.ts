@@ -33,6 +33,16 @@ test('a read by POST survives its address, and a write has no other method', () 
   expect(fromQuery(change, new URLSearchParams('.method=GET'), operations).method).toBe('POST')
 })
 
+test('no address makes a form do what another operation does', () => {
+  const links = ['func=updateBlog&delete=true&.method=POST', 'Func=updateBlog', '.set=func=updateBlog&.set=delete=true', '..func=x&delete=true']
+  for (const link of links) {
+    expect(parametersOf(read, fromQuery(read, new URLSearchParams('blogID=1&' + link), operations)).filter(([name]) => !name.startsWith('.')))
+      .toEqual([['func', 'getBlog'], ['blogID', '1']])
+  }
+  const typed: FormState = { ...emptyForm(read), extras: [['func', 'updateBlog'], ['delete', 'true']] }
+  expect(toQuery(read, typed, operations).toString()).toBe('')
+})
+
 test('an address holds no secret, and none is taken from one', () => {
   const form: FormState = {
     ...emptyForm(login), values: { email: 'amy@example.org', passphrase: 's3cret' },

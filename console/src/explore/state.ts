@@ -43,6 +43,15 @@ export function isSecret(name: string, operations: readonly Operation[] = descri
 }
 
 /**
+ * Says whether a parameter decides which operation a request is. A link sets none: a form does what
+ * its title says.
+ */
+function isDecisive(name: string, operations: readonly Operation[] = description().operations): boolean {
+  const lower = name.toLowerCase()
+  return lower === 'func' || operations.some(each => Object.keys(each.fixed ?? {}).some(fixed => fixed.toLowerCase() === lower))
+}
+
+/**
  * Returns the state as the parameters of an address, without secrets. Options begin with one dot. A
  * parameter that begins with a dot gets another one.
  */
@@ -56,7 +65,7 @@ export function toQuery(operation: Operation, form: FormState, operations?: read
   }
   for (const [name, value] of form.extras) {
     const isOwn = operation.parameters?.some(each => each.name === name)
-    if (name === '' || isSecret(name, operations)) continue
+    if (name === '' || isSecret(name, operations) || !isOwn && isDecisive(name, operations)) continue
     if (isOwn) query.append('.set', name + '=' + value)
     else add(name, value)
   }
@@ -67,22 +76,26 @@ export function toQuery(operation: Operation, form: FormState, operations?: read
   return query
 }
 
-/** Returns the state that the parameters of an address describe. It accepts any parameters. */
+/**
+ * Returns the state that the parameters of an address describe. It accepts any parameters, but none
+ * that makes the request another operation.
+ */
 export function fromQuery(operation: Operation, query: URLSearchParams, operations?: readonly Operation[]): FormState {
   const form = emptyForm(operation)
   const values: Record<string, string> = {}
   const extras: Pair[] = []
   const own = new Set(operation.parameters?.map(each => each.name))
+  const isKept = (name: string) => !isSecret(name, operations) && (own.has(name) || !isDecisive(name, operations))
   for (const [written, value] of query) {
     const name = written.startsWith('..') ? written.slice(1) : written
     if (written.startsWith('.') && name === written) {
       if (written === '.set') {
         const at = value.indexOf('=')
-        if (at > 0 && !isSecret(value.slice(0, at), operations)) extras.push([value.slice(0, at), value.slice(at + 1)])
+        if (at > 0 && isKept(value.slice(0, at))) extras.push([value.slice(0, at), value.slice(at + 1)])
       }
       continue
     }
-    if (isSecret(name, operations)) continue
+    if (!isKept(name)) continue
     if (own.has(name)) values[name] = value
     else extras.push([name, value])
   }
