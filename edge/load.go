@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -180,23 +179,6 @@ func (t *turn) read(ctx context.Context, from io.Reader, buffer []byte, besides 
 			return buffer, err
 		}
 	}
-}
-
-// ReceiveBody reads the body of a request for a server behind the edge, within the limits of forms,
-// and gives the request a copy. If the body is longer than a limit, the rest follows the copy. The
-// caller calls free when the body is sent.
-func (l *Load) ReceiveBody(proxies TrustedProxies, r *http.Request, limit int64) (free func(), err error) {
-	t := &turn{load: l, address: func() string { return clientKey(proxies.client(r)) }}
-	received, err := t.read(r.Context(), io.LimitReader(r.Body, limit), nil, 0)
-	if err != io.EOF {
-		t.end()
-		return nil, err
-	}
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(received), r.Body), r.Body}
-	return t.end, nil
 }
 
 func (t *turn) findClient() {

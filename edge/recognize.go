@@ -1,7 +1,10 @@
 package edge
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -116,4 +119,21 @@ func isPlainName(name string) bool {
 		}
 	}
 	return name != ""
+}
+
+// ReceiveBody reads the body of a request for a server behind the edge, within the limits of forms,
+// and gives the request a copy. If the body is longer than a limit, the rest follows the copy. The
+// caller calls free when the body is sent.
+func (l *Load) ReceiveBody(proxies TrustedProxies, r *http.Request, limit int64) (free func(), err error) {
+	t := &turn{load: l, address: func() string { return clientKey(proxies.client(r)) }}
+	received, err := t.read(r.Context(), io.LimitReader(r.Body, limit), nil, 0)
+	if err != io.EOF {
+		t.end()
+		return nil, err
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(received), r.Body), r.Body}
+	return t.end, nil
 }
