@@ -31,8 +31,9 @@ func listenWith(t *testing.T, handler http.HandlerFunc) string {
 	}
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
-	const short = 50 * time.Millisecond
-	server := newServer(handler, http1, patience{header: short, body: short, piece: short, idle: short})
+	// A reply has more time than a body, as it has in a program: it begins when that is given up.
+	const short = 200 * time.Millisecond
+	server := newServer(handler, http1, patience{header: short, body: short, piece: 10 * short, idle: short})
 	limited := connlimit.New(connlimit.Limits{}).ListenHTTP(listener, server, maxHeaderFields)
 	// The server keeps a connection open for half a second after it rejects a request, and
 	// Close does not wait for that. The leak check would report its goroutine.
