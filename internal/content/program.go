@@ -63,10 +63,9 @@ type Deps struct {
 }
 
 // NewDeps returns the dependencies of a program's services of content. They share one cache
-// of profiles, which reports its lookups in the host's metrics and closes with the host.
+// of profiles, which reports its lookups in the host's metrics.
 func NewDeps(host service.Host, account accountv1.AccountServiceClient) Deps {
 	directory := profiles.NewDirectory(account, host.Log)
-	host.Stack.Push("profiles", directory.Close)
 	counting := &choices.Background{}
 	host.Stack.Push("counting", counting.Wait)
 	countLookups(host.Metrics, directory)

@@ -120,11 +120,6 @@ func newFixture(t *testing.T, config Config) *fixture {
 	f.deps.Now = func() time.Time { return f.time }
 	f.deps.Account = f.account
 	f.deps.Profiles = profiles.NewDirectory(f.account, f.deps.Log)
-	t.Cleanup(func() {
-		if err := f.deps.Profiles.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
 	if f.Server, err = New(t.Context(), f.deps, config); err != nil {
 		t.Fatal(err)
 	}

@@ -55,11 +55,6 @@ func newObservedServer(t testing.TB, tell func(observed.Call)) *Server {
 	}
 	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), validator, slog.New(slog.DiscardHandler))}
 	deps.Profiles = profiles.NewDirectory(everybody{}, deps.Log)
-	t.Cleanup(func() {
-		if err := deps.Profiles.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
 	server, err := New(t.Context(), deps)
 	if err != nil {
 		t.Fatal(err)

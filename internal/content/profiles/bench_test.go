@@ -16,11 +16,6 @@ func BenchmarkShow(b *testing.B) {
 		ids = append(ids, id)
 	}
 	d := NewDirectory(a, slog.New(slog.DiscardHandler))
-	defer func() {
-		if err := d.Close(b.Context()); err != nil {
-			b.Error(err)
-		}
-	}()
 	for _, count := range []int{1, 2, len(ids)} {
 		b.Run(fmt.Sprintf("users=%d", count), func(b *testing.B) {
 			asked := make([]int64, len(ids))

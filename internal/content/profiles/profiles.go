@@ -74,20 +74,13 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) *Dir
 	}
 }
 
-// tickless is a clock for a cache that removes what has expired when it needs the space, and not once a
-// second.
+// tickless is a clock for a cache that removes what has expired when it needs the space. One with ticks
+// would have a goroutine that does so every second, and that somebody has to end.
 type tickless struct{}
 
 func (tickless) NowNano() int64 { return time.Now().UnixNano() }
 
 func (tickless) Tick(time.Duration) <-chan time.Time { return nil }
-
-// Close ends the caches' background work. The directory must no longer be in use.
-func (d *Directory) Close(context.Context) error {
-	d.fresh.StopAllGoroutines()
-	d.last.StopAllGoroutines()
-	return nil
-}
 
 // Stats returns the counts.
 func (d *Directory) Stats() Stats {

@@ -84,9 +84,6 @@ func inBubble(t *testing.T, test func(*testing.T, *accounts, *Directory)) {
 		a := &accounts{names: map[int64]string{1: "阿海", 2: "小旅人"}}
 		d := NewDirectory(a, slog.New(slog.DiscardHandler))
 		test(t, a, d)
-		if err := d.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
