@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -28,7 +29,8 @@ type member struct {
 	*program
 	// skew is how far the clock of its machine is ahead of the time in the bubble.
 	skew time.Duration
-	// isDying: it dies at the write after so many more.
+	// isDying: it dies at the write after so many more. What is left of a call in the background writes, too.
+	mu              sync.Mutex
 	isDying, isDead bool
 	writesLeft      int
 }
@@ -51,7 +53,7 @@ func (c *cluster) start(place int) {
 	now := func() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
 	m.program = &program{
 		store: &docstoretest.Hooked{Engine: c.store.Process(), Read: m.read, Write: m.write}, now: now,
-		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: func() bool { return m.isDead },
+		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: m.isGone,
 	}
 	c.members[place] = m
 	c.run(m.program)
@@ -77,22 +79,47 @@ func (c *cluster) judge() {
 	}
 }
 
+func (m *member) isGone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.isDead
+}
+
 func (m *member) read(_ context.Context, _ docstoretest.Call, do func() error) error {
-	if m.isDead {
+	if m.isGone() {
 		return docstoretest.ErrBroken
 	}
 	return do()
 }
 
 func (m *member) write(_ context.Context, _ docstoretest.Call, do func() error) error {
-	if m.isDead {
+	isLast, isGone := m.count()
+	switch {
+	case isGone:
 		return docstoretest.ErrBroken
+	case isLast:
+		return errors.Join(do(), docstoretest.ErrBroken)
 	}
-	if m.writesLeft--; !m.isDying || m.writesLeft > 0 {
-		return do()
+	return do()
+}
+
+// count counts a write of a dying program. isGone: it is dead already.
+func (m *member) count() (isLast, isGone bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.isDying || m.isDead {
+		return false, m.isDead
 	}
-	m.isDead = true
-	return errors.Join(do(), docstoretest.ErrBroken)
+	m.writesLeft--
+	m.isDead = m.writesLeft == 0
+	return m.isDead, false
+}
+
+// dieAfter makes the program die at a write.
+func (m *member) dieAfter(writes int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.isDying, m.writesLeft = true, writes
 }
 
 func (c *cluster) operate() {
@@ -103,8 +130,9 @@ func (c *cluster) operate() {
 		c.end(place)
 		c.start(place)
 	case 1, 2:
-		c.members[place].isDying, c.members[place].writesLeft = true, 1+c.random.IntN(10)
-		c.note("the program in place %d dies at its write %d", place, c.members[place].writesLeft)
+		writes := 1 + c.random.IntN(10)
+		c.members[place].dieAfter(writes)
+		c.note("the program in place %d dies at its write %d", place, writes)
 		c.judge()
 	case 3:
 		by := c.upTo(20*time.Minute) - 10*time.Minute
@@ -126,7 +154,7 @@ func (c *cluster) operate() {
 
 func (c *cluster) revive() {
 	for place, m := range c.members {
-		if m.isDead {
+		if m.isGone() {
 			c.end(place)
 			c.start(place)
 		}

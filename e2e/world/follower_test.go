@@ -2,6 +2,7 @@ package world
 
 import (
 	"maps"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -19,6 +20,7 @@ func (w *world) follow(k *kind) (more bool) {
 	f := w.followers[k]
 	p := w.anyProgram()
 	page, err := k.changes(p, f.token)
+	w.turns.wait(sweeper.context())
 	switch {
 	case p.isGone() || w.mayFail && (status.Code(err) == codes.Unavailable || status.Code(err) == codes.DeadlineExceeded):
 		return false
@@ -42,17 +44,26 @@ func (w *world) follow(k *kind) (more bool) {
 	return page.hasMore
 }
 
-// followRestless reads changes while one document does not rest. Then the operator does something.
+// followRestless reads changes while a document does not rest. Then the operator does something, after which
+// the copy must be right before the document changes again.
 func (w *world) followRestless() {
 	for _, c := range w.model.contents {
 		if c.id == 0 || c.exists == no {
 			continue
 		}
-		for range 5 {
-			w.rename(c)
-			w.follow(c.kind)
-		}
+		w.turns.run(w.random, []func(){func() {
+			for range 15 {
+				w.rename(c)
+				time.Sleep(700 * time.Millisecond)
+				w.turns.wait(c.owner.context())
+			}
+		}, func() {
+			for range 4 {
+				w.follow(c.kind)
+			}
+		}})
 		w.system.operate()
+		w.settle()
 		return
 	}
 }

@@ -189,7 +189,7 @@ func (w *world) step() {
 	case n < 4:
 		w.useClosedSession()
 	case n < 60:
-		w.act(u)
+		w.turns.run(w.random, []func(){func() { w.act(u) }})
 	case n < 80:
 		w.together()
 	case n < 86:
