@@ -176,10 +176,7 @@ func (c *cluster) calm() {
 func (c *cluster) check() {
 	c.note("the store is checked")
 	report, err := storekeeping.Examine(context.Background(), c.store.Process(), integrity.Look)
-	c.must(err)
-	for _, finding := range report.Findings {
-		c.violated("the check finds %+v", finding)
-	}
+	c.isClean(report, err)
 }
 
 func (c *cluster) stop() {

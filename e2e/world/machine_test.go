@@ -282,9 +282,6 @@ func (m *machine) check() {
 	m.whileStopped(func() {
 		m.note("the store is checked")
 		report, err := storekeeping.Check(context.Background(), optionsIn(m.directory), integrity.Look)
-		m.must(err)
-		for _, finding := range report.Findings {
-			m.violated("the check finds %+v", finding)
-		}
+		m.isClean(report, err)
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
 // steps is the length of a history, and reward what a blog earns.
@@ -175,6 +176,14 @@ func (w *world) violated(format string, args ...any) {
 func (w *world) must(err error) {
 	if err != nil {
 		w.violated("%v", err)
+	}
+}
+
+// isClean notes what a check of the store has found.
+func (w *world) isClean(report storekeeping.Report, err error) {
+	w.must(err)
+	for _, finding := range report.Findings {
+		w.violated("the check finds %+v", finding)
 	}
 }
 

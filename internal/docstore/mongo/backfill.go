@@ -59,10 +59,10 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 }
 
 // backfillField changes the documents in batches. The field begins an index, so each batch is
-// found without reading others. Each command names the documents that it
-// changes, finds them by _id rather than among all that lack the field, and sets a constant where the field is missing, so a repeated command changes nothing
-// twice. Documents that it misses, in a range that moves between shards, are left to the next
-// batch or the next sweep.
+// found without reading others. Each command names the documents that it changes, and finds them by
+// _id rather than among all that lack the field. It sets a constant where the field is missing, so a
+// repeated command changes nothing twice. Documents that it misses, in a range that moves between
+// shards, are left to the next batch or the next sweep.
 func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
 	update := bson.E{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}}
 	lacks := t.alive(bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}})
