@@ -22,7 +22,7 @@ var (
 
 // serveSession answers a request to SessionPath. The caller has read the form.
 func (h *handler) serveSession(x *exchange) error {
-	if err := x.turn.begin(x.request.Context()); err != nil {
+	if err := x.turn.begin(x.request.Context(), operation.Writes); err != nil {
 		return err
 	}
 	if x.request.Method == http.MethodPost {

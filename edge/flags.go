@@ -63,7 +63,7 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.Var(&f.Identifiers, "ids",
 		"`identifiers` in replies of what was moved in from an old service: new (the default) or old, for clients that compare them with those they know; requests may always have both")
 	flags.IntVar(&f.MaxRequests, "max-requests", 512, "concurrency limit of requests, 0 for none; as many more wait for up to 500 ms, others get 503")
-	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "concurrency limit of replies over 64 KiB, 0 for none; others get 503")
+	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "concurrency limit of lists over 64 KiB, which other long replies share by their size; 0 for none; others get 503")
 	flags.IntVar(&f.ClientLongReplies, "client-long-replies", defaultClientLongReplies, "concurrency limit per address of replies over 64 KiB, 0 for none; others get 429; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.ClientRate, "client-rate", 0, "rate limit per address in requests per second, with bursts of ten seconds' worth; 0 for none; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.UserWrites, "user-writes", defaultUserWrites, "rate limit per user in writes per minute, with bursts of a minute's worth; 0 for none")

@@ -135,7 +135,7 @@ func (h *handler) answer(x *exchange) (err error) {
 	if formatErr != nil {
 		return formatErr
 	}
-	if err := x.turn.begin(x.request.Context()); err != nil {
+	if err := x.turn.begin(x.request.Context(), function.Effect()); err != nil {
 		return err
 	}
 	return h.carryOut(x, function)

@@ -3,7 +3,9 @@ package edge
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -24,6 +26,16 @@ const (
 	// clientFormPieces has room for the largest form of an address, or for many small ones. It
 	// leaves three quarters of the memory of forms to others.
 	clientFormPieces = 64
+	// readBytes and writeBytes are what a request holds in memory until its reply is made: its
+	// message, as it arrives and decoded, and its reply. The longest entry takes 400 kB in each.
+	readBytes  = 768 << 10
+	writeBytes = 64 << 10
+	// listBytes is what a reply holds that is sent in pieces: a page of photos and one of comments,
+	// or two batches of a list, each of docstore.MaxPageBytes; and the piece that its client reads.
+	listBytes = 2*(128<<10) + 2*sendAt
+	// replyShare is the part of GOMEMLIMIT that replies have while they are made, and as much while
+	// they are sent.
+	replyShare = 3
 	// zips is the most replies that are compressed at a time. Each takes most of a megabyte, for
 	// as long as its client reads.
 	zips = 32
@@ -38,11 +50,11 @@ const (
 // Load holds the concurrency limits and rate limits of the edge. A nil limit does not limit.
 type Load struct {
 	// Requests limits the requests in flight: the form has been read, the reply is being made.
-	// LongReplies limits the replies that are sent in pieces, as fast as clients read them.
-	// FormPieces limits the memory of forms: a form holds a slot for each piece of it. Zips
-	// limits the replies that are compressed; others are sent plain. A request holds a slot in
-	// Requests or in LongReplies, never in both.
-	Requests, LongReplies, FormPieces, Zips *admission.Gate
+	// ReplyBytes limits their memory. LongReplyBytes limits that of the replies of sendAt bytes or
+	// more, from when they are sent, which takes as long as their clients read. FormPieces limits
+	// the memory of forms: a form holds a slot for each piece of it. Zips limits the replies that
+	// are compressed; others are sent plain.
+	Requests, ReplyBytes, LongReplyBytes, FormPieces, Zips *admission.Gate
 	// ClientLongReplies limits the long replies of an address.
 	ClientLongReplies *admission.PerKey
 	// ClientFormPieces limits the pieces of the forms of an address.
@@ -53,9 +65,11 @@ type Load struct {
 
 // newLoad returns a Load with the limits of the flags.
 func newLoad(f *Flags) Load {
+	share := debug.SetMemoryLimit(-1) / replyShare
 	return Load{
-		Requests:          admission.New(admission.Limits{Slots: f.MaxRequests, Queue: f.MaxRequests, Wait: longestWait}),
-		LongReplies:       admission.New(admission.Limits{Slots: f.MaxLongReplies}),
+		Requests:          admission.New(admission.Limits{Slots: int64(f.MaxRequests), Queue: f.MaxRequests, Wait: longestWait}),
+		ReplyBytes:        admission.New(admission.Limits{Slots: share, Queue: math.MaxInt, Wait: longestWait}),
+		LongReplyBytes:    admission.New(admission.Limits{Slots: min(share, int64(f.MaxLongReplies)*listBytes)}),
 		FormPieces:        admission.New(admission.Limits{Slots: formPieces, Queue: formPieces, Wait: longestWait}),
 		ClientFormPieces:  admission.NewPerKey(clientFormPieces),
 		Zips:              admission.New(admission.Limits{Slots: zips}),
@@ -103,21 +117,32 @@ type turn struct {
 	isBegun bool
 	isLong  bool
 	isZip   bool
+	// bytes is what the request holds of ReplyBytes or, if it is long, of LongReplyBytes.
+	bytes int64
 	// pieces is the number of slots in FormPieces, and of the client in ClientFormPieces.
 	pieces int
 }
 
-// begin waits for a slot in Requests.
-func (t *turn) begin(ctx context.Context) error {
-	if err := t.load.Requests.Enter(ctx); err != nil {
+// begin waits for a slot in Requests, and for memory.
+func (t *turn) begin(ctx context.Context, effect operation.Effect) error {
+	if err := t.load.Requests.Enter(ctx, 1); err != nil {
 		return err
 	}
-	t.isBegun = true
+	bytes := int64(writeBytes)
+	if effect == operation.Reads {
+		bytes = readBytes
+	}
+	if err := t.load.ReplyBytes.Enter(ctx, bytes); err != nil {
+		t.load.Requests.Leave(1)
+		return err
+	}
+	t.isBegun, t.bytes = true, bytes
 	return nil
 }
 
-// goLong moves the request from Requests to LongReplies, if there is a slot for this client.
-func (t *turn) goLong() error {
+// goLong moves the request to LongReplyBytes, if there is room for so many bytes, and for a long reply
+// of this client.
+func (t *turn) goLong(bytes int) error {
 	if t.isLong {
 		return nil
 	}
@@ -125,25 +150,25 @@ func (t *turn) goLong() error {
 	if !t.load.ClientLongReplies.TryEnter(t.client) {
 		return failure.Temporary("TOO_MANY_LONG_REPLIES", failure.TooMany, nil)
 	}
-	if !t.load.LongReplies.TryEnter() {
+	if !t.load.LongReplyBytes.TryEnter(int64(bytes)) {
 		t.load.ClientLongReplies.Leave(t.client)
 		return admission.ErrFull
 	}
-	t.isLong = true
 	t.made()
+	t.isLong, t.bytes = true, int64(bytes)
 	return nil
 }
 
 // zip takes a slot in Zips and reports whether there was one.
 func (t *turn) zip() bool {
-	t.isZip = t.isZip || t.load.Zips.TryEnter()
+	t.isZip = t.isZip || t.load.Zips.TryEnter(1)
 	return t.isZip
 }
 
 // unzip leaves Zips.
 func (t *turn) unzip() {
 	if t.isZip {
-		t.load.Zips.Leave()
+		t.load.Zips.Leave(1)
 		t.isZip = false
 	}
 }
@@ -155,7 +180,7 @@ func (t *turn) growForm(ctx context.Context, size int) error {
 		if !t.load.ClientFormPieces.TryEnter(t.client) {
 			return admission.ErrFull
 		}
-		if err := t.load.FormPieces.Enter(ctx); err != nil {
+		if err := t.load.FormPieces.Enter(ctx, 1); err != nil {
 			t.load.ClientFormPieces.Leave(t.client)
 			return err
 		}
@@ -187,10 +212,11 @@ func (t *turn) findClient() {
 	}
 }
 
-// made leaves Requests: the reply is made, though perhaps not sent.
+// made leaves Requests and ReplyBytes: the reply is made, though perhaps not sent.
 func (t *turn) made() {
 	if t.isBegun {
-		t.load.Requests.Leave()
+		t.load.Requests.Leave(1)
+		t.load.ReplyBytes.Leave(t.bytes)
 		t.isBegun = false
 	}
 }
@@ -199,12 +225,12 @@ func (t *turn) made() {
 func (t *turn) end() {
 	t.made()
 	if t.isLong {
-		t.load.LongReplies.Leave()
+		t.load.LongReplyBytes.Leave(t.bytes)
 		t.load.ClientLongReplies.Leave(t.client)
 	}
 	t.unzip()
 	for range t.pieces {
-		t.load.FormPieces.Leave()
+		t.load.FormPieces.Leave(1)
 		t.load.ClientFormPieces.Leave(t.client)
 	}
 	*t = turn{load: t.load, address: t.address}

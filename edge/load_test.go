@@ -79,6 +79,33 @@ func TestARequestAboveTheConcurrencyLimitIsRejectedWithoutACall(t *testing.T) {
 	})
 }
 
+func TestReadsThatAreUnderWayShareMemoryAndLeaveRoomForWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inside, leave := make(chan struct{}), make(chan struct{})
+		var load Load
+		h := newEdge(t, &fakes{answer: waiting(inside, leave)}, func(c *Config) {
+			c.Load = newLoad(&Flags{MaxRequests: 10})
+			c.Load.ReplyBytes = admission.New(admission.Limits{Slots: readBytes + writeBytes, Queue: 10, Wait: longestWait})
+			load = c.Load
+		})
+		replies := make(chan *httptest.ResponseRecorder)
+		go func() { replies <- get(h, readAlbum) }()
+		<-inside
+		expectBusy(t, get(h, readAlbum)) // after waiting for memory
+		go func() { replies <- post(h, "func=updateAlbum&albumID=1&albumTitle=x") }()
+		<-inside
+		close(leave)
+		for range 2 {
+			if w := <-replies; w.Code != 200 {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+		}
+		if got := load.ReplyBytes.Stats(); got != (admission.Stats{Refused: 1}) || load.Requests.Stats().Inside != 0 {
+			t.Errorf("%+v, %+v", got, load.Requests.Stats())
+		}
+	})
+}
+
 func TestABusyServiceIsReportedAsServiceBusy(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(nil, refusedFor(codes.ResourceExhausted, "SERVICE_BUSY"))})
 	expectBusy(t, get(h, readAlbum))
@@ -135,7 +162,7 @@ func TestALongReplyLeavesTheLimitOfRequests(t *testing.T) {
 		t.Errorf("%d landmarks", got)
 	}
 	server.Close() // waits for the handlers
-	if got := load.LongReplies.Stats(); got.Inside != 0 || got.Refused == 0 || load.Requests.Stats().Inside != 0 {
+	if got := load.LongReplyBytes.Stats(); got.Inside != 0 || got.Refused == 0 || load.Requests.Stats().Inside != 0 {
 		t.Errorf("%+v, %+v", got, load.Requests.Stats())
 	}
 }
@@ -191,7 +218,7 @@ func TestFewRepliesAreCompressedAtATime(t *testing.T) {
 func TestAShortListIsNotCountedAsALongReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		load := newLoad(&Flags{MaxRequests: 2, MaxLongReplies: 1})
-		if !load.LongReplies.TryEnter() {
+		if !load.LongReplyBytes.TryEnter(listBytes) {
 			t.Fatal("the limit of long replies is reached already")
 		}
 		h := newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -84,7 +85,7 @@ func (r *response) sendNoContent() error {
 // the reply must be sent in pieces and a limit of long replies is reached.
 func (r *response) ItemDone() error {
 	if r.err == nil && len(r.Bytes) >= sendAt {
-		if err := r.turn.goLong(); err != nil {
+		if err := r.turn.goLong(listBytes); err != nil {
 			return err
 		}
 		r.send()
@@ -109,7 +110,7 @@ func (r *response) Wait() {
 	r.sent = make(chan struct{})
 	r.waiting = time.AfterFunc(patience, func() {
 		defer close(r.sent)
-		if r.turn.goLong() == nil {
+		if r.turn.goLong(listBytes) == nil {
 			r.send()
 		}
 	})
@@ -137,6 +138,11 @@ func (r *response) finish(status int) error {
 			r.note(r.zipper.Close())
 		}
 	default:
+		if len(r.Bytes) >= sendAt {
+			if err := r.turn.goLong(len(r.Bytes)); err != nil {
+				return err
+			}
+		}
 		r.sendWhole(status)
 	}
 	return r.err
@@ -194,9 +200,13 @@ func (r *response) sendWhole(status int) {
 	r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout))
 	r.started = true
 	r.writeStatus(status)
-	if !r.head {
-		_, err := body{r}.Write(content)
+	if r.head {
+		return
+	}
+	for piece := range slices.Chunk(content, sendAt) {
+		_, err := body{r}.Write(piece)
 		r.note(err)
+		r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout)) // of the next piece
 	}
 }
 

@@ -20,19 +20,22 @@ import (
 	"time"
 )
 
-// attack is a number of connections of hostile clients, all from 127.0.0.1. Each connection runs
+// attack is a number of connections of hostile clients with some addresses. Each connection runs
 // until the edge closes it, and then again on a new one. number tells the connections apart.
 type attack struct {
-	connections int
-	run         func(ctx context.Context, number int, c net.Conn)
+	connections, addresses int
+	run                    func(ctx context.Context, number int, c net.Conn)
 }
 
-// attacks are the attacks by name.
+// attacks are the attacks by name. The defaults allow an address 128 connections, and 16 long replies.
 var attacks = map[string]attack{
-	"header bombs": {1000, bomb},
-	"slowloris":    {1000, dawdle},
-	"slow readers": {200, stopReading},
-	"overload":     {2 * clients, logIn},
+	"header bombs":       {1000, 1, bomb},
+	"slowloris":          {1000, 1, dawdle},
+	"slow readers":       {200, 1, stopReading(longListQuery)},
+	"readers of albums":  {256, 16, stopReading(longAlbumQuery)},
+	"readers of entries": {1024, 16, stopReading(longEntryQuery)},
+	"greedy readers":     {512, 8, readAgain},
+	"overload":           {2 * clients, 1, logIn},
 }
 
 // attackVariable makes this binary attack the edge at the address that the variable has.
@@ -82,14 +85,16 @@ func beginAttack(t *testing.T, edge string, names []string) (end func() int) {
 func besiege(ctx context.Context, edge string, names []string) int {
 	var group sync.WaitGroup
 	var made atomic.Int64
-	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+	receivesLittle := func(_, _ string, raw syscall.RawConn) error {
 		return raw.Control(func(socket uintptr) {
 			_ = syscall.SetsockoptInt(int(socket), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096)
 		})
-	}}
+	}
 	for _, name := range names {
 		for number := range attacks[name].connections {
 			group.Go(func() {
+				address := net.IPv4(127, 0, 1, byte(number%attacks[name].addresses)) // #nosec G115 -- there are 16
+				dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: address}, Control: receivesLittle}
 				again := time.NewTicker(time.Second)
 				defer again.Stop()
 				for ctx.Err() == nil {
@@ -150,18 +155,47 @@ func dawdle(ctx context.Context, number int, c net.Conn) {
 	}
 }
 
-// stopReading asks for a long list and reads one byte a second.
-func stopReading(ctx context.Context, number int, c net.Conn) {
-	encoding := ""
+// stopReading asks for a long reply and reads one byte a second.
+func stopReading(query string) func(context.Context, int, net.Conn) {
+	return func(ctx context.Context, number int, c net.Conn) {
+		err := ask(c, query, number%2 == 0)
+		second := time.NewTicker(time.Second)
+		defer second.Stop()
+		for err == nil && next(ctx, second) {
+			_, err = c.Read(make([]byte, 1))
+		}
+	}
+}
+
+// readAgain asks for long replies, one after the other, and reads each as fast as it can.
+func readAgain(ctx context.Context, number int, c net.Conn) {
+	replies := bufio.NewReader(c)
+	query := longEntryQuery
 	if number%2 == 0 {
+		query = longAlbumQuery
+	}
+	for ctx.Err() == nil {
+		if ask(c, query, false) != nil {
+			return
+		}
+		reply, err := http.ReadResponse(replies, nil)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, reply.Body); err != nil || reply.Close {
+			return
+		}
+	}
+}
+
+// ask sends a request.
+func ask(c net.Conn, query string, acceptsGzip bool) error {
+	encoding := ""
+	if acceptsGzip {
 		encoding = "Accept-Encoding: gzip\r\n"
 	}
-	_, err := io.WriteString(c, "GET /API.php?"+longListQuery+" HTTP/1.1\r\nHost: x\r\n"+encoding+"\r\n")
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	for err == nil && next(ctx, second) {
-		_, err = c.Read(make([]byte, 1))
-	}
+	_, err := io.WriteString(c, "GET /API.php?"+query+" HTTP/1.1\r\nHost: x\r\n"+encoding+"\r\n")
+	return err
 }
 
 // logIn logs in three times a second, unless the edge is slower. Some hundred of these are many

@@ -128,7 +128,8 @@ type Reports struct {
 func NewHandler(ctx context.Context, env process.Env, reports Reports, front Front, config edge.Config) (http.Handler, error) {
 	requests := newRequests(env, reports.Metrics, front.HasAccessLog)
 	reports.Metrics.CountGate("edge requests", config.Load.Requests)
-	reports.Metrics.CountGate("edge long replies", config.Load.LongReplies)
+	reports.Metrics.CountGate("edge reply bytes", config.Load.ReplyBytes)
+	reports.Metrics.CountGate("edge long reply bytes", config.Load.LongReplyBytes)
 	reports.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
 	config.Log = env.Log
 	config.Observe = requests.observe

@@ -85,11 +85,11 @@ func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 		tap.refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
 		return
 	}
-	if err := s.config.Load.Requests.Enter(r.Context()); err != nil {
+	if err := s.config.Load.Requests.Enter(r.Context(), 1); err != nil {
 		tap.refuse("SERVICE_BUSY", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.config.Load.Requests.Leave()
+	defer s.config.Load.Requests.Leave(1)
 	isSampled := s.isSampled(r)
 	if isSampled {
 		tap.limit = maxReply

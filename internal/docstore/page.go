@@ -1,6 +1,7 @@
 package docstore
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
@@ -16,13 +17,16 @@ type Query struct {
 	Descending bool
 	// Limit is the maximum number of documents, 1 or more.
 	Limit int
+	// MaxBytes bounds their total size; 0 means MaxPageBytes. A page of a single document may be
+	// larger.
+	MaxBytes int
 	// As says which writes the page shows: Present or Durable.
 	As Consistency
 }
 
-// MaxPageBytes bounds the total size of the documents of a page, so that a page fits
-// into a reply. A page of a single document may be larger.
-const MaxPageBytes = 1 << 20
+// MaxPageBytes bounds the total size of the documents of a page that ends up in a reply. Many replies
+// wait in memory for clients that read slowly (docs/decisions/limits.md).
+const MaxPageBytes = 128 << 10
 
 // Page is a page of documents.
 type Page[T any] struct {
@@ -32,7 +36,7 @@ type Page[T any] struct {
 }
 
 // Page returns a page of documents. A page may be shorter than query.Limit, because it
-// ends before it exceeds MaxPageBytes. Errors: ErrBadToken.
+// ends before it exceeds query.MaxBytes. Errors: ErrBadToken.
 //
 // A document that exists during a whole walk from page to page appears exactly once. A
 // document that is inserted, deleted or moved in the index during the walk may or may
@@ -47,7 +51,7 @@ func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
 		return Page[T]{}, r.wrap("page", err)
 	}
 	origin := r.origin(query)
-	scan := Scan{Where: query.Where, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: MaxPageBytes}
+	scan := Scan{Where: query.Where, As: query.As, Descending: query.Descending, Limit: query.Limit, MaxBytes: cmp.Or(query.MaxBytes, MaxPageBytes)}
 	if query.Token != "" {
 		if scan.After, err = parseToken(query.Token, origin, bounds.Rest); err != nil {
 			return Page[T]{}, r.wrap("page", err)

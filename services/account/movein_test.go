@@ -161,7 +161,7 @@ func TestALoginStoresNoByteOfAPasswordThatItsOldHashDidNotSee(t *testing.T) {
 func TestMD5WaitsForNoSlowHashAndAnAttemptThatWasNotJudgedCountsNowhere(t *testing.T) {
 	s := newBench(t).newServer(t)
 	s.passwords.slow = admission.New(admission.Limits{Slots: 1})
-	if !s.passwords.slow.TryEnter() {
+	if !s.passwords.slow.TryEnter(1) {
 		t.Fatal("the slow place is taken")
 	}
 	logIn := map[accountv1.PasswordForm]func() error{}

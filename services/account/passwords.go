@@ -115,11 +115,11 @@ func (p *passwords) matchOld(ctx context.Context, by lane, password, hash string
 	}
 	isBcrypt := stored.form == accountv1.PasswordForm_PASSWORD_FORM_BCRYPT
 	if isBcrypt {
-		if err := p.slow.Enter(ctx); err != nil {
+		if err := p.slow.Enter(ctx, 1); err != nil {
 			return false, err
 		}
 		isMatch = stored.isMatch(password)
-		p.slow.Leave()
+		p.slow.Leave(1)
 	}
 	if _, err = p.key(ctx, by, password, newHash()); err != nil {
 		return false, err
@@ -133,7 +133,7 @@ func (p *passwords) key(ctx context.Context, by lane, password string, h passwor
 	if err != nil {
 		return nil, err
 	}
-	defer room.Leave()
+	defer room.Leave(1)
 	return p.derive([]byte(password), h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.key))), nil
 }
 
@@ -141,15 +141,15 @@ func (p *passwords) key(ctx context.Context, by lane, password string, h passwor
 // waits for a reserved one. A hash that takes more work than new ones takes the slow place.
 func (p *passwords) enter(ctx context.Context, by lane, h passwordHash) (*admission.Gate, error) {
 	if h.memoryKiB > hashMemoryKiB || h.passes > hashPasses {
-		return p.slow, p.slow.Enter(ctx)
+		return p.slow, p.slow.Enter(ctx, 1)
 	}
 	if by == byAnybody {
-		return p.room, p.room.Enter(ctx)
+		return p.room, p.room.Enter(ctx, 1)
 	}
-	if ctx.Err() == nil && p.room.TryEnter() {
+	if ctx.Err() == nil && p.room.TryEnter(1) {
 		return p.room, nil
 	}
-	return p.reserved, p.reserved.Enter(ctx)
+	return p.reserved, p.reserved.Enter(ctx, 1)
 }
 
 // passwordHash is a parsed hash. It includes its cost parameters, so that new hashes may

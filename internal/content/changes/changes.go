@@ -100,10 +100,10 @@ func (f *Feed[T, M]) page(ctx context.Context, query docstore.FeedQuery) (Page[M
 
 // Watch sends changes, and tokens while there are none, until ctx or the feed ends, or for watchTime.
 func (f *Feed[T, M]) Watch(ctx context.Context, token string, withDocuments bool, send func(changes []*M, next string) error) error {
-	if !f.watches.TryEnter() {
+	if !f.watches.TryEnter(1) {
 		return fmt.Errorf("%d streams of changes: %w", maxWatches, admission.ErrFull)
 	}
-	defer f.watches.Leave()
+	defer f.watches.Leave(1)
 	watching, stop := context.WithTimeout(ctx, watchTime)
 	var ending sync.WaitGroup
 	ending.Go(func() {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// firstLimit and lastLimit bound the entries of a query; see docstore.MaxPageBytes.
-	firstLimit, lastLimit = 1000, 16_000
+	// firstLimit, lastLimit and maxBytes bound the entries of a query.
+	firstLimit, lastLimit, maxBytes = 1000, 16_000, 1 << 20
 	// thinnestRing is the least part of a ring's area that is tried after a query of the
 	// ring reached its limit.
 	thinnestRing = 0.3
@@ -164,7 +164,7 @@ func (w *walk[P]) query(ctx context.Context, p *part) error {
 	if len(p.todo) == 0 {
 		return nil
 	}
-	page, err := w.entries.Page(ctx, docstore.Query{Where: w.indexes.in(p.todo, w.category), Limit: p.limit, Descending: p.isDescending})
+	page, err := w.entries.Page(ctx, docstore.Query{Where: w.indexes.in(p.todo, w.category), Limit: p.limit, MaxBytes: maxBytes, Descending: p.isDescending})
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,7 @@ func walksWithBudget(t *testing.T, engine docstore.Engine) {
 
 func pageBytes(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
-	sizes := slices.Repeat([]int{300_000}, 8)
+	sizes := slices.Repeat([]int{docstore.MaxPageBytes * 2 / 7}, 8)
 	sizes[5] = docstore.MaxPageBytes + 1
 	places := sizedPlaces(t, sizes...)
 	insertAll(t, c, places)
@@ -262,7 +262,7 @@ func scanMemory(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertLarge(t, c)
 	table := openTable(t, engine, placeSpec())
-	scan := docstore.Scan{Where: byOwnerTitle().All(), Limit: 100, MaxBytes: docstore.MaxPageBytes}
+	scan := docstore.Scan{Where: byOwnerTitle().All(), Limit: 100, MaxBytes: 1_000_000}
 	var raws []bson.Raw
 	read := func() {
 		var more bool

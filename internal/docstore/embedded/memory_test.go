@@ -26,7 +26,7 @@ func TestAPageOfLargeDocumentsAllocatesAboutWhatItReturns(t *testing.T) {
 	for name, where := range map[string]docstore.Where{"by id": docstore.All(docstore.IDIndex).Everywhere(), "by an index": byCode().All()} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		page, err := c.Page(t.Context(), docstore.Query{Where: where, Limit: 100})
+		page, err := c.Page(t.Context(), docstore.Query{Where: where, Limit: 100, MaxBytes: 1_000_000})
 		runtime.ReadMemStats(&after)
 		if err != nil || len(page.Documents) != 3 || page.Next == "" {
 			t.Fatalf("got %d documents, next page token %q, %v", len(page.Documents), page.Next, err)

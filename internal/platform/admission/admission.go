@@ -1,4 +1,4 @@
-// Package admission limits concurrency and rates. When the limit of a Gate is reached, callers wait
+// Package admission limits concurrency, memory and rates. When the limit of a Gate is reached, callers wait
 // for a short time in a bounded queue, and after that they are rejected. An early rejection costs
 // almost nothing; a reply that arrives too late costs as much as a useful one. A PerKey limits the
 // concurrency of each key, and a Rate its rate.
@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // ErrFull reports that all slots and the queue are full, or that no slot became free
@@ -18,20 +20,20 @@ var ErrFull = errors.New("too many requests in flight; retry later")
 
 // Limits configure a gate.
 type Limits struct {
-	// Slots is the concurrency limit; 0 means no limit.
-	Slots int
-	// Queue is how many callers may wait for a slot.
+	// Slots is the concurrency limit, or another sum of weights such as bytes; 0 means no limit.
+	Slots int64
+	// Queue is how many callers may wait for slots.
 	Queue int
-	// Wait is how long a caller may wait for a slot.
+	// Wait is how long a caller may wait for slots.
 	Wait time.Duration
 }
 
-// Gate enforces a concurrency limit. A nil Gate has no limit. It may be used concurrently.
+// Gate limits the sum of the weights of its callers: their number, if each weighs 1. A caller that
+// weighs more than all slots takes all. A nil Gate has no limit. It may be used concurrently.
 type Gate struct {
-	limits  Limits
-	slots   chan struct{}
-	waiting atomic.Int64
-	refused atomic.Int64
+	limits                   Limits
+	slots                    *semaphore.Weighted
+	inside, waiting, refused atomic.Int64
 }
 
 // New returns a gate, or nil if there is no limit.
@@ -39,19 +41,19 @@ func New(limits Limits) *Gate {
 	if limits.Slots <= 0 {
 		return nil
 	}
-	return &Gate{limits: limits, slots: make(chan struct{}, limits.Slots)}
+	return &Gate{limits: limits, slots: semaphore.NewWeighted(limits.Slots)}
 }
 
-// Enter takes a slot, which the caller returns with Leave. The queue is first in, first
-// out. Enter returns ErrFull if there is no slot.
+// Enter takes as many slots as the caller weighs, which the caller returns with Leave. The queue is
+// first in, first out. Enter returns ErrFull if there are too few slots.
 //
-// If ctx has ended, Enter returns its error, even if a slot is free: work that no caller
+// If ctx has ended, Enter returns its error, even if slots are free: work that no caller
 // waits for must not start.
-func (g *Gate) Enter(ctx context.Context) error {
+func (g *Gate) Enter(ctx context.Context, weight int64) error {
 	if err := ctx.Err(); err != nil || g == nil {
 		return err
 	}
-	if g.take() {
+	if g.take(weight) {
 		return nil
 	}
 	if g.waiting.Add(1) > int64(g.limits.Queue) {
@@ -59,45 +61,44 @@ func (g *Gate) Enter(ctx context.Context) error {
 		return g.refuse()
 	}
 	defer g.waiting.Add(-1)
-	timer := time.NewTimer(g.limits.Wait)
-	defer timer.Stop()
-	select {
-	case g.slots <- struct{}{}:
-	case <-timer.C:
-		return g.refuse()
-	case <-ctx.Done():
-		return ctx.Err()
+	limited, cancel := context.WithTimeout(ctx, g.limits.Wait)
+	defer cancel()
+	weight = min(weight, g.limits.Slots)
+	if g.slots.Acquire(limited, weight) == nil {
+		g.inside.Add(weight)
+		return nil
 	}
 	if err := ctx.Err(); err != nil {
-		g.Leave()
 		return err
 	}
-	return nil
+	return g.refuse()
 }
 
-// TryEnter takes a slot if one is free. It does not wait.
-func (g *Gate) TryEnter() bool {
-	if g == nil || g.take() {
+// TryEnter takes slots if they are free. It does not wait.
+func (g *Gate) TryEnter(weight int64) bool {
+	if g == nil || g.take(weight) {
 		return true
 	}
 	g.refused.Add(1)
 	return false
 }
 
-// Leave returns a slot.
-func (g *Gate) Leave() {
+// Leave returns slots.
+func (g *Gate) Leave(weight int64) {
 	if g != nil {
-		<-g.slots
+		weight = min(weight, g.limits.Slots)
+		g.inside.Add(-weight)
+		g.slots.Release(weight)
 	}
 }
 
-func (g *Gate) take() bool {
-	select {
-	case g.slots <- struct{}{}:
-		return true
-	default:
-		return false
+func (g *Gate) take(weight int64) bool {
+	weight = min(weight, g.limits.Slots)
+	isFree := g.slots.TryAcquire(weight)
+	if isFree {
+		g.inside.Add(weight)
 	}
+	return isFree
 }
 
 func (g *Gate) refuse() error {
@@ -107,7 +108,8 @@ func (g *Gate) refuse() error {
 
 // Stats is the usage of a gate.
 type Stats struct {
-	// Inside and Waiting are current numbers. Refused counts since the gate was created.
+	// Inside is the sum of the weights of the callers inside, Waiting the number of those that wait.
+	// Refused counts since the gate was created.
 	Inside, Waiting, Refused int64
 }
 
@@ -116,7 +118,7 @@ func (g *Gate) Stats() Stats {
 	if g == nil {
 		return Stats{}
 	}
-	return Stats{int64(len(g.slots)), g.waiting.Load(), g.refused.Load()}
+	return Stats{g.inside.Load(), g.waiting.Load(), g.refused.Load()}
 }
 
 // PerKey limits the concurrency of each key, such as the address of a client. The empty key has

@@ -97,10 +97,10 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 		defer cancel()
 	}
 	gate := i.gates.of(info.FullMethod).calls
-	if err := gate.Enter(ctx); err != nil {
+	if err := gate.Enter(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer gate.Leave()
+	defer gate.Leave(1)
 	request, violations := unmask(request)
 	call.Request = request
 	if err := i.validate(request, violations...); err != nil {
@@ -134,10 +134,10 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 	ctx, cancel := context.WithTimeout(ctx, streamTimeout)
 	defer cancel()
 	gate := i.gates.of(info.FullMethod).streams
-	if err := gate.Enter(ctx); err != nil {
+	if err := gate.Enter(ctx, 1); err != nil {
 		return err
 	}
-	defer gate.Leave()
+	defer gate.Leave(1)
 	return handler(server, &checkedStream{ServerStream: stream, server: server, ctx: ctx, validate: i.validate, call: &call})
 }
 

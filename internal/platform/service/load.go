@@ -66,5 +66,5 @@ func (g *gates) of(method string) pair {
 }
 
 func limits(slots int) admission.Limits {
-	return admission.Limits{Slots: slots, Queue: slots, Wait: longestWait}
+	return admission.Limits{Slots: int64(slots), Queue: slots, Wait: longestWait}
 }

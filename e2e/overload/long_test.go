@@ -1,0 +1,53 @@
+package overload
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// The process that attacks finds in these variables what to read.
+const (
+	longAlbumVariable = "OVERLOAD_ALBUM"
+	longEntryVariable = "OVERLOAD_ENTRY"
+)
+
+var (
+	longAlbumQuery = "func=getAlbum&albumID=" + os.Getenv(longAlbumVariable)
+	longEntryQuery = "func=getBlog&blogID=" + os.Getenv(longEntryVariable)
+)
+
+// createLongContent creates an album with a megabyte of photos and a megabyte of comments, and an
+// entry of 400 kB, the longest that there is.
+func createLongContent(t *testing.T, services map[string]*launch.Process) {
+	t.Helper()
+	const flower, each = "🌸", 130
+	owner := launch.CreateUser(t, launch.Dial(t, services["account"].GRPC), "作者")
+	connection := launch.Dial(t, services["album"].GRPC)
+	album := launch.CreateAlbumsOf(t, connection, owner, "相簿", 1)[0]
+	albums, text := albumv1.NewAlbumServiceClient(connection), strings.Repeat(flower, 2000)
+	for range each {
+		_, err := albums.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "t.jpg", Description: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry, err := blogv1.NewBlogServiceClient(launch.Dial(t, services["blog"].GRPC)).CreateBlog(t.Context(), &blogv1.CreateBlogRequest{
+		AuthorId: owner, Type: 1, Title: "日記", Content: strings.Repeat(flower, 100_000), Weather: 1,
+		Location: &typev1.Location{Lat: 25, Lng: 121}, PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(longAlbumVariable, fmt.Sprint(album))
+	t.Setenv(longEntryVariable, fmt.Sprint(entry.GetBlog().GetBlogId()))
+}
