@@ -70,6 +70,19 @@ func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 	}
 }
 
+// An old number that is not told by the new one is large, and could be an identifier of Waybook.
+func TestTheNextPartOfAListWithOldIdentifiersBeginsWhereThisOneEnds(t *testing.T) {
+	for oldID, want := range map[string]string{"1700000000000": "99", "IMG_1": "IMG_1", "007": "99", "12345678901234567890": "12345678901234567890"} {
+		h := newEdge(t, &fakes{albums: func(_ *albumv1.StreamAlbumsRequest, s albumStream) error {
+			return s.Send(&albumv1.StreamAlbumsResponse{Albums: []*albumv1.AlbumSummary{{AlbumId: 99, OldId: oldID}, {AlbumId: 100}}})
+		}}, func(c *Config) { c.Identifiers = OldIdentifiers })
+		w := get(h, "func=getUserAlbumList&userID=7&limit=1")
+		if !strings.Contains(w.Body.String(), "<albumID>"+oldID+"</albumID>") || !strings.Contains(w.Body.String(), "<next>"+want+"</next>") {
+			t.Errorf("%s: %s", oldID, w.Body)
+		}
+	}
+}
+
 func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
 	// This service ignores the limit: the edge enforces it and stops the service.
 	stopped := make(chan error, 1)

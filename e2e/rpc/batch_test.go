@@ -111,7 +111,7 @@ func TestABatchOfLongEntriesIsBoundedAndContinues(t *testing.T) {
 		for _, b := range got(t, reply, err).GetBlogs() {
 			found, size = append(found, b.GetBlogId()), size+len(b.GetContent())
 		}
-		if size > docstore.MaxPageBytes || calls > 4 {
+		if size > docstore.MaxBatchBytes || calls > 4 {
 			t.Fatalf("call %d has %d bytes", calls, size)
 		}
 		if len(reply.GetMissingBlogIds()) > 0 != (calls == 4) {

@@ -145,11 +145,16 @@ func (l *limited[Item]) take(items []Item) []Item {
 	return items
 }
 
-// writeNext writes the `after` of the next request, if more items follow.
+// writeNext writes the `after` of the next request, if more items follow. An old identifier that reads as
+// a number is not one: the next request would mean a new identifier by it.
 func (l *limited[Item]) writeNext(out reply.Writer) {
-	if l.hasMore {
-		out.ID("next", l.lastID, l.lastOld)
+	if !l.hasMore {
+		return
 	}
+	if _, isNumber := form.ID(l.lastOld); isNumber {
+		l.lastOld = ""
+	}
+	out.ID("next", l.lastID, l.lastOld)
 }
 
 // pageResponse is a page of a list.

@@ -19,7 +19,7 @@ const maxOldID = 100
 // built builds the request of an operation. A parameter that identifies content, and is no number
 // that an identifier may be, may be an old identifier: the service is asked for what it stands for.
 // If it stands for nothing, or the service does not answer, the parameter is invalid as ever. Old
-// identifiers that are numbers below 2^40 pass: the services resolve them.
+// identifiers that are numbers up to 2^53 - 1 pass: the services resolve them.
 func built[Request proto.Message](ctx context.Context, c *Config, in *Input, build func(*Input) Request) Request {
 	request := build(in)
 	var replaced map[string]string

@@ -152,7 +152,7 @@ type Batch[P any] struct {
 	// Found are the documents that exist, each once, in the order in which they were named first.
 	Found []P
 	// Missing are the ids of documents that do not exist. Unread are those that did not fit into
-	// docstore.MaxPageBytes. Both are in the same order.
+	// docstore.MaxBatchBytes. Both are in the same order.
 	Missing, Unread []int64
 }
 

@@ -76,7 +76,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 		page.Next = c.feedToken(token)
 		return page, nil
 	}
-	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Seen: token.seen, Limit: query.Limit, MaxBytes: MaxPageBytes}
+	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Seen: token.seen, Limit: query.Limit, MaxBytes: MaxBatchBytes}
 	if !query.WithDocuments {
 		scan.Fields = []string{IDIndex, RevisionField, AddsField}
 		for _, part := range c.spec.Feed.names() {

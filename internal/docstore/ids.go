@@ -56,10 +56,10 @@ func getMany[K Key](ctx context.Context, table Table, ids []K, scan Scan) (found
 }
 
 // GetFitting is GetMany for documents that may be large: it reads in the order of the ids, and ends
-// before it exceeds MaxPageBytes. It always returns the first document. unread are the ids that it
+// before it exceeds MaxBatchBytes. It always returns the first document. unread are the ids that it
 // has not looked up, in the order of ids.
 func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents []T, unread []K, err error) {
-	raws, more, err := getMany(ctx, c.table, ids, Scan{MaxBytes: MaxPageBytes})
+	raws, more, err := getMany(ctx, c.table, ids, Scan{MaxBytes: MaxBatchBytes})
 	if err != nil {
 		return nil, nil, c.wrap("get fitting", err)
 	}

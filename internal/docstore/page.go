@@ -28,6 +28,10 @@ type Query struct {
 // wait in memory for clients that read slowly (docs/decisions/limits.md).
 const MaxPageBytes = 128 << 10
 
+// MaxBatchBytes bounds the total size of the documents that other services, followers and tools read at a
+// time, so that they fit into a message.
+const MaxBatchBytes = 1 << 20
+
 // Page is a page of documents.
 type Page[T any] struct {
 	Documents []T

@@ -70,7 +70,7 @@ func (c *Collection[K, T]) showRestless(ctx context.Context, query FeedQuery, to
 		if !token.shown.IsNone() && change.ID.Compare(token.shown) <= 0 {
 			continue
 		}
-		if page.More = len(page.Changes) >= query.Limit || used > MaxPageBytes; page.More {
+		if page.More = len(page.Changes) >= query.Limit || used > MaxBatchBytes; page.More {
 			break
 		}
 		token.shown = change.ID

@@ -93,8 +93,8 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 }
 
 // ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
-	return s.resolver.Resolve(ctx, request)
+func (s *Server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
+	return s.resolver.Resolve(ctx, request, foundNothing)
 }
 
 // Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.

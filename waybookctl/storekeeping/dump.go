@@ -92,7 +92,7 @@ func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c 
 // everything scans all documents of a collection, in the order of their ids, and its tombstones.
 func everything() docstore.Scan {
 	return docstore.Scan{
-		Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: scanDocuments, MaxBytes: docstore.MaxPageBytes,
+		Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: scanDocuments, MaxBytes: docstore.MaxBatchBytes,
 		WithTombstones: true,
 	}
 }

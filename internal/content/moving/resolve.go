@@ -19,8 +19,8 @@ import (
 
 // Resolver replaces old identifiers in requests to a service by those that they stand for. Content
 // costs one read of an alias. A photo or a comment costs none, if its old identifier is at most
-// id.MaxOld: its content names the place. Numbers from id.Lowest on cost nothing at all. It may
-// be used concurrently.
+// id.MaxOld: its content names the place. Numbers from id.Lowest on cost nothing, unless nothing was
+// found. It may be used concurrently.
 type Resolver struct {
 	aliases *aliases.Aliases
 	// keys return the request key of a stored photo or comment, or docstore.ErrNotFound.
@@ -74,34 +74,36 @@ func (r *Resolver) fieldsOf(message protoreflect.MessageDescriptor) []field {
 	return found
 }
 
-// Resolve replaces the old identifiers in a request. A number that stands for nothing stays.
-func (r *Resolver) Resolve(ctx context.Context, request proto.Message) error {
+// Resolve replaces the old identifiers in a request that are below id.Lowest. If the request has found
+// nothing, it replaces the larger ones, which might have been Waybook's. A number that stands for
+// nothing stays. It reports whether the request has changed.
+func (r *Resolver) Resolve(ctx context.Context, request proto.Message, foundNothing bool) (isChanged bool, err error) {
 	message := request.ProtoReflect()
 	contentID := int64(0)
 	for _, f := range r.fieldsOf(message.Descriptor()) {
 		if f.IsList() {
 			if err := r.resolveList(ctx, message, f.FieldDescriptor); err != nil {
-				return err
+				return false, err
 			}
 			continue
 		}
 		value := message.Get(f.FieldDescriptor).Int()
-		if value > 0 && value < id.Lowest {
+		if value > 0 && foundNothing == (value >= id.Lowest) {
 			resolved, err := r.resolve(ctx, f.kind, value, contentID)
 			if err != nil {
-				return err
+				return false, err
 			}
 			if resolved != value {
 				message.Clear(f.FieldDescriptor) // the value of an optional field may be shared
 				message.Set(f.FieldDescriptor, protoreflect.ValueOfInt64(resolved))
-				value = resolved
+				value, isChanged = resolved, true
 			}
 		}
 		if contentID == 0 && f.kind == typev1.Identifies_IDENTIFIES_CONTENT {
 			contentID = value
 		}
 	}
-	return nil
+	return isChanged, nil
 }
 
 // resolveList replaces the old numbers in a list that names content, with one read.

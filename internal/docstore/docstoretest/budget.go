@@ -230,8 +230,8 @@ func insertLarge(t *testing.T, c *places) {
 
 func getsFitting(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
-	large := docstore.MaxPageBytes/2 - 1000
-	places := sizedPlaces(t, 200, large, 200, docstore.MaxPageBytes+1, large, large, 200)
+	large := docstore.MaxBatchBytes/2 - 1000
+	places := sizedPlaces(t, 200, large, 200, docstore.MaxBatchBytes+1, large, large, 200)
 	insertAll(t, c, places)
 	ids := []int64{6, 99, 5, 0, 4, -7, 3, 2, 1, 0, 6, 50}
 	for _, want := range []struct{ found, unread []int64 }{

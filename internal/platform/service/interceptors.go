@@ -106,10 +106,17 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 	if err := i.validate(request, violations...); err != nil {
 		return nil, err
 	}
-	if err := resolve(ctx, info.Server, request); err != nil {
+	if _, err := resolve(ctx, info.Server, request, false); err != nil {
 		return nil, err
 	}
-	return handler(ctx, request)
+	reply, err = handler(ctx, request)
+	if status.Code(err) == codes.NotFound {
+		isChanged, resolveErr := resolve(ctx, info.Server, request, true)
+		if isChanged && resolveErr == nil {
+			return handler(ctx, request)
+		}
+	}
+	return reply, err
 }
 
 // Stream is the interceptor of streaming calls.
@@ -163,23 +170,26 @@ func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.validate(message); err != nil {
 		return err
 	}
-	return resolve(s.ctx, s.server, message)
+	_, err := resolve(s.ctx, s.server, message, false)
+	return err
 }
 
 // Resolver is a server whose requests may hold old identifiers.
 type Resolver interface {
-	// ResolveIDs replaces the old identifiers in a valid request by those that they stand for. It
-	// changes only fields of the message itself, because its parts may be shared.
-	ResolveIDs(ctx context.Context, request proto.Message) error
+	// ResolveIDs replaces the old identifiers in a valid request by those that they stand for, and
+	// reports whether there was one. A number that may be an identifier of Waybook is replaced only if
+	// the request has found nothing. It changes only fields of the message itself, because its parts
+	// may be shared.
+	ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (isChanged bool, err error)
 }
 
-// resolve replaces the old identifiers in a request, before the handler sees it.
-func resolve(ctx context.Context, server, request any) error {
+// resolve replaces the old identifiers in a request.
+func resolve(ctx context.Context, server, request any, foundNothing bool) (isChanged bool, err error) {
 	resolver, ok := server.(Resolver)
 	if !ok {
-		return nil
+		return false, nil
 	}
-	return resolver.ResolveIDs(ctx, request.(proto.Message)) // validate has seen that it is one
+	return resolver.ResolveIDs(ctx, request.(proto.Message), foundNothing) // validate has seen that it is one
 }
 
 func (s *checkedStream) SendMsg(message any) error {
