@@ -100,6 +100,8 @@ const (
 	adminConnections = 64
 	adminHeaderBytes = 8 << 10
 	adminStreams     = 16
+	// adminMessageBytes bounds the message of a health check, which names a service.
+	adminMessageBytes = 4 << 10
 )
 
 // The services that grpc.health.v1.Health on the admin port reports on.
@@ -135,7 +137,7 @@ func (h health) Check(ctx context.Context, request *healthv1.HealthCheckRequest)
 
 // withHealth serves gRPC health checks in addition to a handler.
 func withHealth(readiness *Readiness, other http.Handler) http.Handler {
-	probes := grpc.NewServer()
+	probes := grpc.NewServer(grpc.MaxRecvMsgSize(adminMessageBytes))
 	healthv1.RegisterHealthServer(probes, health{readiness: readiness})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
