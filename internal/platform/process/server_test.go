@@ -116,13 +116,18 @@ func TestAHeaderIsBounded(t *testing.T) {
 	}
 }
 
+// generalOptions begins a request that net/http would answer itself.
+const generalOptions = "OPTIONS *"
+
 // No handler has to think of a body that it does not read, or of a client that does not read.
 func TestAClientThatStopsWithinItsBodyOrTheReplyIsDropped(t *testing.T) {
 	address := listen(t)
 	for _, lengths := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
-		reply := converse(t, address, "POST / HTTP/1.1\r\nHost: x\r\n"+lengths+"\r\n\r\n1\r\n")
-		if strings.Count(reply, "200 OK") != 1 {
-			t.Errorf("a body that ends early, %s: %q", lengths, reply)
+		for _, begin := range []string{"POST /", generalOptions} {
+			reply := converse(t, address, begin+" HTTP/1.1\r\nHost: x\r\n"+lengths+"\r\n\r\n1\r\n")
+			if strings.Count(reply, "200 OK") != 1 {
+				t.Errorf("a body of %s that ends early, %s: %q", begin, lengths, reply)
+			}
 		}
 	}
 	written := make(chan error)
@@ -146,14 +151,18 @@ func TestAClientThatStopsWithinItsBodyOrTheReplyIsDropped(t *testing.T) {
 // A proxy that used the length may take bytes of the body for another request.
 func TestAChunkedRequestIsTheLastOfItsConnection(t *testing.T) {
 	address := listen(t)
-	const start, hidden = "POST / HTTP/1.1\r\nHost: x\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-	for request, want := range map[string]int{
-		start + "Content-Length: 5\r\n\r\n0\r\n\r\n":                               2,
-		start + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                      1,
-		start + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n": 1,
+	const hidden = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	for header, want := range map[string]int{
+		" HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n0\r\n\r\n":                                     2,
+		" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                            1,
+		" HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":       1,
+		" HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n":                      1,
+		" HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n": 1,
 	} {
-		if reply := converse(t, address, request+hidden); strings.Count(reply, "200 OK") != want {
-			t.Errorf("%q: got %q, want %d replies", request, reply, want)
+		for _, begin := range []string{"POST /", generalOptions} {
+			if reply := converse(t, address, begin+header+hidden); strings.Count(reply, "200 OK") != want {
+				t.Errorf("%q: got %q, want %d replies", begin+header, reply, want)
+			}
 		}
 	}
 }
