@@ -74,7 +74,9 @@ func Bounded(handler http.Handler, bodyTime time.Duration) http.Handler {
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
 			w.Header().Set("Connection", "close")
 		}
-		if r.Body != nil && r.Body != http.NoBody {
+		// A request of HTTP/2 has ReadTimeout instead: a deadline that is set after the client has taken
+		// the request back keeps its connection in memory.
+		if r.ProtoMajor == 1 && r.Body != nil && r.Body != http.NoBody {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a server of net/http can
 		}
 		handler.ServeHTTP(w, r)

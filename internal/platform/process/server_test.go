@@ -25,15 +25,22 @@ func listen(t *testing.T) string {
 // connections do not use a fake clock. No test asserts how long anything took.
 func listenWith(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
+	return serveShortly(t, newServer(handler, http1, shortly))
+}
+
+const short = 200 * time.Millisecond
+
+// shortly gives a reply more time than a body, as a program does: it begins when that is given up.
+var shortly = patience{header: short, body: short, piece: 10 * short, idle: short}
+
+func serveShortly(t *testing.T, server *http.Server) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var http1 http.Protocols
-	http1.SetHTTP1(true)
-	// A reply has more time than a body, as it has in a program: it begins when that is given up.
-	const short = 200 * time.Millisecond
-	server := newServer(handler, http1, patience{header: short, body: short, piece: 10 * short, idle: short})
 	limited := connlimit.New(connlimit.Limits{}).ListenHTTP(listener, server, maxHeaderFields)
 	// The server keeps a connection open for half a second after it rejects a request, and
 	// Close does not wait for that. The leak check would report its goroutine.
@@ -164,5 +171,50 @@ func TestAChunkedRequestIsTheLastOfItsConnection(t *testing.T) {
 				t.Errorf("%q: got %q, want %d replies", begin+header, reply, want)
 			}
 		}
+	}
+}
+
+// A health check waits for its message, and a profile lasts longer than a body may take.
+func TestABodyOfTheAdminPortHasADeadlineAndAReplyALaterOne(t *testing.T) {
+	last := make(chan error, 2)
+	address := serveShortly(t, newAdminServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			_, err := io.ReadAll(r.Body)
+			last <- err
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			last <- r.Context().Err()
+		case <-time.After(3 * short):
+			last <- nil
+		}
+	}), shortly))
+	for _, isHTTP2 := range []bool{false, true} {
+		var protocols http.Protocols
+		protocols.SetHTTP1(!isHTTP2)
+		protocols.SetUnencryptedHTTP2(isHTTP2)
+		client := http.Client{Transport: &http.Transport{Protocols: &protocols}}
+		body, unfinished := io.Pipe()
+		request, err := http.NewRequest(http.MethodPost, "http://"+address, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response, err := client.Do(request); err == nil {
+			_ = response.Body.Close()
+		}
+		if err := <-last; !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("HTTP/2 %v: a body that never ends: %v", isHTTP2, err)
+		}
+		_ = unfinished.Close()
+		response, err := client.Get("http://" + address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if err := <-last; err != nil {
+			t.Errorf("HTTP/2 %v: a slow reply: %v", isHTTP2, err)
+		}
+		client.CloseIdleConnections()
 	}
 }
