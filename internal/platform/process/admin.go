@@ -84,7 +84,7 @@ func newAdminServer(handler http.Handler, patience patience) *http.Server {
 	server.ReadTimeout = patience.body
 	server.IdleTimeout = -1
 	server.MaxHeaderBytes = adminHeaderBytes
-	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams, SendPingTimeout: patience.idle}
+	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams, SendPingTimeout: patience.idle, MaxEncoderHeaderTableSize: noTable}
 	return server
 }
 
@@ -113,6 +113,9 @@ const (
 	adminStreams     = 16
 	// adminMessageBytes bounds the message of a health check, which names a service.
 	adminMessageBytes = 4 << 10
+	// noTable is too small for any field. net/http changes the table of the encoder without a lock when a
+	// client sends SETTINGS, and a reply that is encoded meanwhile ends the program (concurrent map writes).
+	noTable = 1
 )
 
 // The services that grpc.health.v1.Health on the admin port reports on.
