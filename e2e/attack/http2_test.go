@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -56,6 +57,46 @@ func TestNothingIsLeftOfConnectionsThatWereClosedWithinCalls(t *testing.T) {
 		}
 	}
 	t.Logf("before %+v, after %+v", before, settled(t, p, before))
+}
+
+// net/http changes the table of its encoder on one goroutine and encodes replies on another. SETTINGS of a client at
+// the right moment would end the program, so there has to be no table.
+func TestEachReplyOfTheAdminPortIsReadWithoutATable(t *testing.T) {
+	p, made := start(t)
+	w := newFrameWriter(rand.New(rand.NewPCG(1, 4)), made)
+	w.begin()
+	const calls = 3
+	for range calls {
+		w.call()
+	}
+	received, _, err := converse(p.Admin, w.out.Bytes(), pace{}, func(received []byte) bool {
+		replies, err := readFrames(received)
+		return err != nil || len(replies.ended) == calls
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	for framer := http2.NewFramer(io.Discard, bytes.NewReader(received)); ; {
+		frame, err := framer.ReadFrame()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, isHeader := frame.(*http2.HeadersFrame)
+		if !isHeader {
+			continue
+		}
+		blocks++
+		if _, err := hpack.NewDecoder(1, nil).DecodeFull(header.HeaderBlockFragment()); err != nil {
+			t.Errorf("header %d: %v", blocks, err)
+		}
+	}
+	if blocks < calls {
+		t.Errorf("%d headers came back", blocks)
+	}
 }
 
 // displacement says whether a connection may have to give way to another one.
@@ -222,7 +263,7 @@ func (w *frameWriter) between() {
 // wild writes a frame that is malformed, or does not belong there.
 func (w *frameWriter) wild() {
 	id := w.random.Uint32N(w.next + 4)
-	number := w.random.IntN(16)
+	number := w.random.IntN(17)
 	w.spoil("wild %d on %d", number, id)
 	switch number {
 	case 0:
@@ -271,6 +312,11 @@ func (w *frameWriter) wild() {
 		messages := [][]byte{{0, 0xff, 0xff, 0xff, 0xff}, {1, 0, 0, 0, 1, 'x'}, {0, 0, 0, 0, 3, 0xff, 0xff, 0xff}, {9, 0, 0, 0, 0}}
 		opened := w.open("/waybook.album.v1.AlbumService/GetAlbum")
 		check(w.frames.WriteData(opened, true, messages[w.random.IntN(len(messages))]))
+	case 15: // a table that changes while replies are written
+		for n := range uint32(8) {
+			w.call()
+			check(w.frames.WriteSettings(http2.Setting{ID: http2.SettingHeaderTableSize, Val: n % 2 * 4096}))
+		}
 	default:
 		for range 20 {
 			check(w.frames.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: w.random.Uint32N(1 << 31)}))
