@@ -50,24 +50,24 @@ func start(t *testing.T, flags ...string) (*launch.Process, albums) {
 
 func TestEachRequestOfTheHTTPPortGetsOneAnswerAndNoOtherBytesGetOne(t *testing.T) {
 	p, made := start(t)
-	attack(t, p, func(seed uint64) error { return exchange(p.HTTP, seed, made, true) })
+	attack(t, p, func(seed uint64) error { return exchange(p.HTTP, seed, made, anyHost) })
 }
 
 func TestEachRequestOfTheAdminPortGetsOneAnswerAndNoOtherBytesGetOne(t *testing.T) {
 	p, made := start(t)
-	attack(t, p, func(seed uint64) error { return exchange(p.Admin, seed, made, false) })
+	attack(t, p, func(seed uint64) error { return exchange(p.Admin, seed, made, ownHosts) })
 }
 
 func TestEachRequestThatAnOldServerAnswersGetsOneAnswerAndNoOtherBytesGetOne(t *testing.T) {
 	old, made := start(t)
 	p, _ := start(t, "-primary", "http://"+old.HTTP)
-	attack(t, p, func(seed uint64) error { return exchange(p.HTTP, seed, made, true) })
+	attack(t, p, func(seed uint64) error { return exchange(p.HTTP, seed, made, anyHost) })
 }
 
 // exchange sends the bytes of a seed to a port and judges the replies.
-func exchange(address string, seed uint64, made albums, isEdge bool) error {
+func exchange(address string, seed uint64, made albums, hosts hosts) error {
 	random := rand.New(rand.NewPCG(seed, 1))
-	w := &writer{random: random, albums: made, isEdge: isEdge}
+	w := &writer{random: random, albums: made, hosts: hosts}
 	stream := w.stream()
 	messages := frame(stream)
 	received, end, err := converse(address, stream, paceOf(random, len(stream)), func(received []byte) bool {

@@ -12,11 +12,19 @@ type albums []int64
 // mark is in the reply to one request of a connection, so it says which one was answered.
 func mark(n int) string { return fmt.Sprintf("mark-%d-", n) }
 
+// hosts says which hosts a port answers for. The admin port names others in its refusal.
+type hosts int
+
+const (
+	anyHost hosts = iota
+	ownHosts
+)
+
 // writer writes the bytes of one connection.
 type writer struct {
 	random *rand.Rand
 	albums albums
-	isEdge bool
+	hosts  hosts
 	// next is the mark of the next request.
 	next int
 }
@@ -109,7 +117,7 @@ func (w *writer) request() string {
 
 // host returns a host that the port answers for, or one that it names in its refusal.
 func (w *writer) host(number int) string {
-	if w.isEdge || w.oneIn(2) {
+	if w.hosts == anyHost || w.oneIn(2) {
 		return "localhost"
 	}
 	return mark(number) + ".example"

@@ -47,12 +47,17 @@ func duration(t *testing.T) time.Duration {
 	return given
 }
 
-// firstSeed returns the seed of the first connection: a new one, unless it is chosen.
+// firstSeed returns the seed of the first connection: 1 unless it is chosen, and a new one for each attack that
+// somebody runs by itself.
 func firstSeed(t *testing.T) uint64 {
 	t.Helper()
 	text, isSet := os.LookupEnv("WAYBOOK_FIRST_SEED")
-	if !isSet {
+	switch {
+	case isSet:
+	case isAlone():
 		return uint64(time.Now().UnixNano())
+	default:
+		return 1
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
