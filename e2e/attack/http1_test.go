@@ -109,6 +109,9 @@ func (w *writer) request() string {
 			target = "/API.php"
 		}
 	}
+	if w.oneIn(20) {
+		method, target = "OPTIONS", "*" // which net/http would answer itself
+	}
 	w.random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	version := w.pick("HTTP/1.1", "HTTP/1.1", "HTTP/1.0", "HTTP/1.0\r\nConnection: keep-alive", "HTTP/1.2", "HTTP/0.9", "HTTP/2.0", "http/1.1", "")
 	end := w.pick("\r\n", "\r\n", "\r\n", "\n")
