@@ -112,6 +112,19 @@ func TestAValidSignaturePassesWhereSignaturesAreRequired(t *testing.T) {
 	}
 }
 
+func TestASignatureStandsForNoSession(t *testing.T) {
+	f := judging(nil)
+	h, outcomes := watched(t, f, SignaturesRequired)
+	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(writeForm+signedBy+hmacSig))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if w := record(h, r); w.Header().Get("X-Waybook-Reason") != "LOGIN_REQUIRED" {
+		t.Errorf("a signed write without a session: %s", w.Body)
+	}
+	if called := f.called(); len(called) != 1 || !slices.Equal(*outcomes, []string{"hmac"}) {
+		t.Errorf("outcomes %q, calls %v; want the one that verifies the signature", *outcomes, called)
+	}
+}
+
 func TestASignatureCoversTheParametersThatCount(t *testing.T) {
 	f := judging(nil)
 	h, _ := watched(t, f, SignaturesRequired)

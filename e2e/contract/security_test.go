@@ -11,7 +11,7 @@ import (
 var testName = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`")
 
 // Each promise of SECURITY.md names a directory for its tests, and tests in that directory or
-// below it.
+// below it. So does each attack, and each thing that may be stolen.
 func TestThePromisesOfSecurityNameTestsThatExist(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
 	if err != nil {
@@ -23,11 +23,11 @@ func TestThePromisesOfSecurityNameTestsThatExist(t *testing.T) {
 	found := 0
 	for line := range strings.Lines(promises) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
-		if len(cells) != 2 || strings.HasPrefix(line, "| promise") || strings.HasPrefix(line, "| ---") {
+		if len(cells) < 2 || strings.HasPrefix(line, "| ---") || strings.HasSuffix(line, "| tests |\n") {
 			continue
 		}
 		found++
-		for part := range strings.SplitSeq(cells[1], ";") {
+		for part := range strings.SplitSeq(cells[len(cells)-1], ";") {
 			directory, tests, _ := strings.Cut(strings.TrimSpace(part), " ")
 			directory = strings.TrimSuffix(directory, ",")
 			if _, err := os.Stat(filepath.Join(root, directory)); err != nil {
@@ -41,7 +41,7 @@ func TestThePromisesOfSecurityNameTestsThatExist(t *testing.T) {
 			}
 		}
 	}
-	if found < 30 {
+	if found < 90 {
 		t.Errorf("found only %d promises", found)
 	}
 }

@@ -103,25 +103,12 @@ func (c *codeOfPrograms) calledMethods(t *testing.T, folders ...string) []string
 	return slices.Sorted(maps.Keys(called))
 }
 
-// clientMethods checks the types of a package. It returns the methods of generated clients
-// that the package names.
-func (c *codeOfPrograms) clientMethods(t *testing.T, checked goPackage) map[string]bool {
+// clientMethods returns the methods of generated clients that a package names.
+func (c *codeOfPrograms) clientMethods(t *testing.T, of goPackage) map[string]bool {
 	t.Helper()
-	var files []*ast.File
-	for _, name := range checked.GoFiles {
-		file, err := parser.ParseFile(c.positions, filepath.Join(checked.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
-	}
-	config := types.Config{Importer: c.imported}
-	info := types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	if _, err := config.Check(checked.ImportPath, c.positions, files, &info); err != nil {
-		t.Fatal(err)
-	}
+	checked := c.check(t, of)
 	found := map[string]bool{}
-	for _, selection := range info.Selections {
+	for _, selection := range checked.Selections {
 		receiver, ok := types.Unalias(selection.Recv()).(*types.Named)
 		if !ok || receiver.Obj().Pkg() == nil {
 			continue
@@ -133,4 +120,33 @@ func (c *codeOfPrograms) clientMethods(t *testing.T, checked goPackage) map[stri
 		}
 	}
 	return found
+}
+
+// checkedPackage is a package with what its names mean.
+type checkedPackage struct {
+	types.Info
+	files []*ast.File
+	scope *types.Scope
+}
+
+// check checks the types of a package.
+func (c *codeOfPrograms) check(t *testing.T, checked goPackage) checkedPackage {
+	t.Helper()
+	result := checkedPackage{Info: types.Info{
+		Selections: map[*ast.SelectorExpr]*types.Selection{}, Uses: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{},
+	}}
+	for _, name := range checked.GoFiles {
+		file, err := parser.ParseFile(c.positions, filepath.Join(checked.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result.files = append(result.files, file)
+	}
+	config := types.Config{Importer: c.imported}
+	made, err := config.Check(checked.ImportPath, c.positions, result.files, &result.Info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result.scope = made.Scope()
+	return result
 }

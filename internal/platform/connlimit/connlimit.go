@@ -23,8 +23,8 @@ type Limits struct {
 	// IsProxy reports whether an address is that of a proxy. PerClient does not apply to it,
 	// because its connections carry the requests of many clients. nil means no proxies.
 	IsProxy func(netip.Addr) bool
-	// ServedGiveWay lets a connection whose request is served give way too, if none waits: the one
-	// whose request began first.
+	// ServedGiveWay lets a connection whose request is served give way too: the one gives way that
+	// has waited, or whose request has been served, for the longest time.
 	ServedGiveWay bool
 }
 
@@ -35,10 +35,10 @@ type Limiter struct {
 	mu      sync.Mutex
 	open    int
 	clients map[netip.Addr]int
-	// waiting has the connections that wait for a request, the longest waiting first. served has the
-	// others, in the order of their requests, if they may give way.
-	waiting, served list.List
-	stats           Stats
+	// waiting has the connections that may give way, the next one first: those that wait for a request,
+	// and with ServedGiveWay all.
+	waiting list.List
+	stats   Stats
 }
 
 // Stats is the usage of a limiter. Open is a current number. Refused counts the connections that
@@ -173,14 +173,12 @@ func (l *Limiter) makeRoom(client netip.Addr) (displaced *conn, hasRoom bool) {
 	if !isClientFull && (l.limits.All <= 0 || l.open < l.limits.All) {
 		return nil, true
 	}
-	for _, list := range []*list.List{&l.waiting, &l.served} {
-		for element := list.Front(); element != nil; element = element.Next() {
-			c := element.Value.(*conn)
-			if !isClientFull || c.client == client {
-				l.forget(c)
-				l.stats.Displaced++
-				return c, true
-			}
+	for element := l.waiting.Front(); element != nil; element = element.Next() {
+		c := element.Value.(*conn)
+		if !isClientFull || c.client == client {
+			l.forget(c)
+			l.stats.Displaced++
+			return c, true
 		}
 	}
 	return nil, false
@@ -201,11 +199,10 @@ func (l *Limiter) forget(c *conn) {
 	l.leave(c)
 }
 
-// leave removes a connection from the list of which it is, if any. The caller holds the lock.
+// leave removes a connection from those that may give way. The caller holds the lock.
 func (l *Limiter) leave(c *conn) {
 	if c.place != nil {
-		l.waiting.Remove(c.place) // one of the two does nothing
-		l.served.Remove(c.place)
+		l.waiting.Remove(c.place)
 		c.place = nil
 	}
 }
@@ -217,11 +214,8 @@ func (l *Limiter) setWaiting(c *conn, waits bool) {
 		return
 	}
 	l.leave(c)
-	switch {
-	case waits:
+	if waits || l.limits.ServedGiveWay {
 		c.place = l.waiting.PushBack(c)
-	case l.limits.ServedGiveWay:
-		c.place = l.served.PushBack(c)
 	}
 }
 

@@ -229,6 +229,23 @@ func TestAConnectionWhoseRequestIsServedDoesNotGiveWay(t *testing.T) {
 	}
 }
 
+// Who fills the port with requests that are served would otherwise displace each new connection before it has sent its own.
+func TestARequestThatIsServedGivesWayToANewConnectionIfItMay(t *testing.T) {
+	s := serve(t, Limits{All: 2, ServedGiveWay: true})
+	busy := dial(t, "127.0.0.1", s.address)
+	busy.send("GET /wait HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-s.inside
+	defer close(s.leave)
+	probe := dial(t, "127.0.0.2", s.address)
+	s.expectWaiting(t, 2)
+	dial(t, "127.0.0.1", s.address).expectServed()
+	probe.expectServed()
+	busy.expectClosed()
+	if got := s.limiter.Stats(); got.Refused != 0 || got.Displaced != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAClientHasALimitOfItsOwnUnlessItIsAProxy(t *testing.T) {
 	proxy := netip.MustParseAddr("127.0.0.9")
 	s := serve(t, Limits{PerClient: 1, IsProxy: func(a netip.Addr) bool { return a == proxy }})

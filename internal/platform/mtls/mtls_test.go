@@ -121,9 +121,9 @@ func (n *names) all() []string {
 }
 
 // call calls the health service over a new connection.
-func call(t *testing.T, address string, option grpc.DialOption) error {
+func call(t *testing.T, address string, options ...grpc.DialOption) error {
 	t.Helper()
-	connection, err := grpc.NewClient(address, option)
+	connection, err := grpc.NewClient(address, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,6 +168,23 @@ func TestOnlyClientsWithATrustedCertificateAreServed(t *testing.T) {
 	}
 	if names := PeerNames(t.Context()); names != nil {
 		t.Errorf("a call without a connection comes from %q", names)
+	}
+}
+
+func TestTheCertificateOfAServicePassesForNoOther(t *testing.T) {
+	ours := newAuthority(t)
+	stolen, files := newFiles(t), newFiles(t)
+	write(t, stolen, ours, "poi", day, ours)
+	write(t, files, ours, "edge", day, ours)
+	address, callers := serveHealth(t, mustLoad(t, stolen, time.Now))
+	for service, want := range map[string]codes.Code{"poi": codes.OK, "account": codes.Unavailable} {
+		err := call(t, address, grpc.WithTransportCredentials(mustLoad(t, files, time.Now).Client()), grpc.WithAuthority(service))
+		if status.Code(err) != want {
+			t.Errorf("a client of %s: %v, want %v", service, err, want)
+		}
+	}
+	if seen := callers.all(); len(seen) != 1 {
+		t.Errorf("%d calls arrived, want 1", len(seen))
 	}
 }
 

@@ -52,18 +52,13 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 	if err != nil {
 		return nil, err
 	}
-	var both http.Protocols
-	both.SetHTTP1(true)
-	both.SetUnencryptedHTTP2(true) // gRPC health checks
 	e.describe(ctx, readiness, metrics)
 	handler := withSlowRequests(AdminHandler(readiness, metrics), e.Tracing.Slow())
 	if e.HasProfiles {
 		handler = withProfiles(handler)
 	}
 	e.Announce(slog.String("admin", listener.Addr().String()))
-	server := newServer(e.AdminHosts.protect(handler), both, patience{headerTime, bodyTime, pieceTime, idleTime})
-	server.MaxHeaderBytes = adminHeaderBytes
-	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams}
+	server := newAdminServer(e.AdminHosts.protect(handler), patience{headerTime, bodyTime, pieceTime, idleTime})
 	connections := connlimit.New(connlimit.Limits{All: adminConnections, ServedGiveWay: true})
 	metrics.CountConnections("admin", connections)
 	// HTTP/2 has no lines to count. The other limits are so low that no number of fields matters.
@@ -75,6 +70,22 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 		return drain(ctx)
 	})
 	return listener.Addr(), nil
+}
+
+// newAdminServer returns a server for HTTP/1 and for the gRPC health checks of HTTP/2.
+//
+// It has no limit for idle connections, which give way; of HTTP/2 it pings them. net/http would keep a
+// connection that is closed within calls in memory for that long, with its requests.
+func newAdminServer(handler http.Handler, patience patience) *http.Server {
+	var both http.Protocols
+	both.SetHTTP1(true)
+	both.SetUnencryptedHTTP2(true)
+	server := newServer(handler, both, patience)
+	server.ReadTimeout = patience.body
+	server.IdleTimeout = -1
+	server.MaxHeaderBytes = adminHeaderBytes
+	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams, SendPingTimeout: patience.idle, MaxEncoderHeaderTableSize: noTable}
+	return server
 }
 
 // describe adds the metrics of the whole process.
@@ -100,6 +111,11 @@ const (
 	adminConnections = 64
 	adminHeaderBytes = 8 << 10
 	adminStreams     = 16
+	// adminMessageBytes bounds the message of a health check, which names a service.
+	adminMessageBytes = 4 << 10
+	// noTable is too small for any field. net/http changes the table of the encoder without a lock when a
+	// client sends SETTINGS, and a reply that is encoded meanwhile ends the program (concurrent map writes).
+	noTable = 1
 )
 
 // The services that grpc.health.v1.Health on the admin port reports on.
@@ -135,7 +151,7 @@ func (h health) Check(ctx context.Context, request *healthv1.HealthCheckRequest)
 
 // withHealth serves gRPC health checks in addition to a handler.
 func withHealth(readiness *Readiness, other http.Handler) http.Handler {
-	probes := grpc.NewServer()
+	probes := grpc.NewServer(grpc.MaxRecvMsgSize(adminMessageBytes))
 	healthv1.RegisterHealthServer(probes, health{readiness: readiness})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {

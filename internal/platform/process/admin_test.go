@@ -103,6 +103,10 @@ func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 	expect("while it serves", healthv1.HealthCheckResponse_SERVING)
 	broken = errors.New("the disk is gone")
 	expect("without its store", healthv1.HealthCheckResponse_NOT_SERVING)
+	long := &healthv1.HealthCheckRequest{Service: strings.Repeat("x", 5000)}
+	if _, err := probes.Check(t.Context(), long); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("a message that is longer than any probe's: %v, want RESOURCE_EXHAUSTED", err)
+	}
 	if _, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: "x"}); status.Code(err) != codes.NotFound {
 		t.Errorf("an unknown check: %v", err)
 	}

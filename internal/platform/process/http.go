@@ -57,6 +57,8 @@ func newServer(handler http.Handler, protocols http.Protocols, patience patience
 		IdleTimeout:       patience.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		Protocols:         &protocols,
+		// net/http would answer OPTIONS * without the handler, and so without Bounded.
+		DisableGeneralOptionsHandler: true,
 	}
 }
 
@@ -65,13 +67,16 @@ func newServer(handler http.Handler, protocols http.Protocols, patience patience
 //
 // A chunked body may have come with a Content-Length too, which net/http drops. A proxy that used
 // that length may take bytes of this body for a second request. So nothing after this request is
-// read as another one (RFC 9112, 6.3).
+// read as another one (RFC 9112, 6.3). In HTTP/1.0, net/http drops Transfer-Encoding without a trace,
+// and takes such a body for the next request. So HTTP/1.0 has one request for a connection.
 func Bounded(handler http.Handler, bodyTime time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if len(r.TransferEncoding) > 0 {
+		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
 			w.Header().Set("Connection", "close")
 		}
-		if r.Body != nil && r.Body != http.NoBody {
+		// A request of HTTP/2 has ReadTimeout instead: a deadline that is set after the client has taken
+		// the request back keeps its connection in memory.
+		if r.ProtoMajor == 1 && r.Body != nil && r.Body != http.NoBody {
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a server of net/http can
 		}
 		handler.ServeHTTP(w, r)

@@ -25,15 +25,22 @@ func listen(t *testing.T) string {
 // connections do not use a fake clock. No test asserts how long anything took.
 func listenWith(t *testing.T, handler http.HandlerFunc) string {
 	t.Helper()
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
+	return serveShortly(t, newServer(handler, http1, shortly))
+}
+
+const short = 200 * time.Millisecond
+
+// shortly gives a reply more time than a body, as a program does: it begins when that is given up.
+var shortly = patience{header: short, body: short, piece: 10 * short, idle: short}
+
+func serveShortly(t *testing.T, server *http.Server) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var http1 http.Protocols
-	http1.SetHTTP1(true)
-	// A reply has more time than a body, as it has in a program: it begins when that is given up.
-	const short = 200 * time.Millisecond
-	server := newServer(handler, http1, patience{header: short, body: short, piece: 10 * short, idle: short})
 	limited := connlimit.New(connlimit.Limits{}).ListenHTTP(listener, server, maxHeaderFields)
 	// The server keeps a connection open for half a second after it rejects a request, and
 	// Close does not wait for that. The leak check would report its goroutine.
@@ -116,13 +123,18 @@ func TestAHeaderIsBounded(t *testing.T) {
 	}
 }
 
+// generalOptions begins a request that net/http would answer itself.
+const generalOptions = "OPTIONS *"
+
 // No handler has to think of a body that it does not read, or of a client that does not read.
 func TestAClientThatStopsWithinItsBodyOrTheReplyIsDropped(t *testing.T) {
 	address := listen(t)
 	for _, lengths := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
-		reply := converse(t, address, "POST / HTTP/1.1\r\nHost: x\r\n"+lengths+"\r\n\r\n1\r\n")
-		if strings.Count(reply, "200 OK") != 1 {
-			t.Errorf("a body that ends early, %s: %q", lengths, reply)
+		for _, begin := range []string{"POST /", generalOptions} {
+			reply := converse(t, address, begin+" HTTP/1.1\r\nHost: x\r\n"+lengths+"\r\n\r\n1\r\n")
+			if strings.Count(reply, "200 OK") != 1 {
+				t.Errorf("a body of %s that ends early, %s: %q", begin, lengths, reply)
+			}
 		}
 	}
 	written := make(chan error)
@@ -146,14 +158,63 @@ func TestAClientThatStopsWithinItsBodyOrTheReplyIsDropped(t *testing.T) {
 // A proxy that used the length may take bytes of the body for another request.
 func TestAChunkedRequestIsTheLastOfItsConnection(t *testing.T) {
 	address := listen(t)
-	const start, hidden = "POST / HTTP/1.1\r\nHost: x\r\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
-	for request, want := range map[string]int{
-		start + "Content-Length: 5\r\n\r\n0\r\n\r\n":                               2,
-		start + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                      1,
-		start + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n": 1,
+	const hidden = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	for header, want := range map[string]int{
+		" HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n0\r\n\r\n":                                     2,
+		" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":                            1,
+		" HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n":       1,
+		" HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n":                      1,
+		" HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n": 1,
 	} {
-		if reply := converse(t, address, request+hidden); strings.Count(reply, "200 OK") != want {
-			t.Errorf("%q: got %q, want %d replies", request, reply, want)
+		for _, begin := range []string{"POST /", generalOptions} {
+			if reply := converse(t, address, begin+header+hidden); strings.Count(reply, "200 OK") != want {
+				t.Errorf("%q: got %q, want %d replies", begin+header, reply, want)
+			}
 		}
+	}
+}
+
+// A health check waits for its message, and a profile lasts longer than a body may take.
+func TestABodyOfTheAdminPortHasADeadlineAndAReplyALaterOne(t *testing.T) {
+	last := make(chan error, 2)
+	address := serveShortly(t, newAdminServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			_, err := io.ReadAll(r.Body)
+			last <- err
+			return
+		}
+		select {
+		case <-r.Context().Done():
+			last <- r.Context().Err()
+		case <-time.After(3 * short):
+			last <- nil
+		}
+	}), shortly))
+	for _, isHTTP2 := range []bool{false, true} {
+		var protocols http.Protocols
+		protocols.SetHTTP1(!isHTTP2)
+		protocols.SetUnencryptedHTTP2(isHTTP2)
+		client := http.Client{Transport: &http.Transport{Protocols: &protocols}}
+		body, unfinished := io.Pipe()
+		request, err := http.NewRequest(http.MethodPost, "http://"+address, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if response, err := client.Do(request); err == nil {
+			_ = response.Body.Close()
+		}
+		if err := <-last; !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("HTTP/2 %v: a body that never ends: %v", isHTTP2, err)
+		}
+		_ = unfinished.Close()
+		response, err := client.Get("http://" + address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if err := <-last; err != nil {
+			t.Errorf("HTTP/2 %v: a slow reply: %v", isHTTP2, err)
+		}
+		client.CloseIdleConnections()
 	}
 }

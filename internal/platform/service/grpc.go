@@ -34,6 +34,8 @@ const (
 	maxConnections, maxClientConnections = 512, 64
 	// handshakeTime is how long a client may take for TLS and HTTP/2 before its first call.
 	handshakeTime = 10 * time.Second
+	// pingAfter is how long a client may be silent until the port pings it; it has pingTime to reply.
+	pingAfter, pingTime = time.Minute, 20 * time.Second
 	// maxMetadata bounds the metadata of a call in bytes, where each entry counts for 32 more.
 	maxMetadata = 16 << 10
 	// maxStreams limits the calls in flight of a connection; others wait at the client. An edge
@@ -80,7 +82,7 @@ func Serve(
 		grpc.ChainStreamInterceptor(interceptors.Stream),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
-			Time: time.Minute, Timeout: 20 * time.Second,
+			Time: pingAfter, Timeout: pingTime,
 			MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: streamTimeout,
 		}),
 		grpc.ConnectionTimeout(handshakeTime),
