@@ -30,15 +30,9 @@ const (
 	// message, as it arrives and decoded, and its reply. The longest entry takes 400 kB in each.
 	readBytes  = 768 << 10
 	writeBytes = 64 << 10
-	// listBytes is what a reply holds that is sent in pieces: a page of photos and one of comments,
-	// or two batches of a list, each of docstore.MaxPageBytes; and the piece that its client reads.
-	listBytes = 2*(128<<10) + 2*sendAt
 	// replyShare is the part of GOMEMLIMIT that replies have while they are made, and as much while
 	// they are sent.
 	replyShare = 3
-	// zips is the most replies that are compressed at a time. Each takes most of a megabyte, for
-	// as long as its client reads.
-	zips = 32
 	// longestWait is how long a request waits at a concurrency limit.
 	longestWait = 500 * time.Millisecond
 	// clientBurst and userBurst are the bursts of Clients and Users, as the time in which the
@@ -128,49 +122,13 @@ func (t *turn) begin(ctx context.Context, effect operation.Effect) error {
 	if err := t.load.Requests.Enter(ctx, 1); err != nil {
 		return err
 	}
-	bytes := int64(writeBytes)
-	if effect == operation.Reads {
-		bytes = readBytes
-	}
+	bytes := [...]int64{operation.Reads: readBytes, operation.Writes: writeBytes}[effect]
 	if err := t.load.ReplyBytes.Enter(ctx, bytes); err != nil {
 		t.load.Requests.Leave(1)
 		return err
 	}
 	t.isBegun, t.bytes = true, bytes
 	return nil
-}
-
-// goLong moves the request to LongReplyBytes, if there is room for so many bytes, and for a long reply
-// of this client.
-func (t *turn) goLong(bytes int) error {
-	if t.isLong {
-		return nil
-	}
-	t.findClient()
-	if !t.load.ClientLongReplies.TryEnter(t.client) {
-		return failure.Temporary("TOO_MANY_LONG_REPLIES", failure.TooMany, nil)
-	}
-	if !t.load.LongReplyBytes.TryEnter(int64(bytes)) {
-		t.load.ClientLongReplies.Leave(t.client)
-		return admission.ErrFull
-	}
-	t.made()
-	t.isLong, t.bytes = true, int64(bytes)
-	return nil
-}
-
-// zip takes a slot in Zips and reports whether there was one.
-func (t *turn) zip() bool {
-	t.isZip = t.isZip || t.load.Zips.TryEnter(1)
-	return t.isZip
-}
-
-// unzip leaves Zips.
-func (t *turn) unzip() {
-	if t.isZip {
-		t.load.Zips.Leave(1)
-		t.isZip = false
-	}
 }
 
 // growForm waits for slots in FormPieces until the form may have this size in bytes.

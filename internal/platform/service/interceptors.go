@@ -111,8 +111,7 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 	}
 	reply, err = handler(ctx, request)
 	if status.Code(err) == codes.NotFound {
-		isChanged, resolveErr := resolve(ctx, info.Server, request, true)
-		if isChanged && resolveErr == nil {
+		if isChanged, _ := resolve(ctx, info.Server, request, true); isChanged {
 			return handler(ctx, request)
 		}
 	}
