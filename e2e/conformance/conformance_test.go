@@ -4,10 +4,14 @@ package conformance
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
@@ -25,7 +29,34 @@ func ferretSettings() docstoretest.Settings {
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
-	runAll(t, mongotest.StartReplicaSet(t), ferretSettings())
+	server := mongotest.StartServer(t, mongowire.Config{})
+	runAll(t, server.URI(mongotest.Database()), ferretSettings())
+	checkShapes(t, server)
+}
+
+// checkShapes checks that the table of e2e/sharding has the commands of the suite, on some collection and with
+// or without a time limit. It sees those that the server has not forgotten.
+func checkShapes(t *testing.T, server *mongowire.Server) {
+	t.Helper()
+	table, err := os.ReadFile("../sharding/testdata/commands.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := func(command string, options []string) string {
+		return command + " " + strings.Join(slices.DeleteFunc(options, func(option string) bool { return option == "maxTimeMS" }), " ")
+	}
+	listed := map[string]bool{"dropDatabase ": true} // of the tests
+	for line := range strings.Lines(string(table)) {
+		cells := strings.Split(line, " | ")
+		listed[shape(cells[0], strings.Fields(cells[2]))] = true
+	}
+	commands, _ := server.Since(0)
+	for _, command := range commands {
+		if sent := shape(command.Name, command.Options()); !listed[sent] {
+			listed[sent] = true
+			t.Errorf("TestTheTableOfCommandsIsCurrent of e2e/sharding sends no %s", sent)
+		}
+	}
 }
 
 func TestMongoEngineOnARealServer(t *testing.T) {

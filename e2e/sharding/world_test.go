@@ -58,8 +58,14 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
+	return startOn(t, mongowire.Config{Role: mongowire.Router, Shards: shards})
+}
+
+// startOn starts the collections on a server that may be a replica set.
+func startOn(t *testing.T, config mongowire.Config) *cluster {
+	t.Helper()
 	c := &cluster{
-		t: t, server: mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: shards}),
+		t: t, server: mongotest.StartServer(t, config),
 		database: mongotest.Database(), now: time.Now().UTC().Truncate(time.Millisecond),
 	}
 	uri := c.server.URI(c.database)
