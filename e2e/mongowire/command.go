@@ -128,7 +128,7 @@ type class int
 const (
 	write class = iota
 	read
-	// administration are commands about sessions. They take no time.
+	// administration are commands about sessions and about the server itself. They take no time.
 	administration
 )
 
@@ -139,7 +139,7 @@ func (c Command) class() class {
 		"listDatabases", "listShards", "ping", "buildInfo", "serverStatus", "dbStats", "collStats", "explain",
 	}, c.Name):
 		return read
-	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions"}, c.Name):
+	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions", "replSetStepDown"}, c.Name):
 		return administration
 	}
 	return write

@@ -106,8 +106,11 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 func (s *Server) perform(command Command) (bson.Raw, error) {
 	switch command.class() {
 	case administration:
-		if command.Name == "endSessions" {
+		switch command.Name {
+		case "endSessions":
 			s.sessions.end(command)
+		case "replSetStepDown":
+			s.stepDownFor(command)
 		}
 		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
 	case read:

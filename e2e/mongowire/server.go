@@ -90,14 +90,15 @@ func Listen(config Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
+	advertise := cmp.Or(config.Advertise, listener.Addr().String())
 	s := &Server{
 		role:        config.Role,
-		advertise:   cmp.Or(config.Advertise, listener.Addr().String()),
+		advertise:   advertise,
 		listener:    listener,
 		backend:     newBackend(config.Backend),
 		sessions:    newSessions(),
 		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
-		shards:      newShards(max(1, config.Shards)),
+		shards:      newShards(max(1, config.Shards), advertise),
 		record:      record{counts: map[string]int{}},
 		monitor:     newMonitor(),
 		standing:    newStanding(),

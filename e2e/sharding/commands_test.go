@@ -12,11 +12,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
-	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -76,6 +76,25 @@ func TestTheTableOfCommandsIsCurrent(t *testing.T) {
 	if t.Failed() {
 		t.Log("run go test ./sharding -run TableOfCommands -update, in e2e, if the manual allows the commands on every server")
 	}
+}
+
+func TestEveryOperationRunsOnARealServer(t *testing.T) {
+	c := startAt(t, mongotest.OnRealServer(t))
+	for _, spec := range c.specs {
+		placement, err := c.engine.Placement(t.Context(), spec)
+		must(t, err)
+		if placement != mongo.NoCluster && string(placement) != placementOf(spec) {
+			t.Errorf("%s is placed %s", spec.Name, placement)
+		}
+	}
+	p := c.start(c.engine)
+	c.runEverything(p, c.fill(p))
+	c.maintain()
+}
+
+// placementOf returns how a cluster places a collection.
+func placementOf(spec docstore.Spec) string {
+	return map[docstore.Sharding]string{docstore.OneShard: "one shard", docstore.ByID: "by _id", docstore.ByPlace: "by place"}[spec.Sharding]
 }
 
 // word is what the manual says of a word.
@@ -151,7 +170,7 @@ func (c *cluster) kindOf(command mongowire.Command) string {
 	}
 	for _, spec := range append(slices.Clone(c.specs), ratedBefore(), alone()) {
 		if spec.Name == name {
-			return [...]string{docstore.OneShard: "one shard", docstore.ByID: "by _id", docstore.ByPlace: "by place"}[spec.Sharding]
+			return placementOf(spec)
 		}
 	}
 	if command.Database == "config" {
@@ -164,26 +183,28 @@ func (c *cluster) kindOf(command mongowire.Command) string {
 func (c *cluster) maintain() {
 	t := c.t
 	t.Helper()
-	uri := c.server.URI(c.database)
-	options := storekeeping.Options{Store: service.StoreFlags{MongoDBURI: uri}}
-	_, err := storekeeping.Check(t.Context(), options, integrity.Repair)
+	report, err := storekeeping.Check(t.Context(), c.options(), integrity.Repair)
 	must(t, err)
-	_, err = storekeeping.Dump(t.Context(), options, filepath.Join(t.TempDir(), "dump"))
+	if report.Verdict != storekeeping.Clean {
+		t.Errorf("the store is not clean: %+v", report)
+	}
+	_, err = storekeeping.Dump(t.Context(), c.options(), filepath.Join(t.TempDir(), "dump"))
 	must(t, err)
-	_, err = storekeeping.Prepare(t.Context(), options, storekeeping.Preparation{})
+	_, err = storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
 	must(t, err)
-	_, err = storekeeping.RenewFeeds(t.Context(), options)
+	_, err = storekeeping.RenewFeeds(t.Context(), c.options())
 	must(t, err)
 	for _, spec := range c.specs {
 		_, err := c.engine.Stamp(t.Context(), spec)
 		must(t, err)
 	}
 	c.insert(ratedBefore(), bson.D{{Key: "_id", Value: int64(1)}, {Key: docstore.RevisionField, Value: int64(1)}, {Key: "name", Value: "x"}})
-	newer, err := mongo.Open(t.Context(), uri, "")
+	newer, err := mongo.Open(t.Context(), c.uri, "")
 	must(t, err)
 	defer func() { must(t, newer.Close()) }()
 	prepared, err := newer.Prepare(t.Context(), ratedAfter(), mongo.Preparation{DropReplaced: true, Validate: true})
-	if len(prepared.Dropped) != 1 || err == nil || !strings.Contains(err.Error(), "collMod") { // FerretDB has no validators
+	isLacking := err != nil && strings.Contains(err.Error(), "collMod") // FerretDB has no validators
+	if len(prepared.Dropped) != 1 || isLacking != (c.server != nil) || err != nil && !isLacking {
 		t.Fatalf("got %v, %v", prepared, err)
 	}
 }

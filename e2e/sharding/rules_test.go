@@ -65,7 +65,7 @@ func TestStorePrepareSpreadsTheCollectionsAsDeclared(t *testing.T) {
 // each shard only: a document has the place that its _id names, so equal ids meet on one shard.
 func TestTheIndexesOfShardedCollectionsBeginWithTheShardKey(t *testing.T) {
 	c := startCluster(t)
-	client, err := drivermongo.Connect(options.Client().ApplyURI(c.server.URI(c.database)))
+	client, err := drivermongo.Connect(options.Client().ApplyURI(c.uri))
 	must(t, err)
 	defer func() { must(t, client.Disconnect(t.Context())) }()
 	kinds := map[docstore.Sharding]int{}
