@@ -22,6 +22,10 @@ func TestManyWritersIntoOneAlbumAreListedInTheirOrder(t *testing.T) {
 		uri := mongotest.StartReplicaSet(t)
 		writeTogether(t, 16, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
 	})
+	t.Run("two processes on a real server", func(t *testing.T) {
+		uri := mongotest.OnRealServer(t)
+		writeTogether(t, 64, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
+	})
 }
 
 func writeTogether(t *testing.T, writers int, processes ...*parts) {
