@@ -93,7 +93,7 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	if fault.Kind == CutAfter {
 		return nil, errCut
 	}
-	if reply, err = s.majority.acknowledge(ctx, command, reply); err != nil {
+	if reply, err = s.majority.acknowledge(ctx, command, s.waitsForMajority(command), reply); err != nil {
 		return nil, err
 	}
 	if fault.Kind == Unacknowledged && isSuccess(reply) {
@@ -115,6 +115,10 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
 	case read:
 		s.exclusive.RLock()
+		if len(s.lag.before) > 0 && s.lag.serves(command) {
+			s.exclusive.RUnlock()
+			return s.readMajority(command)
+		}
 		defer s.exclusive.RUnlock()
 		return s.read(command)
 	}
@@ -142,6 +146,9 @@ func (s *Server) write(command Command) (bson.Raw, error) {
 		}
 	}
 	command = s.time.stamp(command)
+	if err := s.note(command); err != nil {
+		return nil, err
+	}
 	switch command.Name {
 	case "insert":
 		return s.insert(command)

@@ -4,10 +4,10 @@
 // duplicates, batches of at most 16 MiB, commands of many connections that are atomic. A mongos has shards in its
 // catalog, and refuses what a real one refuses; all data is in one place.
 //
-// A test can record commands, delay them, refuse them, cut connections, and hold back the
-// acknowledgement of a majority. If the backend is killed, a retryable write in progress is
+// A test can record commands, delay them, refuse them, cut connections, hold back the
+// acknowledgement of a majority, and let a failover undo what no majority has. If the backend is killed, a retryable write in progress is
 // refused when it is repeated, because nobody knows whether it was executed. The face has no transactions, no secondaries and no
-// snapshots: a read with read concern majority reads the newest data.
+// snapshots.
 package mongowire
 
 import (
@@ -71,6 +71,7 @@ type Server struct {
 	monitor   monitor
 	faults    faults
 	majority  majority
+	lag       lag
 	standing  standing
 	time      clusterTime
 	latency   atomic.Pointer[Latency]
