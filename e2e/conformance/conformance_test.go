@@ -34,6 +34,23 @@ func TestMongoEngineOnAReplicaSet(t *testing.T) {
 	checkShapes(t, server)
 }
 
+// Replies are cut, so that cursors are left open. Each is closed on the router that opened it.
+func TestMongoEngineOnTwoRouters(t *testing.T) {
+	longform.Only(t)
+	const smallBatch = 300
+	first := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, MaxBatch: smallBatch})
+	second := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, MaxBatch: smallBatch, Beside: first})
+	uri := strings.Replace(first.URI(mongotest.Database()), first.Address(), first.Address()+","+second.Address(), 1)
+	settings := ferretSettings()
+	settings.IsShort = true
+	runAll(t, uri, settings)
+	for i, router := range []*mongowire.Server{first, second} {
+		if killed, notFound := router.Count("killCursors"), router.CursorsNotFound(); killed == 0 || notFound > 0 {
+			t.Errorf("router %d was asked %d times to kill cursors and had not opened %d", i+1, killed, notFound)
+		}
+	}
+}
+
 // checkShapes checks that the table of e2e/sharding has the commands of the suite, on some collection and with
 // or without a time limit. It sees those that the server has not forgotten.
 func checkShapes(t *testing.T, server *mongowire.Server) {

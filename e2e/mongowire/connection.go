@@ -179,7 +179,9 @@ func (s *Server) read(command Command) (bson.Raw, error) {
 	if s.role == Router && command.Name == "listIndexes" {
 		reply = s.shards.listed(command, reply)
 	}
-	return s.cursors.cut(command, reply), nil
+	reply = s.cursors.cut(command, reply)
+	s.cursors.opens(reply, 0)
+	return reply, nil
 }
 
 // isSuccess reports whether the server did the command, at least in parts.

@@ -50,6 +50,9 @@ type Config struct {
 	Role      Role
 	// Shards is how many shards a Router has. The default is one.
 	Shards int
+	// Beside, if not nil, is another Router of the same cluster. Backend and Shards are its own. The routers have
+	// cursors of their own, and what a cluster keeps on its shards in common, such as the last write of a session.
+	Beside *Server
 	// MaxBatch is how many bytes of documents the server sends at a time. The default is
 	// that of a server, 16 MiB.
 	MaxBatch int
@@ -57,23 +60,14 @@ type Config struct {
 
 // Server is the face. Its methods may be called concurrently.
 type Server struct {
+	*cluster
 	role      Role
 	advertise string
 	listener  net.Listener
-	backend   *backend
-	// exclusive is held by the one write in progress, and shared by reads. FerretDB's writes
-	// are not atomic beside other commands.
-	exclusive sync.RWMutex
-	sessions  sessions
 	cursors   cursors
-	shards    shards
 	record    record
-	monitor   monitor
 	faults    faults
-	majority  majority
-	lag       lag
 	standing  standing
-	time      clusterTime
 	latency   atomic.Pointer[Latency]
 	requests  atomic.Int32
 
@@ -83,6 +77,22 @@ type Server struct {
 
 	mu          sync.Mutex
 	connections map[net.Conn]bool
+}
+
+// cluster is what the routers of a cluster have in common. A primary has it alone.
+type cluster struct {
+	backend *backend
+	// exclusive is held by the one write in progress, and shared by reads. FerretDB's writes
+	// are not atomic beside other commands.
+	exclusive sync.RWMutex
+	sessions  sessions
+	shards    shards
+	monitor   monitor
+	majority  majority
+	lag       lag
+	time      clusterTime
+	// servers counts those that are not closed.
+	servers atomic.Int32
 }
 
 // Listen starts a server. It does not connect to the backend before the first command.
@@ -96,16 +106,23 @@ func Listen(config Config) (*Server, error) {
 		role:        config.Role,
 		advertise:   advertise,
 		listener:    listener,
-		backend:     newBackend(config.Backend),
-		sessions:    newSessions(),
 		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
-		shards:      newShards(max(1, config.Shards), advertise),
 		record:      record{counts: map[string]int{}},
-		monitor:     newMonitor(),
 		standing:    newStanding(),
-		time:        clusterTime{clock: time.Now},
 		connections: map[net.Conn]bool{},
 	}
+	if config.Beside != nil {
+		s.cluster = config.Beside.cluster
+	} else {
+		s.cluster = &cluster{
+			backend:  newBackend(config.Backend),
+			sessions: newSessions(),
+			shards:   newShards(max(1, config.Shards), advertise),
+			monitor:  newMonitor(),
+			time:     clusterTime{clock: time.Now},
+		}
+	}
+	s.servers.Add(1)
 	s.latency.Store(&Latency{})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.running.Go(s.accept)
@@ -129,7 +146,9 @@ func (s *Server) Close() error {
 	s.stop()
 	err := s.listener.Close()
 	s.CutConnections()
-	s.backend.close()
+	if s.servers.Add(-1) == 0 {
+		s.backend.close()
+	}
 	s.running.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil
