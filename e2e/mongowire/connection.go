@@ -122,8 +122,13 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		defer s.exclusive.RUnlock()
 		return s.read(command)
 	}
-	s.exclusive.Lock()
-	defer s.exclusive.Unlock()
+	if s.isConcurrent {
+		s.exclusive.RLock()
+		defer s.exclusive.RUnlock()
+	} else {
+		s.exclusive.Lock()
+		defer s.exclusive.Unlock()
+	}
 	if reply := s.sessions.repeated(command); reply != nil {
 		return reply, nil
 	}

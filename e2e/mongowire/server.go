@@ -53,6 +53,9 @@ type Config struct {
 	// Beside, if not nil, is another Router of the same cluster. Backend and Shards are its own. The routers have
 	// cursors of their own, and what a cluster keeps on its shards in common, such as the last write of a session.
 	Beside *Server
+	// IsConcurrent executes writes at the same time, as a server does. On FerretDB they are not atomic then. The
+	// majority cannot be held.
+	IsConcurrent bool
 	// MaxBatch is how many bytes of documents the server sends at a time. The default is
 	// that of a server, 16 MiB.
 	MaxBatch int
@@ -83,14 +86,15 @@ type Server struct {
 type cluster struct {
 	backend *backend
 	// exclusive is held by the one write in progress, and shared by reads. FerretDB's writes
-	// are not atomic beside other commands.
-	exclusive sync.RWMutex
-	sessions  sessions
-	shards    shards
-	monitor   monitor
-	majority  majority
-	lag       lag
-	time      clusterTime
+	// are not atomic beside other commands. Writes share it, too, if isConcurrent.
+	exclusive    sync.RWMutex
+	isConcurrent bool
+	sessions     sessions
+	shards       shards
+	monitor      monitor
+	majority     majority
+	lag          lag
+	time         clusterTime
 	// servers counts those that are not closed.
 	servers atomic.Int32
 }
@@ -115,7 +119,7 @@ func Listen(config Config) (*Server, error) {
 		s.cluster = config.Beside.cluster
 	} else {
 		s.cluster = &cluster{
-			backend:  newBackend(config.Backend),
+			backend: newBackend(config.Backend), isConcurrent: config.IsConcurrent,
 			sessions: newSessions(),
 			shards:   newShards(max(1, config.Shards), advertise),
 			monitor:  newMonitor(),
