@@ -1,16 +1,15 @@
-//go:build linux
-
 package mongotest
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +21,7 @@ import (
 const postgreSQLUser = "postgres"
 
 // StartOnPostgreSQL is StartServer with a FerretDB of its own, on PostgreSQL. It skips the test if the programs of
-// PostgreSQL are missing. They take many commands at a time.
+// PostgreSQL are missing.
 func StartOnPostgreSQL(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	tb.Helper()
 	running, err := startFerret("-postgresql", startPostgreSQL(tb))
@@ -38,6 +37,9 @@ func StartOnPostgreSQL(tb testing.TB, config mongowire.Config) *mongowire.Server
 	return listen(tb, config)
 }
 
+// untilInputEnds runs a program until the standard input ends, as when this process is killed.
+const untilInputEnds = `"$@" & read -r _; kill -INT $!; wait $!`
+
 // startPostgreSQL runs PostgreSQL until the test ends, and returns the URL of a database.
 func startPostgreSQL(tb testing.TB) (url string) {
 	tb.Helper()
@@ -46,23 +48,30 @@ func startPostgreSQL(tb testing.TB) (url string) {
 		tb.Skip("SKIPPED: no postgres program; install Debian's package postgresql")
 	}
 	programFolder := filepath.Dir(programs[len(programs)-1])
-	as := userOf(tb)
 	data, err := os.MkdirTemp("", "waybook-postgresql")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { os.RemoveAll(data) })
-	if as.Credential != nil {
-		if err := os.Chown(data, int(as.Credential.Uid), int(as.Credential.Gid)); err != nil {
+	tb.Cleanup(func() {
+		if err := os.RemoveAll(data); err != nil {
+			tb.Error(err)
+		}
+	})
+	var as []string
+	if os.Getuid() == 0 {
+		as = []string{"runuser", "-u", postgreSQLUser, "--"}
+		if err := give(data, postgreSQLUser); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	run := func(name string, args ...string) *exec.Cmd {
-		command := exec.Command(filepath.Join(programFolder, name), args...)
-		command.Dir, command.Env, command.SysProcAttr = data, append(os.Environ(), "PGDATA="+data), as
+	run := func(args ...string) *exec.Cmd {
+		args = slices.Concat(as, args)
+		command := exec.Command(args[0], args[1:]...)
+		command.Dir, command.Env = data, append(os.Environ(), "PGDATA="+data)
 		return command
 	}
-	if output, err := run("initdb", "-A", "trust", "-U", postgreSQLUser, "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
+	initialize := run(filepath.Join(programFolder, "initdb"), "-A", "trust", "-U", postgreSQLUser, "-E", "UTF8", "--locale=C", "--no-sync")
+	if output, err := initialize.CombinedOutput(); err != nil {
 		tb.Fatalf("%v: %s", err, output)
 	}
 	address := launch.Address(tb)
@@ -70,23 +79,25 @@ func startPostgreSQL(tb testing.TB) (url string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	server := run("sh", "-c", untilInputEnds, "sh", programs[len(programs)-1], "-h", host, "-p", port, "-k", data, "-c", "fsync=off", "-c", "max_connections=300")
+	input, err := server.StdinPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
 	var log bytes.Buffer
-	server := run("postgres", "-h", host, "-p", port, "-k", data, "-c", "fsync=off", "-c", "max_connections=300")
 	server.Stderr = &log
 	if err := server.Start(); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGINT)
-		_ = server.Wait()
+		if err := errors.Join(input.Close(), server.Wait()); err != nil {
+			tb.Errorf("PostgreSQL: %v", err)
+		}
 		if tb.Failed() {
 			tb.Logf("PostgreSQL: %s", log.Bytes())
 		}
 	})
-	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		if run("pg_isready", "-h", host, "-p", port).Run() == nil {
-			break
-		}
+	for began := time.Now(); run(filepath.Join(programFolder, "pg_isready"), "-h", host, "-p", port).Run() != nil; time.Sleep(50 * time.Millisecond) {
 		if time.Since(began) > time.Minute {
 			tb.Fatal("PostgreSQL does not answer")
 		}
@@ -94,22 +105,13 @@ func startPostgreSQL(tb testing.TB) (url string) {
 	return "postgres://" + postgreSQLUser + "@" + address + "/postgres"
 }
 
-// userOf returns the attributes of a process that is not root's and that ends with this one.
-func userOf(tb testing.TB) *syscall.SysProcAttr {
-	tb.Helper()
-	as := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if os.Getuid() != 0 {
-		return as
-	}
-	found, err := user.Lookup(postgreSQLUser)
+// give makes a user the owner of a directory.
+func give(directory, name string) error {
+	owner, err := user.Lookup(name)
 	if err != nil {
-		tb.Fatal(err)
+		return err
 	}
-	uid, uidErr := strconv.ParseUint(found.Uid, 10, 32)
-	gid, gidErr := strconv.ParseUint(found.Gid, 10, 32)
-	if uidErr != nil || gidErr != nil {
-		tb.Fatal(uidErr, gidErr)
-	}
-	as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	return as
+	uid, uidErr := strconv.Atoi(owner.Uid)
+	gid, gidErr := strconv.Atoi(owner.Gid)
+	return errors.Join(uidErr, gidErr, os.Chown(directory, uid, gid))
 }
