@@ -4,10 +4,14 @@ package conformance
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
@@ -25,7 +29,51 @@ func ferretSettings() docstoretest.Settings {
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
-	runAll(t, mongotest.StartReplicaSet(t), ferretSettings())
+	server := mongotest.StartServer(t, mongowire.Config{})
+	runAll(t, server.URI(mongotest.Database()), ferretSettings())
+	checkShapes(t, server)
+}
+
+// Replies are cut, so that cursors are left open. Each is closed on the router that opened it.
+func TestMongoEngineOnTwoRouters(t *testing.T) {
+	longform.Only(t)
+	const smallBatch = 300
+	first := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, MaxBatch: smallBatch})
+	second := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, MaxBatch: smallBatch, Beside: first})
+	uri := strings.Replace(first.URI(mongotest.Database()), first.Address(), first.Address()+","+second.Address(), 1)
+	settings := ferretSettings()
+	settings.IsShort = true
+	runAll(t, uri, settings)
+	for i, router := range []*mongowire.Server{first, second} {
+		if killed, notFound := router.Count("killCursors"), router.CursorsNotFound(); killed == 0 || notFound > 0 {
+			t.Errorf("router %d was asked %d times to kill cursors and had not opened %d", i+1, killed, notFound)
+		}
+	}
+}
+
+// checkShapes checks that the table of e2e/sharding has the commands of the suite, on some collection and with
+// or without a time limit. It sees those that the server has not forgotten.
+func checkShapes(t *testing.T, server *mongowire.Server) {
+	t.Helper()
+	table, err := os.ReadFile("../sharding/testdata/commands.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shape := func(command string, options []string) string {
+		return command + " " + strings.Join(slices.DeleteFunc(options, func(option string) bool { return option == "maxTimeMS" }), " ")
+	}
+	listed := map[string]bool{"dropDatabase ": true} // of the tests
+	for line := range strings.Lines(string(table)) {
+		cells := strings.Split(line, " | ")
+		listed[shape(cells[0], strings.Fields(cells[2]))] = true
+	}
+	commands, _ := server.Since(0)
+	for _, command := range commands {
+		if sent := shape(command.Name, command.Options()); !listed[sent] {
+			listed[sent] = true
+			t.Errorf("TestTheTableOfCommandsIsCurrent of e2e/sharding sends no %s", sent)
+		}
+	}
 }
 
 func TestMongoEngineOnARealServer(t *testing.T) {

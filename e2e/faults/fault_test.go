@@ -3,10 +3,14 @@
 package faults
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/waybook/waybook/e2e/mongotest"
 )
 
 // fault is a temporary failure of a fleet.
@@ -81,6 +85,16 @@ func faults() []fault {
 	}
 }
 
+// faultsOfRealServer returns the faults of a fleet on a real server, for TestOnARealServer.
+func faultsOfRealServer() []fault {
+	return []fault{
+		{"the primary steps down", onRealServer, nil, maySpare, (*run).stepDown},
+		{"the primary is killed", onRealServer, nil, maySpare, (*run).killPrimary},
+		{"kill", onRealServer, nil, maySpare, (*run).kill},
+		{"pause", onRealServer, nil, slows, (*run).pauseProgram},
+	}
+}
+
 // times returns how often a fault happens in a run.
 func (r *run) times() int { return 1 + r.random.IntN(3) }
 
@@ -113,6 +127,31 @@ func (r *run) kill() {
 		r.shortly()
 		p.start(r.t)
 		r.carry()
+	}
+}
+
+// stepDown makes primaries step down.
+func (r *run) stepDown() {
+	for range r.times() {
+		if err := mongotest.StepDown(r.t.Context(), r.fleet.storeURI); err != nil {
+			r.t.Fatal(err)
+		}
+		r.carry()
+	}
+}
+
+// killPrimary runs the command of killVariable with the address of the primary as its last argument.
+func (r *run) killPrimary() {
+	command := os.Getenv(killVariable)
+	if command == "" {
+		r.t.Skipf("%s names no command that kills a member", killVariable)
+	}
+	primary, err := mongotest.Primary(r.t.Context(), r.fleet.storeURI)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if output, err := exec.CommandContext(r.t.Context(), "sh", "-c", command+` "$0"`, primary).CombinedOutput(); err != nil {
+		r.t.Fatalf("%v: %s", err, output)
 	}
 }
 

@@ -38,6 +38,12 @@ const (
 	// binVariable is the directory of programs that are already built.
 	binVariable = "FAULTS_BIN"
 
+	// killVariable is a command that kills a member of the real server and starts it again. The last argument
+	// is the address of the member.
+	killVariable = "WAYBOOK_TEST_MONGODB_KILL"
+	// longestElection is how long a real server may have no primary.
+	longestElection = 20 * time.Second
+
 	// shortRuns and longRuns are how many of the faults happen, from the first one on.
 	shortRuns, longRuns = 2, 6
 	shortOutage         = 2 * time.Second
@@ -52,21 +58,31 @@ func TestNothingAcknowledgedIsLostOrDoneTwiceWhateverFails(t *testing.T) {
 	all := chosen(t)
 	for n := range runs {
 		f := all[(seed+n)%uint64(len(all))]
-		t.Run(fmt.Sprintf("%d %v", seed+n, f), func(t *testing.T) {
-			r := perform(t, f, seed+n, outage)
-			results = append(results, r)
-			shown := map[string]int{}
-			for _, violation := range r.violations {
-				if shown[violation.Rule]++; shown[violation.Rule] <= mostShown {
-					t.Errorf("%s=%d: %v", seedVariable, r.seed, violation)
-				}
-			}
-			if !f.hasBitten(r) {
-				t.Errorf("%s=%d: no client noticed the fault", seedVariable, r.seed)
-			}
-		})
+		t.Run(fmt.Sprintf("%d %v", seed+n, f), func(t *testing.T) { results = append(results, withstand(t, f, seed+n, outage)) })
 	}
 	report(results)
+}
+
+// The runs are of the seed of seedVariable.
+func TestNothingAcknowledgedIsLostOrDoneTwiceOnARealServer(t *testing.T) {
+	for _, f := range faultsOfRealServer() {
+		t.Run(f.name, func(t *testing.T) { withstand(t, f, number(t, seedVariable, 0), longestElection) })
+	}
+}
+
+// withstand performs a run, and reports what was violated.
+func withstand(t *testing.T, f fault, seed uint64, outage time.Duration) result {
+	r := perform(t, f, seed, outage)
+	shown := map[string]int{}
+	for _, violation := range r.violations {
+		if shown[violation.Rule]++; shown[violation.Rule] <= mostShown {
+			t.Errorf("%s=%d: %v", seedVariable, r.seed, violation)
+		}
+	}
+	if !f.hasBitten(r) {
+		t.Errorf("%s=%d: no client noticed the fault", seedVariable, r.seed)
+	}
+	return r
 }
 
 // chosen returns all faults, or the selected one.

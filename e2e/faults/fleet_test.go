@@ -25,6 +25,8 @@ const (
 	processes  shape = "processes"
 	// onMongoDB is processes that share one database.
 	onMongoDB shape = "on MongoDB"
+	// onRealServer is processes on the server of mongotest.RealServer, which is no program of the fleet.
+	onRealServer shape = "on a real server"
 )
 
 // fleet is a running Waybook with the connections between its parts.
@@ -34,8 +36,10 @@ type fleet struct {
 	hops     []*hop
 	// storeHops are the hops to a database.
 	storeHops []*hop
-	edge      string
-	services  map[string]*grpc.ClientConn
+	// storeURI is the URI of a database that services reach without a hop.
+	storeURI string
+	edge     string
+	services map[string]*grpc.ClientConn
 }
 
 var serviceNames = []string{"account", "album", "blog", "poi"}
@@ -69,7 +73,10 @@ func (f *fleet) startProcesses(t *testing.T) {
 	certificates := launch.NewCertificates(t)
 	client := certificates.Client("operator")
 	store := ""
-	if f.shape == onMongoDB {
+	switch f.shape {
+	case onRealServer:
+		f.storeURI = mongotest.OnRealServer(t)
+	case onMongoDB:
 		database := &program{name: "database", path: filepath.Join(bin, "ferretdb"), data: t.TempDir(), grpc: launch.Address(t)}
 		database.start(t)
 		f.programs = append(f.programs, database)
@@ -78,10 +85,13 @@ func (f *fleet) startProcesses(t *testing.T) {
 	grpcOf := map[string]string{}
 	for _, name := range serviceNames {
 		p := &program{name: name, path: filepath.Join(bin, name), environment: certificates.Environment(name), grpc: launch.Address(t)}
-		if store == "" {
-			p.data = t.TempDir()
-		} else {
+		switch {
+		case f.storeURI != "":
+			p.args = append(p.args, "-mongodb-uri", f.storeURI)
+		case store != "":
 			p.args = append(p.args, "-mongodb-uri", f.storeHop(t, name, store))
+		default:
+			p.data = t.TempDir()
 		}
 		if name != "account" {
 			p.args = append(p.args, "-account", f.hop(t, name+"-account", grpcOf["account"]))

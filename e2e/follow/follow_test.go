@@ -77,20 +77,34 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) 
 	clock := &stepping{}
 	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
 	server.SetClock(clock.now)
-	uri := server.URI(mongotest.Database())
-	var processes []replica
-	for range 2 {
-		engine := must(mongo.Open(t.Context(), uri, ""))
-		closeLater(t, engine)
-		processes = append(processes, startReplica(t, engine))
-	}
 	followsAll(t, changesOf(t, 800), few, clock, func() {
 		clock.step()
 		elect := server.StepDown()
 		server.CutConnections()
 		time.Sleep(election)
 		elect()
-	}, processes...)
+	}, startTwo(t, server.URI(mongotest.Database()))...)
+}
+
+// Its clock is not ours, so no deletion is forgotten.
+func TestTheCopyOfAFollowerThatIsKilledEqualsARealServer(t *testing.T) {
+	uri := mongotest.OnRealServer(t)
+	followsAll(t, changesOf(t, 800), math.MaxInt, nil, func() {
+		if err := mongotest.StepDown(t.Context(), uri); err != nil {
+			t.Error(err)
+		}
+	}, startTwo(t, uri)...)
+}
+
+// startTwo starts two processes on a database.
+func startTwo(t *testing.T, uri string) (processes []replica) {
+	t.Helper()
+	for range 2 {
+		engine := must(mongo.Open(t.Context(), uri, ""))
+		closeLater(t, engine)
+		processes = append(processes, startReplica(t, engine))
+	}
+	return processes
 }
 
 func TestAFollowerThatWasKilledBeforeItsFirstTokenBeginsAtNothing(t *testing.T) {
@@ -116,7 +130,7 @@ func closeLater(t *testing.T, engine docstore.Engine) {
 }
 
 // followsAll has writers with at most so many albums each make changes while something disturbs the
-// store and a follower is killed, and compares.
+// store and a follower is killed, and compares. Deletions are forgotten if there is a clock to advance.
 func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func(), processes ...replica) {
 	journal := filepath.Join(t.TempDir(), "journal")
 	w := &world{t: t, processes: processes, most: most, disturb: disturb, tickets: make(chan int)}
@@ -142,12 +156,12 @@ func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func()
 			continue
 		}
 		late.Stop()
-		isThird := phase%3 == 2
-		if isThird {
+		isForgetful := phase%3 == 2 && clock != nil
+		if isForgetful {
 			w.catchUp(titles) // what changes later, it has to learn
 		}
 		w.kill()
-		if isThird {
+		if isForgetful {
 			clock.pass()
 			w.must(processes[0].sweep)
 			w.expectForgotten(beginning)

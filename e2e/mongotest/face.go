@@ -28,6 +28,12 @@ func StartUnmonitored(tb testing.TB, config mongowire.Config) *mongowire.Server 
 		tb.Fatal(err)
 	}
 	config.Backend = running.address
+	return listen(tb, config)
+}
+
+// listen runs the face until the test ends.
+func listen(tb testing.TB, config mongowire.Config) *mongowire.Server {
+	tb.Helper()
 	server, err := mongowire.Listen(config)
 	if err != nil {
 		tb.Fatal(err)

@@ -29,8 +29,10 @@ type ferret struct {
 
 // theFerret runs FerretDB as long as this process runs. All tests of the process share it, each
 // with databases of its own.
-var theFerret = sync.OnceValues(func() (ferret, error) {
-	command := exec.Command("go", "run", FerretDB)
+var theFerret = sync.OnceValues(func() (ferret, error) { return startFerret() })
+
+func startFerret(flags ...string) (ferret, error) {
+	command := exec.Command("go", append([]string{"run", FerretDB}, flags...)...)
 	command.Env, command.Stderr = jsonv2.Environment(), os.Stderr
 	input, err := command.StdinPipe()
 	if err != nil {
@@ -49,7 +51,7 @@ var theFerret = sync.OnceValues(func() (ferret, error) {
 		}
 	}
 	return ferret{}, fmt.Errorf("FerretDB printed no address: %w", command.Wait())
-})
+}
 
 // Database returns an unused database name.
 func Database() string {

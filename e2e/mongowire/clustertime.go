@@ -35,6 +35,13 @@ func (c *clusterTime) tick() bson.Timestamp {
 	return c.last
 }
 
+// present returns the time of the last stamp.
+func (c *clusterTime) present() bson.Timestamp {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
+}
+
 // stamp replaces what stands for the cluster time in the documents to insert, and in the updates.
 func (c *clusterTime) stamp(command Command) Command {
 	command.Statements = slices.Clone(command.Statements)

@@ -128,7 +128,7 @@ type class int
 const (
 	write class = iota
 	read
-	// administration are commands about sessions. They take no time.
+	// administration are commands about sessions and about the server itself. They take no time.
 	administration
 )
 
@@ -139,18 +139,17 @@ func (c Command) class() class {
 		"listDatabases", "listShards", "ping", "buildInfo", "serverStatus", "dbStats", "collStats", "explain",
 	}, c.Name):
 		return read
-	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions"}, c.Name):
+	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions", "replSetStepDown"}, c.Name):
 		return administration
 	}
 	return write
 }
 
-// isLinearizable reports whether a read has to wait for a majority. One of what a majority has at the
-// present cluster time does.
-func (c Command) isLinearizable() bool {
-	level, _ := c.Body.Lookup("readConcern", "level").StringValueOK()
-	_, err := c.Body.LookupErr("readConcern", "afterClusterTime")
-	return level == "linearizable" || level == "majority" && err == nil
+// readConcern returns the read concern of a read, and the cluster time that it has reached; zero for any.
+func (c Command) readConcern() (level string, at bson.Timestamp) {
+	level, _ = c.Body.Lookup("readConcern", "level").StringValueOK()
+	at.T, at.I, _ = c.Body.Lookup("readConcern", "afterClusterTime").TimestampOK()
+	return level, at
 }
 
 // needsMajority reports whether the reply to a write waits for a majority. Since MongoDB 5,

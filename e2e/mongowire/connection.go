@@ -93,7 +93,7 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	if fault.Kind == CutAfter {
 		return nil, errCut
 	}
-	if reply, err = s.majority.acknowledge(ctx, command, reply); err != nil {
+	if reply, err = s.majority.acknowledge(ctx, command, s.waitsForMajority(command), reply); err != nil {
 		return nil, err
 	}
 	if fault.Kind == Unacknowledged && isSuccess(reply) {
@@ -106,17 +106,29 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 func (s *Server) perform(command Command) (bson.Raw, error) {
 	switch command.class() {
 	case administration:
-		if command.Name == "endSessions" {
+		switch command.Name {
+		case "endSessions":
 			s.sessions.end(command)
+		case "replSetStepDown":
+			s.stepDownFor(command)
 		}
 		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
 	case read:
 		s.exclusive.RLock()
+		if len(s.lag.before) > 0 && s.lag.serves(command) {
+			s.exclusive.RUnlock()
+			return s.readMajority(command)
+		}
 		defer s.exclusive.RUnlock()
 		return s.read(command)
 	}
-	s.exclusive.Lock()
-	defer s.exclusive.Unlock()
+	if s.isConcurrent {
+		s.exclusive.RLock()
+		defer s.exclusive.RUnlock()
+	} else {
+		s.exclusive.Lock()
+		defer s.exclusive.Unlock()
+	}
 	if reply := s.sessions.repeated(command); reply != nil {
 		return reply, nil
 	}
@@ -139,6 +151,9 @@ func (s *Server) write(command Command) (bson.Raw, error) {
 		}
 	}
 	command = s.time.stamp(command)
+	if err := s.note(command); err != nil {
+		return nil, err
+	}
 	switch command.Name {
 	case "insert":
 		return s.insert(command)
@@ -169,7 +184,9 @@ func (s *Server) read(command Command) (bson.Raw, error) {
 	if s.role == Router && command.Name == "listIndexes" {
 		reply = s.shards.listed(command, reply)
 	}
-	return s.cursors.cut(command, reply), nil
+	reply = s.cursors.cut(command, reply)
+	s.cursors.opens(reply, 0)
+	return reply, nil
 }
 
 // isSuccess reports whether the server did the command, at least in parts.

@@ -1,8 +1,10 @@
 package mongowire
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -27,6 +29,38 @@ type cursors struct {
 
 	mu   sync.Mutex
 	rest map[int64]remainder
+	// opened are the cursors that this server opened and that are not at their end. Another router does not
+	// know them; see https://www.mongodb.com/docs/manual/core/sharded-cluster-query-router/.
+	opened map[int64]bool
+	// notFound counts those that others were asked to kill.
+	notFound atomic.Int32
+}
+
+// CursorsNotFound returns how many cursors the server was asked to kill that it had not opened.
+func (s *Server) CursorsNotFound() int { return int(s.cursors.notFound.Load()) }
+
+// opens notes the cursor that a reply opens, goes on with, or ends. id is that of a getMore, or 0.
+func (c *cursors) opens(reply bson.Raw, id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.opened, id)
+	if open, _ := reply.Lookup("cursor", "id").AsInt64OK(); open != 0 {
+		c.opened[open] = true
+	}
+}
+
+// closes forgets a cursor, and reports whether this server had opened it.
+func (c *cursors) closes(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer delete(c.opened, id)
+	return c.opened[id]
+}
+
+func (c *cursors) has(id int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.opened[id]
 }
 
 // remainder are the documents that come next. backend is the id of FerretDB's cursor that
@@ -37,7 +71,7 @@ type remainder struct {
 }
 
 func newCursors(maxBatch int) cursors {
-	return cursors{maxBatch: maxBatch, rest: map[int64]remainder{}}
+	return cursors{maxBatch: maxBatch, rest: map[int64]remainder{}, opened: map[int64]bool{}}
 }
 
 // cut returns the reply to a find or an aggregate with a batch that a server would send, and
@@ -96,6 +130,9 @@ func (s *Server) getMore(command Command) (bson.Raw, error) {
 	id, _ := command.Body.Lookup("getMore").AsInt64OK()
 	size, _ := command.Body.Lookup("batchSize").AsInt64OK()
 	wanted := int(size)
+	if !s.cursors.has(id) {
+		return refusal(43, "CursorNotFound", fmt.Sprintf("cursor id %d not found", id)), nil
+	}
 	rest, found := s.cursors.take(id)
 	if !found {
 		rest.backend = id
@@ -119,29 +156,48 @@ func (s *Server) getMore(command Command) (bson.Raw, error) {
 	batch = s.cursors.fit(batch)
 	rest.documents = rest.documents[len(batch):]
 	isFilled := wanted > 0 && len(batch) == wanted
+	next := id
 	switch {
 	case rest.backend == 0 && len(rest.documents) == 0 && !isFilled:
-		id = 0
+		next = 0
 	case rest.backend == 0 || len(rest.documents) > 0:
 		s.cursors.keep(id, rest)
 	}
-	return batchReply(command, "nextBatch", batch, id), nil
+	reply := batchReply(command, "nextBatch", batch, next)
+	s.cursors.opens(reply, id)
+	return reply, nil
 }
 
-// killCursors forgets the documents of cursors. FerretDB does not find the cursors that
-// only the face has, which a driver ignores.
+// killCursors forgets the cursors that this server has opened. The reply names the others. See
+// https://www.mongodb.com/docs/manual/reference/command/killCursors/.
 func (s *Server) killCursors(command Command) (bson.Raw, error) {
-	if ids, ok := command.Body.Lookup("cursors").ArrayOK(); ok {
-		values, err := ids.Values()
-		if err != nil {
-			return nil, err
+	list, _ := command.Body.Lookup("cursors").ArrayOK()
+	ids, err := list.Values()
+	if err != nil {
+		return nil, err
+	}
+	killed, notFound := bson.A{}, bson.A{}
+	for _, each := range ids {
+		id, _ := each.AsInt64OK()
+		if !s.cursors.closes(id) {
+			notFound = append(notFound, id)
+			s.cursors.notFound.Add(1)
+			continue
 		}
-		for _, value := range values {
-			id, _ := value.AsInt64OK()
-			s.cursors.take(id)
+		s.cursors.take(id)
+		killed = append(killed, id)
+	}
+	if len(killed) > 0 { // FerretDB does not find those that only the face has
+		forwarded := command.forwarded(nil)
+		forwarded.body = with(forwarded.body, bson.D{{Key: "cursors", Value: killed}})
+		if reply, err := s.backend.run(forwarded); err != nil || !isSuccess(reply) {
+			return reply, err
 		}
 	}
-	return s.backend.run(command.forwarded(nil))
+	return document(bson.D{
+		{Key: "cursorsKilled", Value: killed}, {Key: "cursorsNotFound", Value: notFound},
+		{Key: "cursorsAlive", Value: bson.A{}}, {Key: "cursorsUnknown", Value: bson.A{}}, {Key: "ok", Value: 1.0},
+	}), nil
 }
 
 func batchReply(command Command, field string, batch []bson.Raw, id int64) bson.Raw {

@@ -98,6 +98,27 @@ func TestAfterAStepDownTheDriverWaitsForTheElection(t *testing.T) {
 	must(t, <-done)
 }
 
+func TestTheCommandForAStepDownLeavesNoPrimaryForItsSeconds(t *testing.T) {
+	for name, role := range map[string]mongowire.Role{"replica set": mongowire.Primary, "cluster": mongowire.Router} {
+		t.Run(name, func(t *testing.T) {
+			server := mongotest.StartServer(t, mongowire.Config{Role: role})
+			things := connect(t, server, options.Client().SetRetryWrites(false).SetServerSelectionTimeout(20*time.Millisecond))
+			insert(t, things, id(1))
+			must(t, mongotest.StepDown(t.Context(), server.URI("")))
+			_, err := things.InsertOne(t.Context(), id(2))
+			if err == nil {
+				t.Error("a secondary took a write")
+			}
+			for began := time.Now(); err != nil; _, err = things.InsertOne(t.Context(), id(2)) {
+				if time.Since(began) > 10*time.Second {
+					t.Fatal(err)
+				}
+			}
+			wantCount(t, things, 2)
+		})
+	}
+}
+
 func TestWithoutAMajorityNoWriteIsAcknowledgedAndEveryOneIsExecuted(t *testing.T) {
 	server := mongotest.StartServer(t, mongowire.Config{})
 	things := connect(t, server)

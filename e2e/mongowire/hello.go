@@ -44,6 +44,17 @@ func (s *Server) StepDown() (elect func()) {
 	return sync.OnceFunc(func() { s.standing.become(false) })
 }
 
+// stepDownFor executes replSetStepDown: the server is elected again after the seconds of the command, because
+// there is no other. See https://www.mongodb.com/docs/manual/reference/command/replSetStepDown/.
+func (s *Server) stepDownFor(command Command) {
+	seconds, _ := command.Body.Lookup(command.Name).AsInt64OK()
+	elect := s.StepDown()
+	s.running.Go(func() {
+		pause(s.ctx, time.Duration(seconds)*time.Second)
+		elect()
+	})
+}
+
 func (s *standing) become(secondary bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,30 +28,45 @@ type majority struct {
 }
 
 // HoldMajority holds the acknowledgement of all writes, also of those that change nothing,
-// until release is called. The writes are executed and other clients read them. A read with
-// read concern linearizable waits too. Only one hold exists at a time.
+// until release is called. The writes are executed and other clients read them, but not with read concern
+// majority. A read with read concern linearizable waits too. Only one hold exists at a time.
 func (s *Server) HoldMajority(how Hold) (release func()) {
+	s.beginLag()
 	m := &s.majority
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	held := make(chan struct{})
 	m.how, m.held = how, held
 	return sync.OnceFunc(func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.held == held {
-			m.held = nil
+		if m.isHeldBy(held) {
+			_ = s.endLag(false) // undoes nothing
+			m.release()
 		}
-		close(held)
 	})
 }
 
-// acknowledge waits until a majority acknowledges the write, or confirms to a linearizable
-// read that this is the primary. It returns the reply that the driver gets. The codes are
+func (m *majority) isHeldBy(hold chan struct{}) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.held == hold
+}
+
+// release ends the hold, if there is one.
+func (m *majority) release() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held != nil {
+		close(m.held)
+		m.held = nil
+	}
+}
+
+// acknowledge waits until a majority acknowledges the write, or confirms to a read that waits for it that this is
+// the primary. It returns the reply that the driver gets. The codes are
 // those of a server: a write that waited for its wtimeout has a write concern error with
 // code 64, one that waited for maxTimeMS has code 50, and a read fails with code 50.
-func (m *majority) acknowledge(ctx context.Context, command Command, reply bson.Raw) (bson.Raw, error) {
-	if !isSuccess(reply) || !command.needsMajority() && !command.isLinearizable() {
+func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRead bool, reply bson.Raw) (bson.Raw, error) {
+	if !isSuccess(reply) || !command.needsMajority() && !isWaitingRead {
 		return reply, nil
 	}
 	limit, wtimeout := millis(command.Body, "maxTimeMS"), time.Duration(0)
@@ -68,7 +83,7 @@ func (m *majority) acknowledge(ctx context.Context, command Command, reply bson.
 		return nil, err
 	case acknowledged:
 		return reply, nil
-	case command.isLinearizable():
+	case isWaitingRead:
 		return refusal(50, "MaxTimeMSExpired", "operation exceeded time limit"), nil
 	case limit > 0 && !isWtimeout:
 		return withWriteConcernError(reply, 50, "MaxTimeMSExpired", "operation exceeded time limit"), nil

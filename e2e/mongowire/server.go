@@ -4,10 +4,10 @@
 // duplicates, batches of at most 16 MiB, commands of many connections that are atomic. A mongos has shards in its
 // catalog, and refuses what a real one refuses; all data is in one place.
 //
-// A test can record commands, delay them, refuse them, cut connections, and hold back the
-// acknowledgement of a majority. If the backend is killed, a retryable write in progress is
+// A test can record commands, delay them, refuse them, cut connections, hold back the
+// acknowledgement of a majority, and let a failover undo what no majority has. If the backend is killed, a retryable write in progress is
 // refused when it is repeated, because nobody knows whether it was executed. The face has no transactions, no secondaries and no
-// snapshots: a read with read concern majority reads the newest data.
+// snapshots.
 package mongowire
 
 import (
@@ -50,6 +50,12 @@ type Config struct {
 	Role      Role
 	// Shards is how many shards a Router has. The default is one.
 	Shards int
+	// Beside, if not nil, is another Router of the same cluster. Backend and Shards are its own. The routers have
+	// cursors of their own, and what a cluster keeps on its shards in common, such as the last write of a session.
+	Beside *Server
+	// IsConcurrent executes writes at the same time, as a server does. On FerretDB they are not atomic then. The
+	// majority cannot be held.
+	IsConcurrent bool
 	// MaxBatch is how many bytes of documents the server sends at a time. The default is
 	// that of a server, 16 MiB.
 	MaxBatch int
@@ -57,22 +63,14 @@ type Config struct {
 
 // Server is the face. Its methods may be called concurrently.
 type Server struct {
+	*cluster
 	role      Role
 	advertise string
 	listener  net.Listener
-	backend   *backend
-	// exclusive is held by the one write in progress, and shared by reads. FerretDB's writes
-	// are not atomic beside other commands.
-	exclusive sync.RWMutex
-	sessions  sessions
 	cursors   cursors
-	shards    shards
 	record    record
-	monitor   monitor
 	faults    faults
-	majority  majority
 	standing  standing
-	time      clusterTime
 	latency   atomic.Pointer[Latency]
 	requests  atomic.Int32
 
@@ -84,26 +82,51 @@ type Server struct {
 	connections map[net.Conn]bool
 }
 
+// cluster is what the routers of a cluster have in common. A primary has it alone.
+type cluster struct {
+	backend *backend
+	// exclusive is held by the one write in progress, and shared by reads. FerretDB's writes
+	// are not atomic beside other commands. Writes share it, too, if isConcurrent.
+	exclusive    sync.RWMutex
+	isConcurrent bool
+	sessions     sessions
+	shards       shards
+	monitor      monitor
+	majority     majority
+	lag          lag
+	time         clusterTime
+	// servers counts those that are not closed.
+	servers atomic.Int32
+}
+
 // Listen starts a server. It does not connect to the backend before the first command.
 func Listen(config Config) (*Server, error) {
 	listener, err := net.Listen("tcp", cmp.Or(config.Listen, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
+	advertise := cmp.Or(config.Advertise, listener.Addr().String())
 	s := &Server{
 		role:        config.Role,
-		advertise:   cmp.Or(config.Advertise, listener.Addr().String()),
+		advertise:   advertise,
 		listener:    listener,
-		backend:     newBackend(config.Backend),
-		sessions:    newSessions(),
 		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
-		shards:      newShards(max(1, config.Shards)),
 		record:      record{counts: map[string]int{}},
-		monitor:     newMonitor(),
 		standing:    newStanding(),
-		time:        clusterTime{clock: time.Now},
 		connections: map[net.Conn]bool{},
 	}
+	if config.Beside != nil {
+		s.cluster = config.Beside.cluster
+	} else {
+		s.cluster = &cluster{
+			backend: newBackend(config.Backend), isConcurrent: config.IsConcurrent,
+			sessions: newSessions(),
+			shards:   newShards(max(1, config.Shards), advertise),
+			monitor:  newMonitor(),
+			time:     clusterTime{clock: time.Now},
+		}
+	}
+	s.servers.Add(1)
 	s.latency.Store(&Latency{})
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.running.Go(s.accept)
@@ -127,7 +150,9 @@ func (s *Server) Close() error {
 	s.stop()
 	err := s.listener.Close()
 	s.CutConnections()
-	s.backend.close()
+	if s.servers.Add(-1) == 0 {
+		s.backend.close()
+	}
 	s.running.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil

@@ -17,6 +17,8 @@ import (
 // place.
 type shards struct {
 	names []string
+	// host is the address of the server of each shard, which is the face.
+	host string
 
 	mu     sync.Mutex
 	keys   map[string]bson.Raw   // by database and collection
@@ -31,12 +33,12 @@ type Range struct {
 	Shard    string
 }
 
-func newShards(count int) shards {
+func newShards(count int, host string) shards {
 	names := make([]string, count)
 	for i := range names {
 		names[i] = fmt.Sprintf("shard%02d", i)
 	}
-	return shards{names: names, keys: map[string]bson.Raw{}, ranges: map[string][]Range{}, hashed: map[string][]bson.Raw{}}
+	return shards{names: names, host: host, keys: map[string]bson.Raw{}, ranges: map[string][]Range{}, hashed: map[string][]bson.Raw{}}
 }
 
 // SetShardKey shards a collection, as an administrator may have done, or moves it to one
@@ -198,7 +200,7 @@ func (s *shards) query(command Command) bson.Raw {
 	if command.Name == "listShards" {
 		list := bson.A{}
 		for _, name := range s.names {
-			list = append(list, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: name + "/" + name + ".invalid:27018"}, {Key: "state", Value: int32(1)}})
+			list = append(list, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: name + "/" + s.host}, {Key: "state", Value: int32(1)}})
 		}
 		return document(bson.D{{Key: "shards", Value: list}, {Key: "ok", Value: 1.0}})
 	}

@@ -183,12 +183,13 @@ func (s *Server) describe(command Command, failure bson.Raw, index int, find fun
 	return append(described, found.fields()...), nil
 }
 
-// isUniqueFailure reports whether a reply is FerretDB's to an update that SQLite refused as
-// a duplicate. It has no code of its own, only the text of SQLite.
+// isUniqueFailure reports whether a reply is FerretDB's to an update that SQLite or PostgreSQL refused as
+// a duplicate. It has no code of its own, only their text.
 func isUniqueFailure(reply bson.Raw) bool {
 	code, _ := reply.Lookup("code").AsInt64OK()
 	text, _ := reply.Lookup("errmsg").StringValueOK()
-	return !isSuccess(reply) && code == 1 && strings.Contains(text, "UNIQUE constraint failed: index '")
+	isRefused := strings.Contains(text, "UNIQUE constraint failed: index '") || strings.HasSuffix(text, "(SQLSTATE 23505)")
+	return !isSuccess(reply) && code == 1 && isRefused
 }
 
 func indexOf(failure bson.Raw) int {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -21,6 +22,15 @@ func TestManyWritersIntoOneAlbumAreListedInTheirOrder(t *testing.T) {
 		longform.Only(t)
 		uri := mongotest.StartReplicaSet(t)
 		writeTogether(t, 16, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
+	})
+	t.Run("two processes on PostgreSQL", func(t *testing.T) {
+		longform.Only(t)
+		uri := mongotest.StartOnPostgreSQL(t, mongowire.Config{IsConcurrent: true}).URI(mongotest.Database())
+		writeTogether(t, 16, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
+	})
+	t.Run("two processes on a real server", func(t *testing.T) {
+		uri := mongotest.OnRealServer(t)
+		writeTogether(t, 64, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
 	})
 }
 

@@ -1,6 +1,7 @@
 package sharding_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -64,7 +65,7 @@ func TestStorePrepareSpreadsTheCollectionsAsDeclared(t *testing.T) {
 // each shard only: a document has the place that its _id names, so equal ids meet on one shard.
 func TestTheIndexesOfShardedCollectionsBeginWithTheShardKey(t *testing.T) {
 	c := startCluster(t)
-	client, err := drivermongo.Connect(options.Client().ApplyURI(c.server.URI(c.database)))
+	client, err := drivermongo.Connect(options.Client().ApplyURI(c.uri))
 	must(t, err)
 	defer func() { must(t, client.Disconnect(t.Context())) }()
 	kinds := map[docstore.Sharding]int{}
@@ -128,30 +129,7 @@ func TestWritesNameTheirShardAndThoseOfManyDocumentsAreSwept(t *testing.T) {
 	c := startCluster(t)
 	p := c.start(c.engine)
 	about := c.fill(p)
-	sent := c.commandsOf(p, func() {
-		for _, each := range operations() {
-			each.run(t, p, about)
-		}
-		_, err := p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: about.owner.id, Disabled: new(true)})
-		must(t, err)
-		_, err = p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: about.owner.id})
-		must(t, err)
-		_, err = p.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
-		must(t, err)
-		for _, spec := range c.specs {
-			if isDeletedByTime(spec) {
-				c.insertExpired(spec)
-			}
-		}
-		_, err = c.engine.Backfill(t.Context())
-		must(t, err)
-		for range 2 {
-			c.advance(365 * 24 * time.Hour)
-			for _, each := range p.services {
-				must(t, each.Sweep(t.Context()))
-			}
-		}
-	})
+	sent := c.commandsOf(p, func() { c.runEverything(p, about) })
 	swept, seen := sweptWrites(), map[string]bool{}
 	for _, command := range sent {
 		key := c.server.ShardKey(command.Database + "." + command.Collection)
@@ -190,6 +168,35 @@ func TestWritesNameTheirShardAndThoseOfManyDocumentsAreSwept(t *testing.T) {
 	}
 }
 
+// runEverything runs each operation, the deletions that are none, and the sweeps, which find something of each
+// kind that expires.
+func (c *cluster) runEverything(p *replica, about material) {
+	t := c.t
+	t.Helper()
+	for _, each := range operations() {
+		each.run(t, p, about)
+	}
+	_, err := p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: about.owner.id, Disabled: new(true)})
+	must(t, err)
+	_, err = p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: about.owner.id})
+	must(t, err)
+	_, err = p.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
+	must(t, err)
+	for _, spec := range c.specs {
+		if isDeletedByTime(spec) {
+			c.insertExpired(spec)
+		}
+	}
+	_, err = c.engine.Backfill(t.Context())
+	must(t, err)
+	for range 2 {
+		c.advance(365 * 24 * time.Hour)
+		for _, each := range p.services {
+			must(t, each.Sweep(t.Context()))
+		}
+	}
+}
+
 // A range that moves cannot leave a session open: what closes them is one change of one document,
 // which comes before the sessions are removed, each by itself.
 func TestClosingAllSessionsIsOneChangeOfTheUser(t *testing.T) {
@@ -224,11 +231,17 @@ func (c *cluster) insertExpired(spec docstore.Spec) {
 			}
 		}
 	}
-	client, err := drivermongo.Connect(options.Client().ApplyURI(c.server.URI(c.database)))
+	c.insert(spec, document)
+}
+
+// insert stores a document without its service.
+func (c *cluster) insert(spec docstore.Spec, document bson.D) {
+	raw, err := bson.Marshal(document)
 	must(c.t, err)
-	_, err = client.Database(c.database).Collection(spec.Name).InsertOne(c.t.Context(), document)
+	table, err := c.engine.Open(c.t.Context(), spec)
 	must(c.t, err)
-	must(c.t, client.Disconnect(c.t.Context()))
+	refused, err := table.Insert(c.t.Context(), []bson.Raw{raw})
+	must(c.t, errors.Join(append(refused, err)...))
 }
 
 // isDeletedByTime reports whether documents of a collection expire.

@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongowire"
 )
 
-var update = flag.Bool("update", false, "rewrite the table of docs/scale.md")
+var update = flag.Bool("update", false, "rewrite the table of docs/scale.md and that of commands")
 
 const (
 	scalePage = "../../docs/scale.md"

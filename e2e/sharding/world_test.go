@@ -46,11 +46,12 @@ const shards = 16
 
 // cluster is a sharded cluster with the collections of the services. It has a clock.
 type cluster struct {
-	t        *testing.T
-	server   *mongowire.Server
-	database string
-	engine   *mongo.Engine
-	specs    []docstore.Spec
+	t *testing.T
+	// server is nil on a real server.
+	server        *mongowire.Server
+	uri, database string
+	engine        *mongo.Engine
+	specs         []docstore.Spec
 
 	mu  sync.Mutex
 	now time.Time
@@ -58,12 +59,23 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{
-		t: t, server: mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: shards}),
-		database: mongotest.Database(), now: time.Now().UTC().Truncate(time.Millisecond),
-	}
-	uri := c.server.URI(c.database)
-	prepared, err := storekeeping.Prepare(t.Context(), storekeeping.Options{Store: service.StoreFlags{MongoDBURI: uri}}, storekeeping.Preparation{})
+	return startOn(t, mongowire.Config{Role: mongowire.Router, Shards: shards})
+}
+
+// startOn starts the collections on a server that may be a replica set.
+func startOn(t *testing.T, config mongowire.Config) *cluster {
+	t.Helper()
+	server, database := mongotest.StartServer(t, config), mongotest.Database()
+	c := startAt(t, server.URI(database))
+	c.server, c.database = server, database
+	return c
+}
+
+// startAt starts the collections in a database.
+func startAt(t *testing.T, uri string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, uri: uri, now: time.Now().UTC().Truncate(time.Millisecond)}
+	prepared, err := storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
 	must(t, err)
 	c.engine, err = mongo.Open(t.Context(), uri, "")
 	must(t, err)
@@ -75,6 +87,10 @@ func startCluster(t *testing.T) *cluster {
 		t.Fatalf("the services declare %d collections, and %d were prepared", len(c.specs), len(prepared.Collections))
 	}
 	return c
+}
+
+func (c *cluster) options() storekeeping.Options {
+	return storekeeping.Options{Store: service.StoreFlags{MongoDBURI: c.uri}}
 }
 
 // recorder is a store that records the collections that are opened.

@@ -1,4 +1,4 @@
-// Command ferretdb runs FerretDB on SQLite, for tests, and prints its address. It is a program of
+// Command ferretdb runs FerretDB on SQLite or PostgreSQL, for tests, and prints its address. It is a program of
 // its own, because a test that contains it takes long to link and, with the race detector, long
 // to run.
 package main
@@ -12,9 +12,10 @@ import (
 func main() {
 	address := flag.String("grpc", "127.0.0.1:0", "`address` to listen on")
 	directory := flag.String("data", "", "`directory` of the data; by default a temporary one, until the standard input ends")
+	postgreSQL := flag.String("postgresql", "", "`URL` of a database of PostgreSQL that has the data; SQLite has it by default")
 	flag.String("admin", "", "ignored")
 	flag.Parse()
-	if err := run(*address, *directory); err != nil {
+	if err := run(*address, *directory, *postgreSQL); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -17,7 +17,7 @@ import (
 // spend on collecting garbage: it decodes every document of a collection for each query.
 const gcPercent = 400
 
-func run(address, directory string) (err error) {
+func run(address, directory, postgreSQL string) (err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if directory == "" {
@@ -32,12 +32,16 @@ func run(address, directory string) (err error) {
 	}
 	debug.SetGCPercent(gcPercent)
 	// A killed program loses nothing without syncs; only a machine that stops would.
-	server, err := ferretdb.New(&ferretdb.Config{
+	config := &ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: address},
 		Handler:   "sqlite",
 		SQLiteURL: "file:" + directory + "/?_pragma=synchronous(off)",
 		Logger:    slog.New(slog.DiscardHandler),
-	})
+	}
+	if postgreSQL != "" {
+		config.Handler, config.PostgreSQLURL = "postgresql", postgreSQL
+	}
+	server, err := ferretdb.New(config)
 	if err != nil {
 		return err
 	}

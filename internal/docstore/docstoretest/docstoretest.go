@@ -6,6 +6,7 @@ package docstoretest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -24,6 +25,8 @@ type Settings struct {
 	// IsShort leaves out the groups of cases in which the engines share most of their code, and those
 	// with much data.
 	IsShort bool
+	// LeftOut names cases that the server behind an engine is known to fail.
+	LeftOut []string
 }
 
 func (s Settings) withDefaults() Settings {
@@ -56,7 +59,12 @@ func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.E
 	}
 	for _, group := range groups {
 		for _, c := range group {
-			t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
+			t.Run(c.name, func(t *testing.T) {
+				if slices.Contains(settings.LeftOut, c.name) {
+					t.Skip("SKIPPED: the server behind the engine fails this case")
+				}
+				c.run(t, open(t))
+			})
 		}
 	}
 }

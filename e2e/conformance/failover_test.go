@@ -1,0 +1,203 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// What a primary has and no majority acknowledges, a failover undoes:
+// https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/.
+
+// onPrimary opens a collection with the documents 1 and 2, and a feed.
+func onPrimary(t *testing.T, role mongowire.Role) (*docstore.Collection[int64, oldRated], *mongowire.Server) {
+	t.Helper()
+	server := mongotest.StartServer(t, mongowire.Config{Role: role})
+	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 10 * time.Millisecond}}
+	documents := must(docstore.Open[int64, oldRated](t.Context(), open(t, server.URI(mongotest.Database()), ""), spec))
+	for id := range int64(2) {
+		if err := documents.Insert(t.Context(), oldRated{id + 1, "first"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return documents, server
+}
+
+// expectUnacknowledged checks that writes are reported as unavailable: a change of 1, a deletion of 2, and a new 3.
+func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, oldRated]) {
+	t.Helper()
+	_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"})
+	for _, err := range []error{err, documents.Delete(t.Context(), 2), documents.Insert(t.Context(), oldRated{3, "new"})} {
+		if !errors.Is(err, docstore.ErrUnavailable) {
+			t.Errorf("without a majority, a write ends with %v", err)
+		}
+	}
+}
+
+// durable returns the titles that no failover undoes.
+func durable(t *testing.T, documents *docstore.Collection[int64, oldRated]) map[int64]string {
+	t.Helper()
+	titles := map[int64]string{}
+	for _, each := range must(documents.GetDurable(t.Context(), []int64{1, 2, 3})) {
+		titles[each.Document.ID] = each.Document.Title
+	}
+	return titles
+}
+
+func expectTitles(t *testing.T, got, want map[int64]string) {
+	t.Helper()
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestADurableReadSeesNothingThatAFailoverUndoes(t *testing.T) {
+	for name, role := range map[string]mongowire.Role{"replica set": mongowire.Primary, "mongos": mongowire.Router} {
+		for _, fails := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				documents, server := onPrimary(t, role)
+				release := server.HoldMajority(mongowire.Failing)
+				expectUnacknowledged(t, documents)
+				if present := must(documents.Get(t.Context(), 1)); present.Title != "second" {
+					t.Errorf("a read of the present has %v", present)
+				}
+				first := map[int64]string{1: "first", 2: "first"}
+				expectTitles(t, durable(t, documents), first)
+				if fails {
+					must(0, server.FailOver())
+					expectTitles(t, durable(t, documents), first)
+					return
+				}
+				release()
+				expectTitles(t, durable(t, documents), map[int64]string{1: "second", 3: "new"})
+			})
+		}
+	}
+}
+
+// follower copies what a feed has.
+type follower struct {
+	documents *docstore.Collection[int64, oldRated]
+	titles    map[int64]string
+	token     string
+}
+
+func (f *follower) poll(ctx context.Context) error {
+	page, err := f.documents.Feed(ctx, docstore.FeedQuery{Token: f.token, Limit: 10, WithDocuments: true})
+	if err != nil {
+		return err
+	}
+	f.token = page.Next
+	for _, change := range page.Changes {
+		if change.Document == nil {
+			delete(f.titles, change.ID)
+		} else {
+			f.titles[change.ID] = change.Document.Title
+		}
+	}
+	return nil
+}
+
+// insertLast inserts the document 4, and polls until the follower has it.
+func (f *follower) insertLast(ctx context.Context) {
+	must(0, f.documents.Insert(ctx, oldRated{4, "last"}))
+	for f.titles[4] == "" {
+		must(0, f.poll(ctx))
+	}
+}
+
+// The follower polls meanwhile, and sweeps run. Then the feed has what is stored.
+func TestFollowersAndSweepsSeeNothingThatAFailoverUndoes(t *testing.T) {
+	documents, server := onPrimary(t, mongowire.Primary)
+	f := &follower{documents: documents, titles: map[int64]string{}}
+	for f.titles[2] == "" {
+		must(0, f.poll(t.Context()))
+	}
+	server.HoldMajority(mongowire.Failing)
+	expectUnacknowledged(t, documents)
+	for range 3 {
+		if err := f.poll(t.Context()); !errors.Is(err, docstore.ErrUnavailable) {
+			t.Errorf("without a majority, a poll ends with %v", err)
+		}
+		err := documents.Sweep(t.Context(), time.Nanosecond, func(_ context.Context, id int64) error {
+			t.Errorf("a sweep purged %d", id)
+			return nil
+		})
+		if !errors.Is(err, docstore.ErrUnavailable) {
+			t.Errorf("without a majority, a sweep ends with %v", err)
+		}
+	}
+	must(0, server.FailOver())
+	f.insertLast(t.Context())
+	expectTitles(t, f.titles, map[int64]string{1: "first", 2: "first", 4: "last"})
+}
+
+// The primary loses its majority after a poll has learned the time and before it reads. The document 1, whose
+// first change is settled, changes in between. A read of the newest data would leave it out, and the next poll
+// would begin behind the first change, which is the last one again.
+func TestAFollowerSeesAChangeAgainThatTheNextOneHidAndAFailoverUndoes(t *testing.T) {
+	documents, server := onPrimary(t, mongowire.Primary)
+	f := &follower{documents: documents, titles: map[int64]string{}}
+	arrived, held := make(chan struct{}), make(chan struct{})
+	server.SetFaults(func(command mongowire.Command) mongowire.Fault {
+		if _, err := command.Body.LookupErr("filter", "_changed", "$lte"); err != nil || command.Collection != documents.Name() {
+			return mongowire.Fault{}
+		}
+		close(arrived)
+		return mongowire.Fault{Hold: held}
+	})
+	done := make(chan error)
+	go func() { done <- f.poll(t.Context()) }()
+	<-arrived
+	server.SetFaults(nil)
+	server.HoldMajority(mongowire.Failing)
+	expectUnacknowledged(t, documents)
+	close(held)
+	if err := <-done; err != nil && !errors.Is(err, docstore.ErrUnavailable) {
+		t.Error(err)
+	}
+	must(0, server.FailOver())
+	f.insertLast(t.Context())
+	expectTitles(t, f.titles, map[int64]string{1: "first", 2: "first", 4: "last"})
+}
+
+// The primary has made the write and is lost before a majority acknowledges it. The driver sends it to the next one.
+func TestAWriteThatAFailoverUndoesIsMadeOnceByTheNextPrimary(t *testing.T) {
+	documents, server := onPrimary(t, mongowire.Primary)
+	has := func(id int64, title string) bool {
+		found, err := documents.Get(t.Context(), id)
+		return err == nil && found.Title == title
+	}
+	for _, each := range []struct {
+		write  func() error
+		isMade func() bool
+	}{
+		{func() error { return documents.Insert(t.Context(), oldRated{3, "new"}) }, func() bool { return has(3, "new") }},
+		{func() error {
+			_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"})
+			return err
+		}, func() bool { return has(1, "second") }},
+		{func() error { return documents.Delete(t.Context(), 2) }, func() bool {
+			_, err := documents.Get(t.Context(), 2)
+			return errors.Is(err, docstore.ErrNotFound)
+		}},
+	} {
+		server.HoldMajority(mongowire.Waiting)
+		done := make(chan error)
+		go func() { done <- each.write() }()
+		for !each.isMade() {
+			time.Sleep(time.Millisecond)
+		}
+		must(0, server.FailOver())
+		if err := <-done; err != nil || !each.isMade() {
+			t.Errorf("the write ends with %v", err)
+		}
+	}
+	expectTitles(t, durable(t, documents), map[int64]string{1: "second", 3: "new"})
+}

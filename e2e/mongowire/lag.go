@@ -1,0 +1,185 @@
+package mongowire
+
+import (
+	"maps"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// lag is what no majority has while the acknowledgement of writes is held. A read with read concern majority
+// sees none of it, and a failover undoes it; see https://www.mongodb.com/docs/manual/reference/read-concern-majority/
+// and https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/. Of an upsert that is held, the filter has to
+// name the _id. Indexes and whole collections are not undone. The mutex of Server.exclusive guards it.
+type lag struct {
+	isHeld bool
+	// at is the cluster time of what a majority has.
+	at bson.Timestamp
+	// before are the documents that were written since, as they were.
+	before []state
+	// sessions are the last writes of all sessions as they were.
+	sessions map[string]lastWrite
+}
+
+// state is a document at some time. It is nil if there was none.
+type state struct {
+	database, collection string
+	id                   bson.RawValue
+	document             bson.Raw
+}
+
+func (s state) isOf(other state) bool {
+	return s.database == other.database && s.collection == other.collection && s.id.Equal(other.id)
+}
+
+// beginLag begins to note what writes change. endLag lets a majority have it, or undoes it.
+func (s *Server) beginLag() {
+	s.exclusive.Lock()
+	defer s.exclusive.Unlock()
+	s.lag = lag{isHeld: true, at: s.time.present(), sessions: s.sessions.all()}
+}
+
+func (s *Server) endLag(undo bool) error {
+	s.exclusive.Lock()
+	defer s.exclusive.Unlock()
+	was := s.lag
+	s.lag = lag{}
+	if !undo || !was.isHeld {
+		return nil
+	}
+	s.sessions.replace(was.sessions)
+	_, err := s.restore(was.before)
+	return err
+}
+
+// FailOver elects another primary, which has nothing that no majority has. Drivers lose their connections. It
+// ends a hold of the majority.
+func (s *Server) FailOver() error {
+	elect := s.StepDown()
+	defer elect()
+	err := s.endLag(true)
+	s.CutConnections()
+	s.majority.release()
+	return err
+}
+
+// note notes the documents that a write may change.
+func (s *Server) note(command Command) error {
+	if !s.lag.isHeld || !slices.Contains([]string{"insert", "update", "delete", "findAndModify"}, command.Name) {
+		return nil
+	}
+	for _, filter := range command.filters() {
+		id, err := filter.LookupErr("_id")
+		if command.Name == "insert" {
+			filter = document(bson.D{{Key: "_id", Value: id}})
+		}
+		found, findErr := s.documents(command.Database, command.Collection, filter)
+		if findErr != nil {
+			return findErr
+		}
+		for _, each := range found {
+			s.lag.keep(state{command.Database, command.Collection, each.Lookup("_id"), each})
+		}
+		if _, isCondition := id.DocumentOK(); err == nil && !isCondition {
+			s.lag.keep(state{command.Database, command.Collection, id, nil})
+		}
+	}
+	return nil
+}
+
+func (l *lag) keep(is state) {
+	if !slices.ContainsFunc(l.before, is.isOf) {
+		l.before = append(l.before, is)
+	}
+}
+
+// serves reports whether a read is one of what a majority has at present.
+func (l *lag) serves(command Command) bool {
+	level, at := command.readConcern()
+	return level == "majority" && !at.After(l.at)
+}
+
+// waitsForMajority reports whether a read needs a majority to go on: it is linearizable, or is at a time that no
+// majority has reached.
+func (s *Server) waitsForMajority(command Command) bool {
+	switch level, at := command.readConcern(); level {
+	case "linearizable":
+		return true
+	case "majority":
+		s.exclusive.RLock()
+		defer s.exclusive.RUnlock()
+		return s.lag.isHeld && at.After(s.lag.at)
+	}
+	return false
+}
+
+// readMajority reads what a majority has.
+func (s *Server) readMajority(command Command) (bson.Raw, error) {
+	s.exclusive.Lock()
+	defer s.exclusive.Unlock()
+	newest, err := s.restore(s.lag.before)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := s.read(command)
+	if _, restoreErr := s.restore(newest); restoreErr != nil {
+		return nil, restoreErr
+	}
+	return reply, err
+}
+
+// restore stores documents as they were at some time, and returns them as they are.
+func (s *Server) restore(to []state) (from []state, err error) {
+	for _, each := range to {
+		byID := document(bson.D{{Key: "_id", Value: each.id}})
+		found, err := s.documents(each.database, each.collection, byID)
+		if err != nil {
+			return nil, err
+		}
+		from = append(from, state{each.database, each.collection, each.id, nil})
+		if len(found) == 0 {
+			continue
+		}
+		from[len(from)-1].document = found[0]
+		one := bson.A{bson.D{{Key: "q", Value: byID}, {Key: "limit", Value: int32(1)}}}
+		if _, err := s.run(bson.D{{Key: "delete", Value: each.collection}, {Key: "deletes", Value: one}, {Key: "$db", Value: each.database}}); err != nil {
+			return nil, err
+		}
+	}
+	for _, each := range to {
+		if each.document == nil {
+			continue
+		}
+		stored := bson.D{{Key: "insert", Value: each.collection}, {Key: "documents", Value: bson.A{each.document}}, {Key: "$db", Value: each.database}}
+		if _, err := s.run(stored); err != nil {
+			return nil, err
+		}
+	}
+	return from, nil
+}
+
+// documents returns the documents that the backend has.
+func (s *Server) documents(database, collection string, filter bson.Raw) ([]bson.Raw, error) {
+	reply, err := s.run(bson.D{
+		{Key: "find", Value: collection}, {Key: "filter", Value: filter}, {Key: "batchSize", Value: int32(maxStatements)},
+		{Key: "singleBatch", Value: true}, {Key: "$db", Value: database},
+	})
+	return documentsOf(reply, "cursor", "firstBatch"), err
+}
+
+func (s *Server) run(command bson.D) (bson.Raw, error) {
+	return s.backend.run(message{body: document(command)})
+}
+
+// all returns the last writes of all sessions.
+func (s *sessions) all() map[string]lastWrite {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.last)
+}
+
+func (s *sessions) replace(last map[string]lastWrite) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = last
+}

@@ -1,0 +1,102 @@
+package mongowire_test
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+)
+
+// changeEach changes thing 1, deletes 2, inserts 3 and upserts 4, of which no majority learns.
+func changeEach(t *testing.T, things *mongo.Collection) {
+	t.Helper()
+	for _, err := range []error{
+		failureOf(things.UpdateOne(t.Context(), id(1), inc("n", 1))),
+		things.FindOneAndUpdate(t.Context(), id(1), inc("n", 1)).Err(),
+		failureOf(things.DeleteOne(t.Context(), id(2))),
+		failureOf(things.InsertOne(t.Context(), id(3))),
+		failureOf(things.UpdateOne(t.Context(), id(4), inc("n", 1), options.UpdateOne().SetUpsert(true))),
+		failureOf(things.UpdateMany(t.Context(), bson.D{}, inc("n", 1))),
+	} {
+		if err == nil {
+			t.Error("a write was acknowledged without a majority")
+		}
+	}
+}
+
+func failureOf[T any](_ T, err error) error { return err }
+
+func wantThings(t *testing.T, things *mongo.Collection, want ...bson.D) {
+	t.Helper()
+	cursor, err := things.Find(t.Context(), bson.D{}, options.Find().SetSort(id(1)))
+	must(t, err)
+	var got []bson.D
+	must(t, cursor.All(t.Context(), &got))
+	if asJSON(t, got) != asJSON(t, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func asJSON(t *testing.T, things []bson.D) string {
+	t.Helper()
+	text, err := bson.MarshalExtJSON(bson.D{{Key: "things", Value: things}}, false, false)
+	must(t, err)
+	return string(text)
+}
+
+func TestAMajorityLagsBehindUntilTheRelease(t *testing.T) {
+	server := mongotest.StartServer(t, mongowire.Config{})
+	things := connect(t, server)
+	ofMajority := things.Clone(options.Collection().SetReadConcern(readconcern.Majority()))
+	insert(t, things, id(1), id(2))
+	release := server.HoldMajority(mongowire.Failing)
+	changeEach(t, things)
+	newest := []bson.D{with(id(1), "n", 3), with(id(3), "n", 1), with(id(4), "n", 2)}
+	wantThings(t, things, newest...)
+	wantThings(t, ofMajority, id(1), id(2))
+	wantThings(t, things, newest...)
+	release()
+	wantThings(t, ofMajority, newest...)
+}
+
+func TestAFailoverUndoesWhatNoMajorityHas(t *testing.T) {
+	server := mongotest.StartServer(t, mongowire.Config{})
+	things := connect(t, server)
+	insert(t, things, id(1), id(2))
+	server.HoldMajority(mongowire.Failing)
+	changeEach(t, things)
+	must(t, server.FailOver())
+	wantThings(t, things, id(1), id(2))
+	insert(t, things, id(3))
+	wantThings(t, things, id(1), id(2), id(3))
+}
+
+// The record of the write in its session is undone too, so the new primary makes it.
+func TestARetryMakesAWriteAgainThatAFailoverHasUndone(t *testing.T) {
+	server := mongotest.StartServer(t, mongowire.Config{})
+	things := connect(t, server)
+	insert(t, things, id(1))
+	server.HoldMajority(mongowire.Waiting)
+	done := make(chan error)
+	go func() {
+		_, err := things.UpdateOne(t.Context(), id(1), inc("n", 1))
+		done <- err
+	}()
+	for things.FindOne(t.Context(), with(id(1), "n", 1)).Err() != nil { // until it is executed
+	}
+	must(t, server.FailOver())
+	must(t, <-done)
+	wantThings(t, things, with(id(1), "n", 1))
+	if n := server.Count("update"); n != 2 {
+		t.Errorf("it was sent %d times", n)
+	}
+}
+
+func with(document bson.D, field string, n int) bson.D {
+	return append(document, bson.E{Key: field, Value: n})
+}
