@@ -264,7 +264,7 @@ func withoutDeadline(ctx context.Context) (context.Context, context.CancelFunc) 
 
 // unknownWhole is the assumed size of a document before the first scan, in bytes, and
 // unknownPart that of some of its fields.
-const unknownWhole, unknownPart = 64 << 10, 1 << 10
+const unknownWhole, unknownPart = 8 << 10, 128
 
 // sizes are the average sizes of the documents of the last scans, in bytes; 0 before the
 // first.
