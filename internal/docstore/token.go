@@ -3,6 +3,7 @@ package docstore
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"hash/crc32"
 	"hash/fnv"
 	"strings"
 	"unicode/utf8"
@@ -49,17 +50,25 @@ func tokenOf(document bson.Raw, origin []byte, fields []Field) (string, error) {
 	return EncodeToken(key), nil
 }
 
-// EncodeToken returns the text of a token.
-func EncodeToken(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+// tokenSums is the table of the checksums of tokens.
+var tokenSums = crc32.MakeTable(crc32.Castagnoli)
+
+// EncodeToken returns the text of a token, which ends with a checksum (docs/decisions/security.md).
+func EncodeToken(raw []byte) string {
+	raw = binary.BigEndian.AppendUint32(raw[:len(raw):len(raw)], crc32.Checksum(raw, tokenSums))
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
 
 // DecodeToken returns the bytes of a text that EncodeToken has returned, and ErrBadToken for every
 // other text.
 func DecodeToken(text string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || strings.ContainsAny(text, "\r\n") { // the decoder skips line breaks
+	end := len(raw) - crc32.Size
+	if err != nil || strings.ContainsAny(text, "\r\n") || end < 0 || // the decoder skips line breaks
+		binary.BigEndian.Uint32(raw[end:]) != crc32.Checksum(raw[:end], tokenSums) {
 		return nil, ErrBadToken
 	}
-	return raw, nil
+	return raw[:end], nil
 }
 
 // parseToken decodes the field values of a token, or returns ErrBadToken.
