@@ -117,8 +117,8 @@ func TestEachPieceOfAWholeReplyHasADeadlineOfItsOwn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := listenOnce()
 			server := http.Server{Handler: newEdge(t, &fakes{answer: always(album, nil)})}
-			go server.Serve(l)
-			defer server.Close()
+			go func() { _ = server.Serve(l) }()
+			defer func() { _ = server.Close() }()
 			if _, err := io.WriteString(l.client, "GET "+Path+"?"+readAlbum+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
 				t.Fatal(err)
 			}
