@@ -26,6 +26,9 @@ var update = flag.Bool("update", false, "looks for a test that fails with each m
 // longer than those of a package.
 const testTimeout, packageTimeout = 20 * time.Second, 2 * time.Minute
 
+// serverTimeout is how long FerretDB may take to start on a busy machine, before the first test.
+const serverTimeout = time.Minute
+
 // failing runs the tests of a package, or one of them, with a mutant. It returns the name of one that
 // fails, or nothing.
 func failing(t *testing.T, b *mutants.Tests, m *mutants.Mutant, pkg, test string) (name string) {
@@ -33,6 +36,9 @@ func failing(t *testing.T, b *mutants.Tests, m *mutants.Mutant, pkg, test string
 	timeout, form := packageTimeout, ""
 	if test != "" {
 		timeout, form = testTimeout, "1" // the short form lacks some of the tests
+		if filepath.Base(pkg) == "conformance" {
+			timeout += serverTimeout
+		}
 	}
 	args := []string{"-test.v"}
 	if test != "" {
