@@ -30,9 +30,6 @@ const (
 	// message, as it arrives and decoded, and its reply. The longest entry takes 400 kB in each.
 	readBytes  = 768 << 10
 	writeBytes = 64 << 10
-	// replyShare is the part of GOMEMLIMIT that replies have while they are made, and as much while
-	// they are sent.
-	replyShare = 3
 	// longestWait is how long a request waits at a concurrency limit.
 	longestWait = 500 * time.Millisecond
 	// clientBurst and userBurst are the bursts of Clients and Users, as the time in which the
@@ -59,7 +56,7 @@ type Load struct {
 
 // newLoad returns a Load with the limits of the flags.
 func newLoad(f *Flags) Load {
-	share := debug.SetMemoryLimit(-1) / replyShare
+	share := debug.SetMemoryLimit(-1) / 3 // for replies that are made, and as much for those that are sent
 	return Load{
 		Requests:          admission.New(admission.Limits{Slots: int64(f.MaxRequests), Queue: f.MaxRequests, Wait: longestWait}),
 		ReplyBytes:        admission.New(admission.Limits{Slots: share, Queue: math.MaxInt, Wait: longestWait}),

@@ -204,9 +204,11 @@ func (r *response) sendWhole(status int) {
 		return
 	}
 	for piece := range slices.Chunk(content, sendAt) {
+		if r.bodyBytes > 0 {
+			r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout))
+		}
 		_, err := body{r}.Write(piece)
 		r.note(err)
-		r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout)) // of the next piece
 	}
 }
 

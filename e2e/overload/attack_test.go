@@ -175,17 +175,20 @@ func readAgain(ctx context.Context, number int, c net.Conn) {
 		query = longAlbumQuery
 	}
 	for ctx.Err() == nil {
-		if ask(c, query, false) != nil {
-			return
-		}
-		reply, err := http.ReadResponse(replies, nil)
-		if err != nil {
-			return
-		}
-		if _, err := io.Copy(io.Discard, reply.Body); err != nil || reply.Close {
+		if ask(c, query, false) != nil || !goesOn(replies) {
 			return
 		}
 	}
+}
+
+// goesOn reads a reply and reports whether the connection may have another one.
+func goesOn(replies *bufio.Reader) bool {
+	reply, err := http.ReadResponse(replies, nil)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, reply.Body)
+	return err == nil && !reply.Close
 }
 
 // ask sends a request.
@@ -209,11 +212,7 @@ func logIn(ctx context.Context, number int, c net.Conn) {
 		if _, err := fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", post, len(form), form); err != nil {
 			return
 		}
-		reply, err := http.ReadResponse(replies, nil)
-		if err != nil {
-			return
-		}
-		if _, err := io.Copy(io.Discard, reply.Body); err != nil || reply.Close {
+		if !goesOn(replies) {
 			return
 		}
 	}

@@ -194,8 +194,7 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 			if got(t, found, err); len(found.GetPhotos()) != 3 {
 				t.Errorf("%d photos", len(found.GetPhotos()))
 			}
-			request := proto.CloneOf(&albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 1})
-			must(w.album.RemovePhoto(t.Context(), request))(t)
+			must(w.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 1}))(t)
 			must(w.album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: user, AlbumId: number, CommentId: number + 2}))(t)
 			replied := must(w.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: user, AlbumId: number, Text: "new"}))(t)
 			must(w.album.ReplyToComment(t.Context(), &albumv1.ReplyToCommentRequest{
@@ -233,30 +232,25 @@ func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
 		if strings.Contains(name, "Move") || strings.Contains(name, "Resolve") || strings.Contains(name, ".Delete") {
 			continue
 		}
-		before := reads.Load()
-		request := validRequest(method, user, album, blog, poi)
-		if err := p.call(t.Context(), method, request); status.Code(err) == codes.NotFound {
-			continue
+		before, want := reads.Load(), int64(0)
+		err := p.call(t.Context(), method, validRequest(method, user, album, blog, poi))
+		if status.Code(err) == codes.NotFound {
+			want = contentsOf(method.Input())
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if n := reads.Load() - before; n != 0 {
-			t.Errorf("%s with identifiers of Waybook read %d aliases", name, n)
+		if n := reads.Load() - before; n != want {
+			t.Errorf("%s with identifiers of Waybook read %d aliases, want %d", name, n, want)
 		}
 	}
 	for name, method := range contentMethods() {
 		if !hasContent(method.Input()) || strings.Contains(name, ".Delete") {
 			continue
 		}
-		want := int64(0)
-		for _, kind := range identifiersOf(method.Input()) {
-			if kind == typev1.Identifies_IDENTIFIES_CONTENT {
-				want++
-			}
-		}
-		before := reads.Load()
-		if err := p.call(t.Context(), method, withOld(method, user, 1000)); status.Code(err) == codes.NotFound {
-			continue
+		before, want := reads.Load(), contentsOf(method.Input())
+		err := p.call(t.Context(), method, withOld(method, user, 1000))
+		if status.Code(err) == codes.NotFound {
+			want *= 2 // what was found could be an old number, too
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -264,6 +258,16 @@ func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
 			t.Errorf("%s with old identifiers read %d aliases, want %d", name, n, want)
 		}
 	}
+}
+
+// contentsOf returns how many fields of a request name content.
+func contentsOf(request protoreflect.MessageDescriptor) (count int64) {
+	for _, kind := range identifiersOf(request) {
+		if kind == typev1.Identifies_IDENTIFIES_CONTENT {
+			count++
+		}
+	}
+	return count
 }
 
 func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {

@@ -2,6 +2,7 @@ package structure_test
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -108,11 +109,21 @@ func (c checkedPackage) called(call *ast.CallExpr) (of, name string) {
 	return "", ""
 }
 
-// tableOfListeners returns the table, with the constants and the defaults of flags in the code.
-func tableOfListeners(t *testing.T) string {
+// The edge links no store, and weighs its replies by the pages of the services' stores.
+func TestTheEdgeKnowsTheSizeOfAPage(t *testing.T) {
+	limit := limitsOf(t)
+	weighed, err := limit("edge/pageBytes")
+	stored, storedErr := limit("internal/docstore/MaxPageBytes")
+	if err := errors.Join(err, storedErr); err != nil || weighed != stored {
+		t.Errorf("the edge weighs a page as %d bytes, and one has %d: %v", weighed, stored, err)
+	}
+}
+
+// limitsOf returns a function that returns a constant of the code, such as edge/sendAt.
+func limitsOf(t *testing.T) func(name string) (int64, error) {
 	t.Helper()
 	code, checked := readCode(t), map[string]checkedPackage{}
-	limit := func(name string) (int64, error) {
+	return func(name string) (int64, error) {
 		folder, constantName := filepath.Dir(name), filepath.Base(name)
 		if _, known := checked[folder]; !known {
 			checked[folder] = code.check(t, packageIn(t, folder))
@@ -127,11 +138,16 @@ func tableOfListeners(t *testing.T) string {
 		}
 		return value, nil
 	}
+}
+
+// tableOfListeners returns the table, with the constants and the defaults of flags in the code.
+func tableOfListeners(t *testing.T) string {
+	t.Helper()
 	flags := flag.NewFlagSet("", flag.PanicOnError)
 	new(edge.Flags).Register(flags)
 	new(service.Load).Register(flags)
 	words := template.FuncMap{
-		"limit": limit,
+		"limit": limitsOf(t),
 		"times": func(a, b int64) int64 { return a * b },
 		"count": func(n int64) string { return withCommas(strconv.FormatInt(n, 10)) },
 		"bytes": func(n int64) string {

@@ -63,9 +63,11 @@ func EncodeToken(raw []byte) string {
 // other text.
 func DecodeToken(text string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || strings.ContainsAny(text, "\r\n") { // the decoder skips line breaks
+		return nil, ErrBadToken
+	}
 	end := len(raw) - crc32.Size
-	if err != nil || strings.ContainsAny(text, "\r\n") || end < 0 || // the decoder skips line breaks
-		binary.BigEndian.Uint32(raw[end:]) != crc32.Checksum(raw[:end], tokenSums) {
+	if end < 0 || binary.BigEndian.Uint32(raw[end:]) != crc32.Checksum(raw[:end], tokenSums) {
 		return nil, ErrBadToken
 	}
 	return raw[:end], nil
