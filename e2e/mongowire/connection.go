@@ -85,11 +85,12 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	if !s.standing.isPrimary() && command.class() != administration {
 		return s.standing.refusal(command, false), nil
 	}
+	latency := s.latency.Load().of(command) // not that of commands which follow while it is executed
 	reply, err := s.perform(command)
 	if err != nil {
 		return nil, err
 	}
-	pause(ctx, s.latency.Load().of(command))
+	pause(ctx, latency)
 	if fault.Kind == CutAfter {
 		return nil, errCut
 	}
