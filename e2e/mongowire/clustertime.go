@@ -25,6 +25,13 @@ func (s *Server) SetClock(clock func() time.Time) {
 	s.time.clock = clock
 }
 
+// newClusterTime returns that of a server which begins now.
+func newClusterTime() *clusterTime {
+	c := &clusterTime{clock: time.Now}
+	c.tick()
+	return c
+}
+
 func (c *clusterTime) tick() bson.Timestamp {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,6 +47,17 @@ func (c *clusterTime) present() bson.Timestamp {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last
+}
+
+// in returns a reply with the time of the last stamp, as each reply of a server has it. See
+// https://www.mongodb.com/docs/manual/reference/command/#response. Nothing signs it, as without access control.
+func (c *clusterTime) in(reply bson.Raw) bson.Raw {
+	at := c.present()
+	unsigned := bson.D{{Key: "hash", Value: bson.Binary{Data: make([]byte, 20)}}, {Key: "keyId", Value: int64(0)}}
+	return with(reply, bson.D{
+		{Key: "operationTime", Value: at},
+		{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: at}, {Key: "signature", Value: unsigned}}},
+	})
 }
 
 // stamp replaces what stands for the cluster time in the documents to insert, and in the updates.

@@ -47,7 +47,7 @@ func (s *Server) serve(connection net.Conn) {
 			if m.flags&wiremessage.MoreToCome != 0 {
 				continue // the driver wants no reply
 			}
-			answer := message{requestID: s.requests.Add(1), legacy: m.legacy, body: reply}
+			answer := message{requestID: s.requests.Add(1), legacy: m.legacy, body: s.time.in(reply)}
 			if _, err := connection.Write(answer.encode(m.requestID)); err != nil {
 				return
 			}
@@ -85,6 +85,10 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	if !s.standing.isPrimary() && command.class() != administration {
 		return s.standing.refusal(command, false), nil
 	}
+	if s.isLeft.Load() && (command.class() == write || s.waitsForMajority(command)) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	latency := s.latency.Load().of(command) // not that of commands which follow while it is executed
 	reply, err := s.perform(command)
 	if err != nil {
@@ -116,9 +120,13 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
 	case read:
 		s.exclusive.RLock()
-		if len(s.lag.before) > 0 && s.lag.serves(command) {
+		switch {
+		case s.isLeft.Load() && len(s.left.before) > 0:
 			s.exclusive.RUnlock()
-			return s.readMajority(command)
+			return s.readOf(&s.left, command)
+		case len(s.lag.before) > 0 && s.lag.serves(command):
+			s.exclusive.RUnlock()
+			return s.readOf(&s.lag, command)
 		}
 		defer s.exclusive.RUnlock()
 		return s.read(command)
@@ -150,6 +158,9 @@ func (s *Server) write(command Command) (bson.Raw, error) {
 		if reply, err := s.route(command); reply != nil || err != nil {
 			return reply, err
 		}
+	}
+	if statementsField(command.Name) != "" && len(command.Statements) == 0 {
+		return refusal(16, "InvalidLength", "a write has at least one statement"), nil
 	}
 	command = s.time.stamp(command)
 	if err := s.note(command); err != nil {

@@ -3,6 +3,7 @@ package mongowire
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -65,7 +66,7 @@ func (s *Server) FailOver() error {
 
 // note notes the documents that a write may change.
 func (s *Server) note(command Command) error {
-	if !s.lag.isHeld || !slices.Contains([]string{"insert", "update", "delete", "findAndModify"}, command.Name) {
+	if !s.lag.isHeld && !s.left.isHeld || !slices.Contains([]string{"insert", "update", "delete", "findAndModify"}, command.Name) {
 		return nil
 	}
 	for _, filter := range command.filters() {
@@ -78,18 +79,21 @@ func (s *Server) note(command Command) error {
 			return findErr
 		}
 		for _, each := range found {
-			s.lag.keep(state{command.Database, command.Collection, each.Lookup("_id"), each})
+			s.keep(state{command.Database, command.Collection, each.Lookup("_id"), each})
 		}
 		if _, isCondition := id.DocumentOK(); err == nil && !isCondition {
-			s.lag.keep(state{command.Database, command.Collection, id, nil})
+			s.keep(state{command.Database, command.Collection, id, nil})
 		}
 	}
 	return nil
 }
 
-func (l *lag) keep(is state) {
-	if !slices.ContainsFunc(l.before, is.isOf) {
-		l.before = append(l.before, is)
+// keep keeps a state for those who do not see what follows.
+func (c *cluster) keep(is state) {
+	for _, l := range []*lag{&c.lag, &c.left} {
+		if l.isHeld && !slices.ContainsFunc(l.before, is.isOf) {
+			l.before = append(l.before, is)
+		}
 	}
 }
 
@@ -108,16 +112,37 @@ func (s *Server) waitsForMajority(command Command) bool {
 	case "majority":
 		s.exclusive.RLock()
 		defer s.exclusive.RUnlock()
-		return s.lag.isHeld && at.After(s.lag.at)
+		return s.lag.isHeld && at.After(s.lag.at) || s.isLeft.Load() && at.After(s.left.at)
 	}
 	return false
 }
 
-// readMajority reads what a majority has.
-func (s *Server) readMajority(command Command) (bson.Raw, error) {
+// Isolate leaves the server behind: it goes on as the primary that it believes to be, and the servers beside it are
+// the new one. Its reads show what there was, and what needs a majority, so every write and each linearizable read,
+// gets no answer from it. See "read concern local" in https://www.mongodb.com/docs/manual/core/read-isolation-consistency-recency/.
+// What it would undo when it joins again, it does not do. rejoin makes it the same primary as those beside it; its
+// drivers lose their connections. One server of a cluster is left behind at a time.
+func (s *Server) Isolate() (rejoin func()) {
 	s.exclusive.Lock()
 	defer s.exclusive.Unlock()
-	newest, err := s.restore(s.lag.before)
+	s.left = lag{isHeld: true, at: s.time.present()}
+	s.isLeft.Store(true)
+	return sync.OnceFunc(func() {
+		elect := s.StepDown()
+		defer elect()
+		s.exclusive.Lock()
+		s.left = lag{}
+		s.isLeft.Store(false)
+		s.exclusive.Unlock()
+		s.CutConnections()
+	})
+}
+
+// readOf reads the documents as they were before what followed.
+func (s *Server) readOf(l *lag, command Command) (bson.Raw, error) {
+	s.exclusive.Lock()
+	defer s.exclusive.Unlock()
+	newest, err := s.restore(l.before)
 	if err != nil {
 		return nil, err
 	}

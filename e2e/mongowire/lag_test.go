@@ -1,7 +1,10 @@
 package mongowire_test
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -99,4 +102,36 @@ func TestARetryMakesAWriteAgainThatAFailoverHasUndone(t *testing.T) {
 
 func with(document bson.D, field string, n int) bson.D {
 	return append(document, bson.E{Key: field, Value: n})
+}
+
+func TestAPrimaryThatWasLeftBehindShowsWhatThereWasAndAcknowledgesNothing(t *testing.T) {
+	old := mongotest.StartServer(t, mongowire.Config{})
+	next := mongotest.StartServer(t, mongowire.Config{Beside: old})
+	things := connect(t, old)
+	ofNext := connect(t, next).Database().Client().Database(things.Database().Name()).Collection(things.Name())
+	insert(t, things, id(1), id(2))
+	rejoin := old.Isolate()
+	for _, err := range []error{
+		failureOf(ofNext.UpdateOne(t.Context(), id(1), inc("n", 1))),
+		failureOf(ofNext.DeleteOne(t.Context(), id(2))),
+		failureOf(ofNext.InsertOne(t.Context(), id(3))),
+	} {
+		must(t, err)
+	}
+	newest := []bson.D{with(id(1), "n", 1), id(3)}
+	wantThings(t, ofNext, newest...)
+	wantThings(t, things, id(1), id(2))
+	wantThings(t, things.Clone(options.Collection().SetReadConcern(readconcern.Majority())), id(1), id(2))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	linearizable := things.Clone(options.Collection().SetReadConcern(readconcern.Linearizable()))
+	if err := linearizable.FindOne(ctx, id(1)).Err(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a linearizable read: got %v", err)
+	}
+	if _, err := things.InsertOne(ctx, id(4)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a write: got %v", err)
+	}
+	rejoin()
+	wantThings(t, things, newest...)
+	must(t, linearizable.FindOne(t.Context(), id(1)).Err())
 }

@@ -69,6 +69,9 @@ func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRe
 	if !isSuccess(reply) || !command.needsMajority() && !isWaitingRead {
 		return reply, nil
 	}
+	if members, isNumber := command.Body.Lookup("writeConcern", "w").AsInt64OK(); isNumber && members > 1 {
+		return withWriteConcernError(reply, 100, "UnsatisfiableWriteConcern", "there is one member"), nil
+	}
 	limit, wtimeout := millis(command.Body, "maxTimeMS"), time.Duration(0)
 	if command.needsMajority() {
 		wtimeout = millis(command.Body, "writeConcern", "wtimeout")

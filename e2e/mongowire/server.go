@@ -73,6 +73,7 @@ type Server struct {
 	standing  standing
 	latency   atomic.Pointer[Latency]
 	requests  atomic.Int32
+	isLeft    atomic.Bool
 
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -94,7 +95,9 @@ type cluster struct {
 	monitor      monitor
 	majority     majority
 	lag          lag
-	time         clusterTime
+	// left is what a primary that was left behind does not have.
+	left lag
+	time *clusterTime
 	// servers counts those that are not closed.
 	servers atomic.Int32
 }
@@ -123,7 +126,7 @@ func Listen(config Config) (*Server, error) {
 			sessions: newSessions(),
 			shards:   newShards(max(1, config.Shards), advertise),
 			monitor:  newMonitor(),
-			time:     clusterTime{clock: time.Now},
+			time:     newClusterTime(),
 		}
 	}
 	s.servers.Add(1)

@@ -32,7 +32,7 @@ func (c Command) Options() []string {
 	elements, _ := c.Body.Elements()
 	for _, element := range elements[1:] {
 		switch name := element.Key(); name {
-		case "$db", "lsid", "filter", "query", "update", "pipeline", "cursor", "collection", "cursors":
+		case "$db", "lsid", "$clusterTime", "filter", "query", "update", "pipeline", "cursor", "collection", "cursors":
 		case "readConcern", "writeConcern", "$readPreference", "index":
 			if inner, isDocument := element.Value().DocumentOK(); isDocument {
 				addAll(name+".", inner)
@@ -70,7 +70,7 @@ func (c Command) Operators() []string {
 	walk = func(document bson.Raw) {
 		elements, _ := document.Elements()
 		for _, element := range elements {
-			if strings.HasPrefix(element.Key(), "$") && element.Key() != "$db" && element.Key() != "$readPreference" {
+			if strings.HasPrefix(element.Key(), "$") && !slices.Contains([]string{"$db", "$readPreference", "$clusterTime"}, element.Key()) {
 				operators[element.Key()] = true
 			}
 			switch value := element.Value(); value.Type {
