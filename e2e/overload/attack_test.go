@@ -31,9 +31,11 @@ type attack struct {
 var attacks = map[string]attack{
 	"header bombs":       {1000, 1, bomb},
 	"slowloris":          {1000, 1, dawdle},
-	"slow readers":       {200, 1, stopReading(longListQuery)},
-	"readers of albums":  {256, 16, stopReading(longAlbumQuery)},
-	"readers of entries": {1024, 16, stopReading(longEntryQuery)},
+	"slow readers":       {200, 1, stopReading(api + longListQuery)},
+	"readers of albums":  {256, 16, stopReading(api + longAlbumQuery)},
+	"readers of entries": {1024, 16, stopReading(api + longEntryQuery)},
+	"readers of JSON":    {256, 16, stopReading(api + longAlbumQuery + "&responseFormat=JSON")},
+	"readers of files":   {1024, 16, stopReading(longFilePath)},
 	"greedy readers":     {512, 8, readAgain},
 	"overload":           {2 * clients, 1, logIn},
 }
@@ -156,9 +158,9 @@ func dawdle(ctx context.Context, number int, c net.Conn) {
 }
 
 // stopReading asks for a long reply and reads one byte a second.
-func stopReading(query string) func(context.Context, int, net.Conn) {
+func stopReading(target string) func(context.Context, int, net.Conn) {
 	return func(ctx context.Context, number int, c net.Conn) {
-		err := ask(c, query, number%2 == 0)
+		err := ask(c, target, number%2 == 0)
 		second := time.NewTicker(time.Second)
 		defer second.Stop()
 		for err == nil && next(ctx, second) {
@@ -170,12 +172,12 @@ func stopReading(query string) func(context.Context, int, net.Conn) {
 // readAgain asks for long replies, one after the other, and reads each as fast as it can.
 func readAgain(ctx context.Context, number int, c net.Conn) {
 	replies := bufio.NewReader(c)
-	query := longEntryQuery
+	target := api + longEntryQuery
 	if number%2 == 0 {
-		query = longAlbumQuery
+		target = api + longAlbumQuery
 	}
 	for ctx.Err() == nil {
-		if ask(c, query, false) != nil || !goesOn(replies) {
+		if ask(c, target, false) != nil || !goesOn(replies) {
 			return
 		}
 	}
@@ -191,13 +193,15 @@ func goesOn(replies *bufio.Reader) bool {
 	return err == nil && !reply.Close
 }
 
+const api = "/API.php?"
+
 // ask sends a request.
-func ask(c net.Conn, query string, acceptsGzip bool) error {
+func ask(c net.Conn, target string, acceptsGzip bool) error {
 	encoding := ""
 	if acceptsGzip {
 		encoding = "Accept-Encoding: gzip\r\n"
 	}
-	_, err := io.WriteString(c, "GET /API.php?"+query+" HTTP/1.1\r\nHost: x\r\n"+encoding+"\r\n")
+	_, err := io.WriteString(c, "GET "+target+" HTTP/1.1\r\nHost: x\r\n"+encoding+"\r\n")
 	return err
 }
 

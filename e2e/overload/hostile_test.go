@@ -73,12 +73,13 @@ func TestHostileClientsEndNoEdge(t *testing.T) {
 	newLoad(t, "", launch.Dial(t, services["account"].GRPC)) // the users of the attack
 	visitors := newVisitors(t, services)
 	createLongContent(t, services)
+	findLongFile(t)
 
 	t.Logf("%-26s %10s %10s %10s %10s %10s %10s %10s %12s", "attack", "normal/s", "good/s", "goodput", "busy/s", "normal p99", "p99", "peak MiB", "connections")
 	for _, h := range hostilities(isLong) {
 		t.Run(h.String(), func(t *testing.T) {
 			h.run(t, each, visitors, func(flags ...string) *launch.Process {
-				return launch.StartEdge(t, binaries, services, []string{"GOMEMLIMIT=" + goMemory, "GOMAXPROCS=2"}, flags...)
+				return launch.StartEdge(t, binaries, services, []string{"GOMEMLIMIT=" + goMemory, "GOMAXPROCS=2"}, append(flags, "-console")...)
 			})
 		})
 	}

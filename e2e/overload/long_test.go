@@ -16,12 +16,34 @@ import (
 const (
 	longAlbumVariable = "OVERLOAD_ALBUM"
 	longEntryVariable = "OVERLOAD_ENTRY"
+	longFileVariable  = "OVERLOAD_FILE"
 )
 
 var (
 	longAlbumQuery = "func=getAlbum&albumID=" + os.Getenv(longAlbumVariable)
 	longEntryQuery = "func=getBlog&blogID=" + os.Getenv(longEntryVariable)
+	longFilePath   = "/console/assets/" + os.Getenv(longFileVariable)
 )
+
+// findLongFile finds the longest file of the console.
+func findLongFile(t *testing.T) {
+	t.Helper()
+	files, err := os.ReadDir("../../console/dist/assets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	longest, size := "", int64(0)
+	for _, file := range files {
+		info, err := file.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > size {
+			longest, size = file.Name(), info.Size()
+		}
+	}
+	t.Setenv(longFileVariable, longest)
+}
 
 // createLongContent creates an album with a megabyte of photos and a megabyte of comments, and an
 // entry of 400 kB, the longest that there is.
