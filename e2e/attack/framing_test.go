@@ -20,6 +20,7 @@ type message struct {
 
 var (
 	requestLine = regexp.MustCompile(`^([!#$%&'*+.^_|~0-9A-Za-z` + "`" + `-]+) (\S*) (HTTP/1\.[0-9])$`)
+	token       = regexp.MustCompile(`^[!#$%&'*+.^_|~0-9A-Za-z` + "`" + `-]*$`)
 	plainTarget = regexp.MustCompile(`^/[\w./?&=-]*$`)
 	plainHost   = regexp.MustCompile(`^[\w.-]+(:[0-9]+)?$`)
 	fieldLine   = regexp.MustCompile(`^([!#$%&'*+.^_|~0-9A-Za-z` + "`" + `-]+):[ \t]*(.*)$`)
@@ -110,7 +111,11 @@ func (m message) frameBody(header fields, version string, rest []byte) (message,
 		m.isRequired = false
 	}
 	for _, option := range strings.Split(strings.ToLower(strings.Join(header["connection"], ",")), ",") {
-		m.isLast = m.isLast || strings.Trim(option, " \t") == "close"
+		option = strings.Trim(option, " \t")
+		m.isLast = m.isLast || option == "close"
+		if !token.MatchString(option) {
+			m.isRequired = false // a server may take one of its words for close
+		}
 	}
 	// Keeping the connection of HTTP/1.0 is no part of the standard.
 	m.isLast = m.isLast || isOld

@@ -35,6 +35,7 @@ func TestBytesAreFramedAsTheStandardFramesThem(t *testing.T) {
 		"GET / HTTP/1.1\r\n\r\n" + get:                                                   "m",
 		"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n" + get:                             "m",
 		"GET / HTTP/1.1\r\nHost: x\r\nConnection: x, Close\r\n\r\n" + get:                "r",
+		"GET / HTTP/1.1\r\nHost: x\r\nConnection: 0 close\r\n\r\n" + get:                 "oo",
 		"GET / HTTP/2.0\r\nHost: x\r\n\r\n" + get:                                        "m",
 		"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n" + get:                                     "m",
 		"GET / HTTP/1.1\r\nHost: x\r\n":                                                  "o",
