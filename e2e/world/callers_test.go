@@ -80,3 +80,64 @@ func (w *world) useClosedSession() {
 		}
 	}
 }
+
+// comeAndGo lets a user come, choose something, and be deleted while a blog of the user is posted.
+func (w *world) comeAndGo() {
+	u := &user{number: len(w.users) + len(w.model.gone), name: w.unique("visitor"), isGone: true}
+	p := w.anyProgram()
+	made, err := p.account.CreateUser(context.Background(), &accountv1.CreateUserRequest{Name: u.name})
+	if err != nil || p.isGone() {
+		w.mustUnlessTroubled(err)
+		return
+	}
+	u.id = made.GetUser().GetUserId()
+	if err := p.logIn(u); err != nil {
+		w.mustUnlessTroubled(err)
+		return
+	}
+	w.note("%s comes", u.name)
+	for _, c := range w.model.contents {
+		if c.id != 0 {
+			w.turns.run(w.random, []func(){func() { w.choose(c, u, "recommend", yes) }})
+			break
+		}
+	}
+	w.model.gone = append(w.model.gone, u)
+	w.turns.run(w.random, []func(){func() { w.add(u, kinds[1]) }, func() { w.delete(u) }})
+}
+
+// delete deletes a user, who may be gone already.
+func (w *world) delete(u *user) {
+	p := w.anyProgram()
+	_, err := p.account.UpdateUser(u.context(), &accountv1.UpdateUserRequest{UserId: u.id, Disabled: new(true)})
+	if err == nil || status.Code(err) == codes.NotFound {
+		_, err = p.account.DeleteUser(u.context(), &accountv1.DeleteUserRequest{UserId: u.id})
+	}
+	if r := w.answered(p, u, reply{isDone: err == nil}, "is deleted"); r.isDone {
+		w.model.closed = append(w.model.closed, session{*u, time.Now()})
+	}
+}
+
+func (w *world) mustUnlessTroubled(err error) {
+	if !w.mayFail {
+		w.must(err)
+	}
+}
+
+// actOnAbandoned does what a client can do with content whose owner is gone.
+func (w *world) actOnAbandoned(c *item, u *user) {
+	switch w.random.IntN(6) {
+	case 0:
+		w.read(c)
+	case 1:
+		w.list(c.owner, c.kind)
+	case 2:
+		w.addPart(c, u, true)
+	case 3:
+		w.choose(c, u, "recommend", yes)
+	case 4:
+		w.vote(c, u, w.random.IntN(2))
+	case 5:
+		w.trespass(c, u)
+	}
+}

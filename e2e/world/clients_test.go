@@ -26,6 +26,10 @@ func (w *world) act(u *user) {
 		w.list(c.owner, c.kind)
 		return
 	}
+	if c.owner.isGone {
+		w.actOnAbandoned(c, u)
+		return
+	}
 	switch w.random.IntN(14) {
 	case 0, 1:
 		w.read(c)

@@ -48,7 +48,7 @@ func (w *world) follow(k *kind) (more bool) {
 // the copy must be right before the document changes again.
 func (w *world) followRestless() {
 	for _, c := range w.model.contents {
-		if c.id == 0 || c.exists == no {
+		if c.id == 0 || c.exists == no || c.owner.isGone {
 			continue
 		}
 		w.turns.run(w.random, []func(){func() {

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // truth is what the clients know of a fact.
@@ -56,6 +58,8 @@ type model struct {
 	meant map[string]string
 	// closed are sessions that were closed.
 	closed []session
+	// gone are users who were deleted, or may have been.
+	gone []*user
 }
 
 // of returns the contents of a kind that a list for a user has.
@@ -77,6 +81,10 @@ type item struct {
 	id int64
 	// requestID is that of the request that created it by gRPC; empty if a form did.
 	requestID string
+	// record is what moved it in; nil if nothing did.
+	record *albumv1.MovedAlbum
+	// isMoveBroken: the last move got no answer, so it has to be repeated.
+	isMoveBroken bool
 	// wasAdded says whether it ever was, and exists whether it is still there.
 	wasAdded, exists truth
 	// first is the title with which it was added. titles has the present one, and those of later updates
@@ -166,7 +174,7 @@ func newModel() model { return model{meant: map[string]string{}} }
 // clone returns the model as it is now, for the day on which its file is put back. What identifiers mean
 // stays one and the same.
 func (m model) clone() model {
-	clone := model{meant: m.meant, closed: slices.Clone(m.closed)}
+	clone := model{meant: m.meant, closed: slices.Clone(m.closed), gone: slices.Clone(m.gone)}
 	for _, c := range m.contents {
 		copied := *c
 		copied.titles, copied.recommended = slices.Clone(c.titles), maps.Clone(c.recommended)

@@ -115,6 +115,8 @@ type user struct {
 	id     int64
 	name   string
 	token  string
+	// isGone: the user was deleted, or may have been.
+	isGone bool
 }
 
 func (u *user) context() context.Context {

@@ -121,7 +121,7 @@ func (w *world) hasRecommenders(c *item) {
 
 // readAll reads everything that clients know of.
 func (w *world) readAll() {
-	for _, u := range w.users {
+	for _, u := range slices.Concat(w.users, w.model.gone) {
 		for _, k := range kinds {
 			w.list(u, k)
 		}

@@ -197,6 +197,10 @@ func (w *world) step() {
 		w.changeSession(u)
 	case n < 4:
 		w.useClosedSession()
+	case n < 6:
+		w.turns.run(w.random, []func(){func() { w.moveSomething(u) }})
+	case n < 8:
+		w.comeAndGo()
 	case n < 60:
 		w.turns.run(w.random, []func(){func() { w.act(u) }})
 	case n < 80:
@@ -257,6 +261,7 @@ func (w *world) settle() {
 	w.note("settle")
 	w.pass(5 * time.Minute)
 	w.mayUndo, w.isBlind = false, false
+	w.finish()
 	w.readAll()
 	for _, c := range w.model.contents {
 		w.hasRecommenders(c)
