@@ -234,8 +234,8 @@ func judge(made albums, messages []message, received []byte, isCut bool) error {
 			if err != nil {
 				return err
 			}
-			isAlbum := number < len(made) && bytes.Contains(m.raw, strconv.AppendInt(nil, made[number], 10))
-			if !isAlbum && !bytes.Contains(m.raw, []byte(found[0])) {
+			isAlbum := number < len(made) && m.has(strconv.FormatInt(made[number], 10))
+			if !isAlbum && !m.has(found[0]) {
 				return fmt.Errorf("reply %d has %s, which is not in the request", i, found[0])
 			}
 		}

@@ -13,9 +13,16 @@ import (
 type message struct {
 	method string
 	raw    []byte
+	// body is that of a chunked request, without the lines between the chunks.
+	body []byte
 	// isRequired says that the request has to get an answer. isLast says that nothing after it is a
 	// request. isMalformed says that its answer, if it gets one, is a refusal.
 	isRequired, isLast, isMalformed bool
+}
+
+// has reports whether a text is in the request.
+func (m message) has(text string) bool {
+	return bytes.Contains(m.raw, []byte(text)) || bytes.Contains(m.body, []byte(text))
 }
 
 var (
@@ -77,8 +84,8 @@ func frameOne(stream []byte) (m message, rest []byte) {
 		if line == "" {
 			break
 		}
-		if head += len(line) + 2; head > 30<<10 || count >= 95 {
-			m.isRequired = false // near a limit
+		if head += len(line) + 2; head > 7<<10 || count >= 95 {
+			m.isRequired = false // near a limit of a port
 		}
 		isFolded := line[0] == ' ' || line[0] == '\t'
 		field := fieldLine.FindStringSubmatch(line)
@@ -131,7 +138,9 @@ func (m message) frameBody(header fields, version string, rest []byte) (message,
 			m.isRequired = false
 		case len(encodings) != 1 || !strings.EqualFold(encodings[0], "chunked"):
 			return malformed, nil
-		case !hasWholeChunks(rest):
+		}
+		isWhole := false
+		if m.body, isWhole = joined(rest); !isWhole {
 			m.isRequired = false
 		}
 		return m, nil
@@ -153,25 +162,26 @@ func (m message) frameBody(header fields, version string, rest []byte) (message,
 	return m, rest[length:]
 }
 
-// hasWholeChunks reports whether a chunked body is complete, and well-formed beyond doubt.
-func hasWholeChunks(body []byte) bool {
+// joined returns the bytes of a chunked body, and whether it is complete, and well-formed beyond doubt.
+func joined(chunks []byte) (body []byte, isWhole bool) {
 	for {
-		line, rest, hasEnd := cutLine(body)
+		line, rest, hasEnd := cutLine(chunks)
 		parts := chunkLine.FindStringSubmatch(line)
 		if !hasEnd || parts == nil {
-			return false
+			return body, false
 		}
 		size, err := strconv.ParseInt(parts[1], 16, 64)
 		if err != nil || size > int64(len(rest)) || size > 200<<10 {
-			return false
+			return body, false
 		}
 		if size == 0 {
-			return bytes.HasPrefix(rest, []byte("\r\n"))
+			return body, bytes.HasPrefix(rest, []byte("\r\n"))
 		}
-		if body = rest[size:]; !bytes.HasPrefix(body, []byte("\r\n")) {
-			return false
+		body = append(body, rest[:size]...)
+		if chunks = rest[size:]; !bytes.HasPrefix(chunks, []byte("\r\n")) {
+			return body, false
 		}
-		body = body[2:]
+		chunks = chunks[2:]
 	}
 }
 

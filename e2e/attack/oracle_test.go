@@ -40,6 +40,7 @@ func TestBytesAreFramedAsTheStandardFramesThem(t *testing.T) {
 		"GET /a b HTTP/1.1\r\nHost: x\r\n\r\n" + get:                                     "m",
 		"GET / HTTP/1.1\r\nHost: x\r\n":                                                  "o",
 		"GET / HTTP/1.1\r\nHost: x\r\nA: " + strings.Repeat("x", 40_000) + "\r\n\r\n":    "o",
+		strings.Repeat("y", 9_000) + get + get:                                           "oo",
 		"GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("A: b\r\n", 120) + "\r\n" + get: "oo",
 	} {
 		got := ""
@@ -66,8 +67,11 @@ func TestWrongRepliesAreFound(t *testing.T) {
 	get := "GET /?" + mark(3) + " HTTP/1.1\r\nHost: x\r\n\r\n"
 	hidden := "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\nx" + mark(1000) + "y"
 	for name, c := range map[string]struct{ sent, received, want string }{
-		"right":                     {get + get, reply("200 OK", "", mark(3)) + reply("308 X", "Location: /"+mark(3)+"\r\n", ""), ""},
-		"right, interim":            {get, "HTTP/1.1 100 Continue\r\n\r\n" + reply("200 OK", "", ""), ""},
+		"right":          {get + get, reply("200 OK", "", mark(3)) + reply("308 X", "Location: /"+mark(3)+"\r\n", ""), ""},
+		"right, interim": {get, "HTTP/1.1 100 Continue\r\n\r\n" + reply("200 OK", "", ""), ""},
+		"right, of chunks": {
+			"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nmar\r\n4\r\nk-3-\r\n0\r\n\r\n", reply("200 OK", "", mark(3)), "",
+		},
 		"one too few":               {get + get, reply("200 OK", "", ""), "need one"},
 		"one too many":              {get, reply("200 OK", "", "") + reply("200 OK", "", ""), "2 replies to 1"},
 		"of another request":        {get + hidden, reply("200 OK", "", "") + reply("200 OK", "", mark(3)), "not in the request"},
