@@ -55,10 +55,11 @@ func TestABodyIsReadInItsCharset(t *testing.T) {
 	multi, multiType := multipartForm(t, newAlbum+"albumTitle=a+b%20晴")
 	for _, c := range []struct{ name, contentType, body, title, info string }{
 		{"UTF-8", formType, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
-		{"Apache HttpClient's default", latin1Form, newAlbum + "albumTitle=Taipei", "Taipei", ""},
-		{"Latin-1 with another byte", latin1Form, newAlbum + "albumTitle=%E9", "", "INVALID ENCODING: albumTitle"},
-		{"Latin-1 with another byte that nobody reads", latin1Form, newAlbum + "albumTitle=Taipei&a=%E9", "Taipei", ""},
+		{"Apache HttpClient's default", latin1Form, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
+		{"Latin-1", latin1Form, newAlbum + "albumTitle=caf%E9", "café", ""},
 		{"ASCII", formType + ";charset=US-ASCII", newAlbum + "albumTitle=Taipei", "Taipei", ""},
+		{"ASCII with another byte", formType + ";charset=US-ASCII", newAlbum + "albumTitle=%E9", "", "INVALID ENCODING: albumTitle"},
+		{"ASCII with another byte that nobody reads", formType + ";charset=US-ASCII", newAlbum + "albumTitle=Taipei&a=%E9", "Taipei", ""},
 		{"Big5", big5Form, newAlbum + big5Title, "台北", ""},
 		{"Big5 that is UTF-8", big5Form, newAlbum + "albumTitle=%E6%99%B4", "", "INVALID ENCODING: albumTitle"},
 		{"UTF-8 that is Big5", formType, newAlbum + big5Title, "", "INVALID ENCODING: albumTitle"},

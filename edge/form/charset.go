@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/traditionalchinese"
 
 	"github.com/waybook/waybook/internal/text"
@@ -15,9 +16,9 @@ type Charset int
 
 const (
 	UTF8 Charset = iota
-	// ASCII accepts no other bytes. It also stands for the charsets of Western Europe: clients
-	// declare them by default, whatever they send.
-	ASCII
+	// Western is UTF-8, and what is not is Windows-1252 as browsers have it, with all of ISO-8859-1.
+	// Clients declare it by default, whatever they send.
+	Western
 	// Big5 is Big5 as browsers have it, with the characters of Hong Kong.
 	Big5
 	// unknownCharset accepts no bytes.
@@ -27,10 +28,10 @@ const (
 // CharsetNamed returns the charset of a name in a Content-Type, and reports whether Waybook has it.
 func CharsetNamed(name string) (charset Charset, known bool) {
 	switch strings.ToLower(name) {
-	case "utf-8", "utf8":
+	case "utf-8", "utf8", "us-ascii", "ascii", "ansi_x3.4-1968":
 		return UTF8, true
-	case "us-ascii", "ascii", "ansi_x3.4-1968", "iso-8859-1", "iso8859-1", "iso_8859-1", "iso8859_1", "latin1", "windows-1252", "cp1252":
-		return ASCII, true
+	case "iso-8859-1", "iso8859-1", "iso_8859-1", "iso8859_1", "latin1", "windows-1252", "cp1252":
+		return Western, true
 	case "big5", "big5-hkscs", "cn-big5", "csbig5", "x-x-big5":
 		return Big5, true
 	}
@@ -39,13 +40,17 @@ func CharsetNamed(name string) (charset Charset, known bool) {
 
 // decode returns the text of s, and reports whether s is valid text: characters of the charset that
 // XML 1.0 can carry. Only bytes that Big5 would write for the same text are valid, so no two values
-// have one text.
+// in Big5 have one text.
 func (c Charset) decode(s string) (decoded string, valid bool) {
 	switch c {
 	case UTF8:
 		return s, text.IsValid(s)
-	case ASCII:
-		return s, isASCII(s) && text.IsValid(s)
+	case Western:
+		if utf8.ValidString(s) {
+			return s, text.IsValid(s)
+		}
+		decoded, err := charmap.Windows1252.NewDecoder().String(s)
+		return decoded, err == nil && text.IsValid(decoded)
 	case Big5:
 		if isASCII(s) {
 			return s, text.IsValid(s)
@@ -82,7 +87,7 @@ func (c *Charset) Set(value string) error {
 	switch charset, known := CharsetNamed(value); {
 	case value == "":
 		*c = UTF8
-	case known && charset != ASCII:
+	case known && charset != Western:
 		*c = charset
 	default:
 		return fmt.Errorf("%q is neither big5 nor utf-8", value)
