@@ -84,6 +84,7 @@ func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, 
 	if err != nil {
 		return err
 	}
+	warnOfNoEnd(out, found)
 	if err := printReport(out, found); err != nil {
 		return err
 	}
@@ -91,6 +92,13 @@ func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, 
 		return refusedError(fmt.Sprintf("%d problems: correct the files, or allow what the old service allowed", count))
 	}
 	return nil
+}
+
+// warnOfNoEnd warns of files that may have been cut off.
+func warnOfNoEnd(out *output.Printer, report *move.Report) {
+	if !report.HasEnd() {
+		out.Note("warning: %s", move.NoEnd)
+	}
 }
 
 // printReport prints what the files hold and what is wrong.

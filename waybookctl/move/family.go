@@ -18,6 +18,8 @@ type family struct {
 	children []child
 	// isRefused says that a record of the family has a problem.
 	isRefused bool
+	// isUnchanged says that no service has answered otherwise.
+	isUnchanged bool
 	// records counts the lines.
 	records int64
 }

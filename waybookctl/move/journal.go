@@ -23,6 +23,8 @@ import (
 type passName string
 
 const (
+	// passSurvey asks the services what they would do. It is made again when an import is resumed.
+	passSurvey  passName = "survey"
 	passRecords passName = "records"
 	passQuotes  passName = "quotes"
 )
@@ -33,6 +35,7 @@ type finished struct {
 	Bucket        int                        `json:"bucket"`
 	Records       int64                      `json:"records"`
 	Outcomes      map[movefile.Kind]Outcomes `json:"outcomes,omitempty"`
+	Removed       map[movefile.Kind]int64    `json:"removed,omitempty"`
 	Refusals      []Refusal                  `json:"refusals,omitempty"`
 	RefusalCount  int64                      `json:"refusal_count,omitempty"`
 	QuotesMissing int64                      `json:"quotes_missing,omitempty"`
@@ -224,7 +227,11 @@ func (j *journal) open() error {
 	return err
 }
 
+// isFinished reports whether a pass over a bucket is finished. There is nothing to survey after it.
 func (j *journal) isFinished(pass passName, bucket int) bool {
+	if pass == passSurvey {
+		pass = passRecords
+	}
 	return slices.ContainsFunc(j.finished, func(f *finished) bool { return f.Pass == pass && f.Bucket == bucket })
 }
 
@@ -259,8 +266,8 @@ func (j *journal) close() error {
 	return j.file.Close()
 }
 
-// Remove removes what an import that succeeded left in its folder, and the folder.
-func Remove(folder string) error {
+// remove removes what an import left in its folder, and the folder.
+func remove(folder string) error {
 	if err := clearFolder(folder); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ func TestNothingIsDeletedThatAnImportDidNotMake(t *testing.T) {
 		if err := os.WriteFile(own, []byte("precious"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for name, do := range map[string]func(string) error{"an import": empty, "its end": Remove} {
+		for name, do := range map[string]func(string) error{"an import": empty, "its end": remove} {
 			if err := do(folder); err == nil || !strings.Contains(err.Error(), foreign) {
 				t.Errorf("%s beside %s: got error %v, want one that names the file", name, foreign, err)
 			}
@@ -44,7 +44,7 @@ func TestAFolderOfAnImportIsUsedAgainAndRemoved(t *testing.T) {
 	}
 	// What is deleted is decided before anything is.
 	fill("notes.txt")
-	if err := Remove(folder); err == nil || !strings.Contains(err.Error(), "notes.txt") {
+	if err := remove(folder); err == nil || !strings.Contains(err.Error(), "notes.txt") {
 		t.Errorf("beside notes.txt: got error %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, journalName)); err != nil {
@@ -53,7 +53,7 @@ func TestAFolderOfAnImportIsUsedAgainAndRemoved(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "notes.txt")); err != nil {
 		t.Fatal(err)
 	}
-	if err := Remove(folder); err != nil {
+	if err := remove(folder); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {

@@ -53,6 +53,9 @@ func (r *Report) Problems() (count int64) {
 	return count
 }
 
+// HasEnd reports whether the files have an end record.
+func (r *Report) HasEnd() bool { return r.Records[movefile.KindEnd] > 0 }
+
 // Sorted returns the groups: those that are not allowed first, each by kind, field and class.
 func (r *Report) Sorted() []*ProblemGroup {
 	groups := slices.Collect(maps.Values(r.Groups))
@@ -107,22 +110,34 @@ type findings struct {
 	mu     sync.Mutex
 	report Report
 	marks  map[movefile.Position]mark
+	// expected are the numbers of the end records, of which end is the last.
+	expected map[movefile.Kind]int64
+	end      movefile.Position
 }
 
 func newFindings(files []string) *findings {
 	return &findings{
 		report: Report{Files: files, Records: map[movefile.Kind]int64{}, Groups: map[string]*ProblemGroup{}},
-		marks:  map[movefile.Position]mark{},
+		marks:  map[movefile.Position]mark{}, expected: map[movefile.Kind]int64{},
 	}
 }
 
-// count counts a record.
-func (f *findings) count(kind movefile.Kind) {
+// count counts a record, which is nil if the line could not be read.
+func (f *findings) count(record movefile.Record, at movefile.Position) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.report.Lines++
-	if kind != "" {
-		f.report.Records[kind]++
+	if record == nil {
+		return
+	}
+	f.report.Records[record.Kind()]++
+	if end, isEnd := record.(*movefile.End); isEnd {
+		for kind, count := range end.Counts() {
+			f.expected[kind] += count
+		}
+		if f.end.Before(at) {
+			f.end = at
+		}
 	}
 }
 

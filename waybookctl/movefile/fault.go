@@ -33,6 +33,8 @@ const (
 	Duplicate Class = "duplicate"
 	// Dangling: what the record refers to is not in the files.
 	Dangling Class = "dangling"
+	// Incomplete: a file is empty, or lacks records that its end record counts. Nothing is imported.
+	Incomplete Class = "incomplete"
 )
 
 // Fault is what is wrong with a record.

@@ -48,6 +48,7 @@ type rule struct {
 const (
 	maxIDBytes = 100
 	maxAmount  = 1_000_000_000
+	maxCount   = 1_000_000_000_000
 )
 
 // rules returns the rules that the tags name, with the numbers of docs/contract.md and of the
@@ -95,6 +96,7 @@ func rules() map[string]rule {
 		"zoomLevel":        {form: formInteger, min: 0, max: 21},
 		"mapType":          {form: formInteger, min: 1, max: 3},
 		"choice":           {form: formInteger, min: 1, max: 20},
+		"count":            {form: formInteger, min: 0, max: maxCount},
 		"amount":           {form: formInteger, min: 0, max: maxAmount},
 
 		"moment":    {form: formMoment},

@@ -135,6 +135,8 @@ type part[P any] interface {
 	// compare finds what differs under stored content. differs reports whether something does.
 	compare(ctx context.Context, units []*unit[P]) error
 	differs(u *unit[P]) bool
+	// report writes how many things apply removes.
+	report(u *unit[P], to *typev1.MoveRemoved)
 	// apply makes what is stored equal to the record.
 	apply(ctx context.Context, u *unit[P]) error
 }
@@ -217,17 +219,17 @@ func split[P any](units []*unit[P]) (fresh, stored []*unit[P]) {
 }
 
 func (m *Mover[P, C]) parts(records []*Record[P, C], units []*unit[P]) []part[P] {
-	written := newChildren(m.Kind.Comments.Set, commentsMoved, m.Now)
-	recommended := newBallots(m.Kind.Recommendations.Counter())
+	written := newChildren(m.Kind.Comments.Set, commentsMoved, m.Now, func(r *typev1.MoveRemoved) *int32 { return &r.Comments })
+	recommended := newBallots(m.Kind.Recommendations.Counter(), func(r *typev1.MoveRemoved) *int32 { return &r.Recommendations })
 	parts := []part[P]{written, recommended}
 	var photos *children[P, C]
 	if m.Photos != nil {
-		photos = newChildren(m.Photos, m.Photo, m.Now)
+		photos = newChildren(m.Photos, m.Photo, m.Now, func(r *typev1.MoveRemoved) *int32 { return &r.Photos })
 		parts = append(parts, photos)
 	}
 	var cast *ballots[P]
 	if m.Ballots != nil {
-		cast = newBallots(m.Ballots)
+		cast = newBallots(m.Ballots, func(r *typev1.MoveRemoved) *int32 { return &r.Ballots })
 		parts = append(parts, cast)
 	}
 	for _, u := range units {
@@ -330,7 +332,10 @@ func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions
 			u.refuse("VOTE_CHANGED", "the entry has a vote with another number of choices")
 			continue
 		}
-		u.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
+		u.result.Outcome, u.result.Removed = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED, &typev1.MoveRemoved{}
+		for _, p := range parts {
+			p.report(u, u.result.Removed)
+		}
 		if options.GetValidateOnly() {
 			continue
 		}
