@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/waybook/waybook/internal/pause"
@@ -41,7 +40,8 @@ more than --max-removed, it changes nothing.
 An end record says how many records the export wrote. Files with other numbers, and empty ones, are not imported.
 Without an end record, nobody knows whether the files are whole: the command asks, and --yes is the answer.
 
-The journal's directory holds copies of the records, passwords included; only you can read it.`
+The journal's directory holds copies of the records, passwords included; only you can read it. One import uses it at a
+time. Two imports with two journals are safe: everything is stored once.`
 }
 
 // Run imports the files.
@@ -55,9 +55,6 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	if !c.DryRun {
-		if err := os.MkdirAll(c.Journal, 0o700); err != nil {
-			return err
-		}
 		input.Folder = c.Journal
 	}
 	summary, err := move.Import(ctx, call.Services, move.ImportOptions{
@@ -71,7 +68,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 		},
 	}, report)
 	if errors.As(err, new(*move.RefusedError)) {
-		if len(summary.Outcomes) > 0 {
+		if summary != nil && len(summary.Outcomes) > 0 {
 			err = errors.Join(err, c.print(out, summary))
 		}
 		return refusedError(err.Error())

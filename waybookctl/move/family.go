@@ -89,9 +89,11 @@ func order[T interface{ Before(T) bool }](a, b T) int {
 	return 0
 }
 
-// idOf returns what orders a child among its kind.
+// idOf returns what orders a record among its kind under a root.
 func idOf(record movefile.Record) movefile.ID {
 	switch record := record.(type) {
+	case nil:
+		return ""
 	case *movefile.Photo:
 		return record.ID
 	case *movefile.Comment:
@@ -103,7 +105,7 @@ func idOf(record movefile.Record) movefile.ID {
 	case *movefile.Reward:
 		return record.ID
 	}
-	return ""
+	return record.Root().ID
 }
 
 // part is as much of a family as fits into a request.

@@ -88,12 +88,11 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 	if err = in.requireWhole(options); err == nil {
 		err = i.run(ctx)
 	}
-	isRefused := errors.As(err, new(*RefusedError))
-	err = errors.Join(err, j.close())
-	if err == nil || isRefused && len(j.finished) == 0 {
-		err = errors.Join(err, remove(options.Input.Folder))
+	err = errors.Join(err, in.saveProblems(j.refusals))
+	if isRefused := errors.As(err, new(*RefusedError)); !options.DryRun && (err == nil || isRefused && len(j.finished) == 0) {
+		err = errors.Join(err, remove(j.folder))
 	}
-	return i.summary, err
+	return i.summary, errors.Join(err, j.close())
 }
 
 // run sends the users first, then the contents, then again the entries whose quoted entry was not
@@ -166,7 +165,7 @@ func (i *importer) pass(ctx context.Context, which passName, summary *Summary, b
 		i.mu.Lock()
 		defer i.mu.Unlock()
 		summary.add(s.result)
-		if which == passSurvey {
+		if which == passSurvey && !i.options.DryRun {
 			return nil
 		}
 		return i.journal.finish(s.result)

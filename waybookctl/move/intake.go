@@ -27,6 +27,8 @@ type Input struct {
 	// Zone is the time zone of times that name none. Allowed are the allowances.
 	Zone    *time.Location
 	Allowed movefile.Allowed
+	// SaveProblems, unless nil, saves a file with all problems, an object in each line.
+	SaveProblems func(write func(io.Writer) error) error
 	// Folder is where temporary files are, which are as large as the unpacked input.
 	Folder string
 }
@@ -69,9 +71,9 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 	if len(input.Files) == 0 || len(input.Files) > maxFiles {
 		return nil, fmt.Errorf("%d files; want 1 to %d", len(input.Files), maxFiles)
 	}
-	in := &intake{
-		input: input, findings: newFindings(input.Files),
-		decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
+	in := &intake{input: input, decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed})}
+	if in.findings, err = newFindings(input); err != nil {
+		return nil, err
 	}
 	if in.identities, err = newPartition(filepath.Join(input.Folder, identitiesName), identityBuckets); err != nil {
 		return nil, err
@@ -92,7 +94,7 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 	if err == nil {
 		err = in.compareWithEnd()
 	}
-	return in, err
+	return in, errors.Join(err, in.findings.list.out.Flush())
 }
 
 // compareWithEnd finds whether the files have as many records of each kind as their end records say. Any
@@ -112,7 +114,7 @@ func (in *intake) compareWithEnd() error {
 		if kind == movefile.KindEnd || got == want || got < want && missing <= unread {
 			continue
 		}
-		if err := in.findings.add(movefile.KindEnd, in.findings.end, movefile.Fault{
+		if err := in.findings.add(movefile.KindEnd, "", in.findings.end, movefile.Fault{
 			Class: movefile.Incomplete, Field: string(kind),
 			Text: fmt.Sprintf("the export wrote %d records of kind %s, and the files have %d; export again", want, kind, got),
 		}); err != nil {
@@ -193,7 +195,7 @@ func (in *intake) scanFile(n int, put func([]item) error, reach func(int64)) (si
 		switch {
 		case errors.Is(err, io.EOF):
 			if isEmpty {
-				if err := in.findings.add("", at, movefile.Fault{Class: movefile.Incomplete, Text: "the file holds no record"}); err != nil {
+				if err := in.findings.add("", "", at, movefile.Fault{Class: movefile.Incomplete, Text: "the file holds no record"}); err != nil {
 					return 0, err
 				}
 			}
@@ -202,7 +204,7 @@ func (in *intake) scanFile(n int, put func([]item) error, reach func(int64)) (si
 		case errors.Is(err, linefile.ErrLong):
 			isEmpty = false
 			in.findings.count(nil, at)
-			if err := in.findings.add("", at, movefile.Fault{Class: movefile.Unreadable, Text: err.Error()}); err != nil {
+			if err := in.findings.add("", "", at, movefile.Fault{Class: movefile.Unreadable, Text: err.Error()}); err != nil {
 				return 0, err
 			}
 			continue
@@ -231,7 +233,7 @@ func (in *intake) take(_ context.Context, lines []item) error {
 		}
 		in.findings.count(record, line.at)
 		for _, fault := range faults {
-			if err := in.findings.add(kind, line.at, fault); err != nil {
+			if err := in.findings.add(kind, idOf(record), line.at, fault); err != nil {
 				return err
 			}
 		}
@@ -239,7 +241,7 @@ func (in *intake) take(_ context.Context, lines []item) error {
 			continue
 		}
 		for _, each := range identitiesOf(record) {
-			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), line.at, each.encode(kind)); err != nil {
+			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), line.at, each.encode(kind, idOf(record))); err != nil {
 				return err
 			}
 		}
@@ -274,7 +276,7 @@ func (in *intake) resolve(ctx context.Context) error {
 		}
 		err = resolve(items, isKnown, func(found match, fault movefile.Fault) error {
 			fault.IsAllowed = fault.Allow != "" && in.input.Allowed.Has(fault.Allow)
-			return in.findings.add(found.kind, found.at, fault)
+			return in.findings.add(found.kind, found.of, found.at, fault)
 		})
 		if err != nil {
 			return err
@@ -290,5 +292,5 @@ func Check(ctx context.Context, input Input, report progress.Reporter) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	return &in.findings.report, nil
+	return &in.findings.report, in.saveProblems(noRefusals)
 }

@@ -113,13 +113,17 @@ type findings struct {
 	// expected are the numbers of the end records, of which end is the last.
 	expected map[movefile.Kind]int64
 	end      movefile.Position
+	// list has all problems.
+	list *problemList
 }
 
-func newFindings(files []string) *findings {
+func newFindings(input Input) (*findings, error) {
+	list, err := openList(input.Folder)
 	return &findings{
-		report: Report{Files: files, Records: map[movefile.Kind]int64{}, Groups: map[string]*ProblemGroup{}},
+		list:   list,
+		report: Report{Files: input.Files, Records: map[movefile.Kind]int64{}, Groups: map[string]*ProblemGroup{}},
 		marks:  map[movefile.Position]mark{}, expected: map[movefile.Kind]int64{},
-	}
+	}, err
 }
 
 // count counts a record, which is nil if the line could not be read.
@@ -141,8 +145,14 @@ func (f *findings) count(record movefile.Record, at movefile.Position) {
 	}
 }
 
-// add adds a problem.
-func (f *findings) add(kind movefile.Kind, at movefile.Position, fault movefile.Fault) error {
+// add adds a problem of a record.
+func (f *findings) add(kind movefile.Kind, id movefile.ID, at movefile.Position, fault movefile.Fault) error {
+	if err := f.list.add(finding{
+		File: f.report.Files[at.File], Line: at.Line, Kind: string(kind), ID: id, Field: fault.Field, Class: string(fault.Class),
+		Value: fault.Value, Text: fault.Text, Done: doneAbout(fault),
+	}); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	group := &ProblemGroup{Kind: kind, Class: fault.Class, Field: unnumbered(fault.Field), Allow: fault.Allow, IsAllowed: fault.IsAllowed}

@@ -262,9 +262,6 @@ func (s *sender) isOwnerComing(result *typev1.MoveResult) bool {
 // refuse keeps the reason why a service refused a part, or something in it.
 func (s *sender) refuse(p *part, problem *typev1.MoveProblem) {
 	s.result.RefusalCount++
-	if len(s.result.Refusals) == maxRefusals {
-		return
-	}
 	at := p.family.at
 	name, rest, _ := strings.Cut(problem.GetField(), "[")
 	index, _, _ := strings.Cut(rest, "]")

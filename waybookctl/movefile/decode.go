@@ -60,12 +60,14 @@ func (d *Decoder) Decode(line []byte) (Record, []Fault) {
 type reading struct {
 	decoder *Decoder
 	faults  []Fault
+	// raw is the value that is being read.
+	raw json.RawMessage
 }
 
 func (r *reading) fault(class Class, field string, allow Allowance, format string, args ...any) {
 	if len(r.faults) < maxFaults {
 		r.faults = append(r.faults, Fault{
-			Class: class, Field: field, Text: fmt.Sprintf(format, args...),
+			Class: class, Field: field, Value: shown(r.raw), Text: fmt.Sprintf(format, args...),
 			Allow: allow, IsAllowed: allow != "" && r.decoder.options.Allowed.Has(allow),
 		})
 	}
@@ -94,10 +96,12 @@ func (r *reading) object(p *plan, into reflect.Value, fields map[string]json.Raw
 	if read < len(fields) {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if _, isKnown := p.byName[name]; !isKnown {
+				r.raw = fields[name]
 				r.fault(UnknownField, path+name, "", "there is no such field; want some of %s", p.names())
 			}
 		}
 	}
+	r.raw = nil
 	if p.hasParent && len(parents) != 1 {
 		r.fault(Conflict, "", "", "exactly one of %s is required", strings.Join(p.parents(), ", "))
 	}
@@ -113,6 +117,8 @@ func (p *plan) names() string {
 
 // value reads a value.
 func (r *reading) value(f field, into reflect.Value, raw json.RawMessage, path string) {
+	r.raw = raw
+	defer func() { r.raw = nil }()
 	if into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
 		into = into.Elem()

@@ -42,6 +42,8 @@ type Fault struct {
 	Class Class
 	// Field is the field, such as vote.choices[2].description; empty if it is the whole record.
 	Field string
+	// Value is the beginning of its value, as the file has it.
+	Value string
 	// Text says what is wrong and what to do about it.
 	Text string
 	// Allow names the allowance under which it is no fault; empty if there is none. IsAllowed says

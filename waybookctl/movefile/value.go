@@ -34,6 +34,15 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(id))
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (id *ID) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] != '"' {
+		*id = ID(text)
+		return nil
+	}
+	return json.Unmarshal(text, (*string)(id))
+}
+
 // Before orders identifiers: numbers by their value, before all others by their bytes.
 func (id ID) Before(other ID) bool {
 	a, isNumber := id.Number()
