@@ -134,3 +134,25 @@ func TestALineThatCannotBeReadLeavesTheFileWhole(t *testing.T) {
 		t.Error(reply)
 	}
 }
+
+// What the store remembers of deletions, and for how long, is tested in e2e/rpc.
+func TestWhatWasDeletedInWaybookIsListedAndStaysDeleted(t *testing.T) {
+	file, list := small(t, ended(discussion())...), filepath.Join(t.TempDir(), "problems.ndjson")
+	waybook := startOn(t, t.TempDir())
+	if done := imported(t, waybook, file); done.status != 0 {
+		t.Fatal(done)
+	}
+	succeed(t, "album", "delete", "--address", socket(waybook), "--as", "7", "1")
+	for _, more := range [][]string{{}, {"--update"}, {"--dry-run"}} {
+		done := imported(t, waybook, file, append(more, "--problems", list)...)
+		if done.status != 0 || !strings.Contains(done.out, "DELETED") || !strings.Contains(done.notes, "album 1: the content was deleted here (DELETED)") {
+			t.Errorf("%v: status %d\n%s%s", more, done.status, done.out, done.notes)
+		}
+		if lines := listed(t, list, file); len(lines) != 1 || !strings.Contains(lines[0], `"id":1,"field":"","class":"DELETED"`) {
+			t.Errorf("%v: listed are %v", more, lines)
+		}
+	}
+	if reply := album(t, waybook, "1"); !strings.Contains(reply, "ALBUM NOT FOUND") {
+		t.Error(reply)
+	}
+}

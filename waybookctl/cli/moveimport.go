@@ -18,6 +18,7 @@ type moveImport struct {
 
 	Update     bool    `help:"Change what is stored and differs from the files."`
 	MaxRemoved float64 `default:"0.05" placeholder:"SHARE" help:"Share of the photos, comments, ballots and recommendations that --update may remove, each by itself, from 0 to 1; ${default} by default. Above it, nothing is changed."`
+	Revive     bool    `help:"Bring back what was deleted in Waybook. Otherwise, it stays deleted, and is listed."`
 	DryRun     bool    `help:"Change nothing, and report what would be done."`
 	Yes        bool    `help:"Import files without an end record."`
 	Workers    int     `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
@@ -36,6 +37,10 @@ already is unchanged. If it differs from the files, it stays as it is and is cou
 --update also removes photos, comments, ballots and recommendations that were moved in and are not in the files any more,
 and closes such sessions. It deletes no user, album, entry or landmark. It counts first what it would remove; if that is
 more than --max-removed, it changes nothing.
+
+A user, an album, an entry or a landmark that was moved in and deleted in Waybook stays deleted, and is listed. --revive
+brings it back, with the photos and comments of the files, once followers of changes are no longer shown the deletion:
+after a week, or as -changes-kept of the services says.
 
 An end record says how many records the export wrote. Files with other numbers, and empty ones, are not imported.
 Without an end record, nobody knows whether the files are whole: the command asks, and --yes is the answer.
@@ -59,7 +64,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	}
 	summary, err := move.Import(ctx, call.Services, move.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
-		Update: c.Update, MaxRemoved: c.MaxRemoved, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
+		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
 		Confirm: func(question string) (bool, error) {
 			if c.Yes {
 				return true, nil

@@ -39,6 +39,8 @@ type ImportOptions struct {
 	MaxRemoved float64
 	// Confirm asks the owner a question.
 	Confirm func(question string) (isMeant bool, err error)
+	// Revive brings back what was deleted in Waybook.
+	Revive bool
 	// DryRun stores nothing, and keeps no journal.
 	DryRun bool
 	// Workers is the number of requests at a time.
@@ -193,7 +195,7 @@ type Summary struct {
 	// Outcomes counts the roots of each kind by their outcome.
 	Outcomes map[movefile.Kind]Outcomes
 	// Refusals are the first roots, and records below them, that a service refused, and RefusalCount
-	// is their number.
+	// is their number, without those that were deleted.
 	Refusals     []Refusal
 	RefusalCount int64
 	// QuotesMissing counts the entries whose quoted entry is not there.
@@ -216,7 +218,9 @@ const (
 	Different
 	// LeftOut: a record of it has a problem in the files.
 	LeftOut
-	// Refused: a service refused it.
+	// Deleted: it was moved in earlier, and deleted in Waybook.
+	Deleted
+	// Refused: a service refused it for another reason.
 	Refused
 	// OutcomeCount is the number of outcomes.
 	OutcomeCount
@@ -224,7 +228,7 @@ const (
 
 // String returns the outcome's name for programs.
 func (o Outcome) String() string {
-	return [...]string{"created", "updated", "unchanged", "different", "left_out", "refused"}[o]
+	return [...]string{"created", "updated", "unchanged", "different", "left_out", "deleted", "refused"}[o]
 }
 
 // Outcomes counts roots by their outcome.

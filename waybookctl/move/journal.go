@@ -54,6 +54,7 @@ type journal struct {
 type plan struct {
 	Place   string           `json:"place"`
 	Update  bool             `json:"update"`
+	Revive  bool             `json:"revive"`
 	Zone    string           `json:"zone"`
 	Allowed movefile.Allowed `json:"allowed"`
 	Files   []inputFile      `json:"files"`
@@ -138,7 +139,7 @@ func (j *journal) begin(ctx context.Context, options ImportOptions, report progr
 // planOf returns the plan of an import. Standard input cannot be recognised, and a dry run does not
 // resume.
 func planOf(options ImportOptions) (p plan, canResume bool, err error) {
-	p = plan{Place: options.Place, Update: options.Update, Zone: options.Input.Zone.String(), Allowed: options.Input.Allowed}
+	p = plan{Place: options.Place, Update: options.Update, Revive: options.Revive, Zone: options.Input.Zone.String(), Allowed: options.Input.Allowed}
 	canResume = !options.DryRun
 	for _, path := range options.Input.Files {
 		if path == "-" {

@@ -153,7 +153,7 @@ func (s *sender) flush(ctx context.Context) error {
 
 // call sends parts of one kind.
 func (s *sender) call(ctx context.Context, request []*part) ([]*typev1.MoveResult, error) {
-	options := &typev1.MoveOptions{Update: s.options.Update, ValidateOnly: s.pass == passSurvey, Widen: widened(s.options.Input.Allowed)}
+	options := &typev1.MoveOptions{Update: s.options.Update, Revive: s.options.Revive, ValidateOnly: s.pass == passSurvey, Widen: widened(s.options.Input.Allowed)}
 	switch request[0].family.root.Kind {
 	case movefile.KindUser:
 		areSessionsKnown := s.intake.findings.report.Records[movefile.KindSession] > 0
@@ -223,7 +223,11 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 	if s.pass == passQuotes {
 		return
 	}
-	s.count(f.root.Kind, outcomeOf(outcome))
+	if isDeleted(result) {
+		s.count(f.root.Kind, Deleted)
+	} else {
+		s.count(f.root.Kind, outcomeOf(outcome))
+	}
 	s.reached(f)
 }
 
@@ -251,6 +255,14 @@ func outcomeOf(outcome typev1.MoveOutcome) Outcome {
 	return Refused
 }
 
+// reasonDeleted is the reason of a service for refusing what was deleted.
+const reasonDeleted = "DELETED"
+
+func isDeleted(result *typev1.MoveResult) bool {
+	problems := result.GetProblems()
+	return len(problems) == 1 && problems[0].GetReason() == reasonDeleted
+}
+
 // isOwnerComing reports whether a dry run refuses content only because its owner is not stored yet,
 // who is in the files.
 func (s *sender) isOwnerComing(result *typev1.MoveResult) bool {
@@ -261,7 +273,9 @@ func (s *sender) isOwnerComing(result *typev1.MoveResult) bool {
 
 // refuse keeps the reason why a service refused a part, or something in it.
 func (s *sender) refuse(p *part, problem *typev1.MoveProblem) {
-	s.result.RefusalCount++
+	if problem.GetReason() != reasonDeleted {
+		s.result.RefusalCount++
+	}
 	at := p.family.at
 	name, rest, _ := strings.Cut(problem.GetField(), "[")
 	index, _, _ := strings.Cut(rest, "]")

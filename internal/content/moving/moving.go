@@ -116,6 +116,8 @@ func (u *unit[P]) refuse(reason, message string) {
 	u.result.Problems = []*typev1.MoveProblem{{Reason: reason, Message: message}}
 }
 
+func (u *unit[P]) refuseDeleted() { u.refuse("DELETED", "the content was deleted here") }
+
 func (u *unit[P]) leaveOut(field, reason, message string) {
 	if len(u.result.GetProblems()) < maxProblems {
 		u.result.Problems = append(u.result.Problems, &typev1.MoveProblem{Field: field, Reason: reason, Message: message})
@@ -173,7 +175,7 @@ func (m *Mover[P, C]) MoveIn(
 
 // moveRun moves in records with different old identifiers.
 func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, records []*Record[P, C], units []*unit[P]) error {
-	located, err := m.locate(ctx, records, units)
+	located, revived, err := m.locate(ctx, options, records, units)
 	if err != nil {
 		return err
 	}
@@ -190,6 +192,9 @@ func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, 
 	if !options.GetValidateOnly() {
 		if err := m.Kind.Aliases.Add(ctx, located); err != nil {
 			return conflict(err)
+		}
+		if err := m.Kind.Aliases.Revive(ctx, revived); err != nil {
+			return err
 		}
 	}
 	fresh, stored := split(units)

@@ -178,6 +178,9 @@ type MoveOptions struct {
 	Update bool `protobuf:"varint,1,opt,name=update,proto3" json:"update,omitempty"`
 	// Stores nothing. The results are those that the call would have.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Brings back what was deleted here. Without it, such a record is refused for good (DELETED). For as
+	// long as followers of changes are shown the deletion, nothing brings it back.
+	Revive bool `protobuf:"varint,4,opt,name=revive,proto3" json:"revive,omitempty"`
 	// The limits that records may exceed, up to the rules of their fields.
 	Widen         []Limit `protobuf:"varint,3,rep,packed,name=widen,proto3,enum=waybook.type.v1.Limit" json:"widen,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -224,6 +227,13 @@ func (x *MoveOptions) GetUpdate() bool {
 func (x *MoveOptions) GetValidateOnly() bool {
 	if x != nil {
 		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *MoveOptions) GetRevive() bool {
+	if x != nil {
+		return x.Revive
 	}
 	return false
 }
@@ -641,7 +651,7 @@ type MoveProblem struct {
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// A stable reason. Of a record: INVALID_PARAMETER, USER_NOT_FOUND (the owner),
 	// OWNER_CHANGED (the content was moved in for another owner), ID_TAKEN (other content has
-	// the identifier), DELETED (the content was deleted here, within the last week), VOTE_CHANGED (an
+	// the identifier), DELETED (the content was deleted here; see MoveOptions.revive), VOTE_CHANGED (an
 	// entry has a vote with another number of choices), REPEATED (an earlier record of the
 	// request has the same old identifier). Of a photo or comment:
 	// ID_TAKEN (it is under other content), REPEATED.
@@ -707,10 +717,11 @@ var File_waybook_type_v1_moving_proto protoreflect.FileDescriptor
 
 const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/type/v1/moving.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\x01\n" +
+	"\x1cwaybook/type/v1/moving.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa3\x01\n" +
 	"\vMoveOptions\x12\x16\n" +
 	"\x06update\x18\x01 \x01(\bR\x06update\x12#\n" +
-	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12?\n" +
+	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12\x16\n" +
+	"\x06revive\x18\x04 \x01(\bR\x06revive\x12?\n" +
 	"\x05widen\x18\x03 \x03(\x0e2\x16.waybook.type.v1.LimitB\x11\xbaH\x0e\x92\x01\v\x10\n" +
 	"\"\a\x82\x01\x04\x10\x01 \x00R\x05widen\"\xb9\x02\n" +
 	"\fMovedComment\x12 \n" +
