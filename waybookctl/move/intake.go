@@ -275,7 +275,10 @@ func (in *intake) resolve(ctx context.Context) error {
 			return err
 		}
 		err = resolve(items, isKnown, func(found match, fault movefile.Fault) error {
-			fault.IsAllowed = fault.Allow != "" && in.input.Allowed.Has(fault.Allow)
+			fault.IsAllowed = in.input.Allowed.Has(fault.Allow)
+			if !fault.IsAllowed && found.kind.IsPart() && in.input.Allowed.Has(movefile.BadParts) {
+				fault.Allow, fault.IsAllowed = movefile.BadParts, true
+			}
 			return in.findings.add(found.kind, found.of, found.at, fault)
 		})
 		if err != nil {

@@ -36,6 +36,8 @@ const (
 	doneAlone     = "left out alone"
 	doneReference = "left out the reference"
 	doneReplaced  = "replaced characters by U+FFFD"
+	doneDefault   = "replaced by a default, or left out"
+	donePassword  = "left out the password"
 	doneKept      = "kept"
 )
 
@@ -46,6 +48,12 @@ func doneAbout(fault movefile.Fault) string {
 		return doneNothing
 	case !fault.IsAllowed:
 		return doneLeftOut
+	case fault.Allow == movefile.BadParts:
+		return doneAlone
+	case fault.Allow == movefile.OddValues, fault.Allow == movefile.BadTimes:
+		return doneDefault
+	case fault.Allow == movefile.OtherPasswords:
+		return donePassword
 	case fault.Class == movefile.Dangling && (fault.Field == "quoted_id" || fault.Field == "author_id"):
 		return doneReference
 	case fault.Class == movefile.Duplicate, fault.Class == movefile.Dangling:

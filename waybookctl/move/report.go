@@ -168,7 +168,7 @@ func (f *findings) add(kind movefile.Kind, id movefile.ID, at movefile.Position,
 	switch {
 	case !fault.IsAllowed:
 		f.marks[at] = refused
-	case fault.Class == movefile.Duplicate && f.marks[at] != refused:
+	case doneAbout(fault) == doneAlone && f.marks[at] != refused && (fault.Class != movefile.Dangling || fault.Allow == movefile.BadParts || fault.Field == "choice"):
 		f.marks[at] = dropped
 	case fault.Class == movefile.Dangling && kind == movefile.KindEntry && f.marks[at] == 0:
 		f.marks[at] = unquoted

@@ -46,6 +46,15 @@ func Kinds() (kinds []Kind) {
 	return kinds
 }
 
+// IsPart reports whether records of a kind hang on others, and can be left out alone.
+func (k Kind) IsPart() bool {
+	switch k {
+	case KindSession, KindReward, KindPhoto, KindComment, KindBallot, KindRecommendation:
+		return true
+	}
+	return false
+}
+
 // Record is what one line holds: one of the types below, by pointer.
 //
 // The tag `move` of a field names its rule, and whether it is required; `doc` explains it.
