@@ -24,7 +24,7 @@ func TestWhatOldServicesHaveMovesInUnderItsAllowance(t *testing.T) {
 		"a score":      {"odd-values", []string{strings.Replace(first, `"lat"`, `"score":-5,"lat"`, 1)}, of, []string{"<score>0<"}},
 		"a date":       {"bad-times", []string{strings.Replace(first, `1204679251`, `"0000-00-00 00:00:00"`, 1)}, of, []string{"<year>1970<"}},
 		"a photo":      {"bad-parts", []string{first, picture, `{"kind":"photo","id":4,"album_id":1,"url":"b.jpg","size":3}`}, of, []string{"a.jpg"}},
-		"a comment":    {"bad-parts", []string{first, `{"kind":"comment","id":4,"album_id":1,"author_id":7,"text":"hi"}`}, of, []string{">first<"}},
+		"a comment":    {"bad-parts", []string{first, `{"kind":"comment","id":4,"album_id":1,"author_id":7,"text":"hi","create_time":1,"mood":1}`}, of, []string{">first<"}},
 		"an old reply": {"odd-values", []string{first, `{"kind":"comment","id":4,"album_id":1,"author_id":7,"text":"hi","create_time":1,"reply":"","reply_time":2}`}, of, []string{">hi<"}},
 		"a session":    {"bad-parts", []string{first, `{"kind":"session","user_id":7,"idrand":"short"}`}, of, []string{">first<"}},
 		"a password":   {"other-passwords", []string{first}, of, []string{">first<"}},

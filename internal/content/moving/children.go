@@ -272,6 +272,8 @@ func (c *children[P, C]) differs(u *unit[P]) bool {
 	return d.isLatest || len(d.missing)+len(d.changed)+len(d.gone) > 0
 }
 
+func (c *children[P, C]) isAfterContent() bool { return false }
+
 func (c *children[P, C]) report(u *unit[P], to *typev1.MoveRemoved) {
 	*c.removed(to) = int32(len(c.differences[u].gone)) // #nosec G115 -- a record has few
 }

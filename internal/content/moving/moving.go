@@ -58,7 +58,7 @@ type Content[P any] struct {
 	// Identify gives content its identifier and its request key.
 	Identify func(document *P, id int64, requestKey string)
 	// IsSame reports whether two documents have the same content, apart from their numbers. Take
-	// gives a stored one the content of another. Fits, unless nil, reports whether it can.
+	// gives a stored one the content of another. Fits, unless nil, reports whether it gives the vote, too.
 	IsSame func(stored, from *P) bool
 	Take   func(stored, from *P)
 	Fits   func(stored, from *P) bool
@@ -105,6 +105,8 @@ type unit[P any] struct {
 	document, stored *P
 	// isKnown says that an alias was there before, and perhaps parts of the content.
 	isKnown, isComplete, continues bool
+	// keepsVote says that the stored vote stays, with its ballots.
+	keepsVote bool
 }
 
 func (u *unit[P]) isOpen() bool {
@@ -139,6 +141,8 @@ type part[P any] interface {
 	differs(u *unit[P]) bool
 	// report writes how many things apply removes.
 	report(u *unit[P], to *typev1.MoveRemoved)
+	// isAfterContent reports whether apply needs the content of the record.
+	isAfterContent() bool
 	// apply makes what is stored equal to the record.
 	apply(ctx context.Context, u *unit[P]) error
 }
@@ -235,6 +239,7 @@ func (m *Mover[P, C]) parts(records []*Record[P, C], units []*unit[P]) []part[P]
 	var cast *ballots[P]
 	if m.Ballots != nil {
 		cast = newBallots(m.Ballots, func(r *typev1.MoveRemoved) *int32 { return &r.Ballots })
+		cast.areVotes = true
 		parts = append(parts, cast)
 	}
 	for _, u := range units {
@@ -322,6 +327,7 @@ func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions
 	var unchanged []int64
 	for _, u := range stored {
 		u.result.Id = u.id
+		u.keepsVote = m.Content.Fits != nil && !m.Content.Fits(u.stored, u.document)
 		isSame := m.Content.IsSame(u.stored, u.document)
 		partsDiffer := slices.ContainsFunc(parts, func(p part[P]) bool { return p.differs(u) })
 		isCompleted := !partsDiffer && m.Content.Completes != nil && m.Content.Completes(u.stored, u.document)
@@ -333,35 +339,51 @@ func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions
 		case !options.GetUpdate() && !isCompleted:
 			u.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT
 			continue
-		case m.Content.Fits != nil && !m.Content.Fits(u.stored, u.document):
-			u.refuse("VOTE_CHANGED", "the entry has a vote with another number of choices")
-			continue
 		}
 		u.result.Outcome, u.result.Removed = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED, &typev1.MoveRemoved{}
 		for _, p := range parts {
 			p.report(u, u.result.Removed)
 		}
+		if u.keepsVote {
+			u.leaveOut("vote", "VOTE_CHANGED", "the vote has fewer choices than the one that is stored, which stays")
+		}
 		if options.GetValidateOnly() {
 			continue
 		}
-		for _, p := range parts {
-			if err := p.apply(ctx, u); err != nil {
-				return err
-			}
-		}
-		if isSame {
-			continue
-		}
-		_, err := m.Kind.Update(ctx, u.id, func(stored *P) error {
-			m.Content.Take(stored, u.document)
-			return nil
-		})
-		if err != nil {
+		if err := m.change(ctx, u, parts, isSame); err != nil {
 			return err
 		}
 	}
 	// What belongs to it was stored before.
 	return m.Kind.Confirm(ctx, unchanged)
+}
+
+// change makes stored content equal to its record: what belongs to it first, except ballots, whose
+// choices must be there, and whose counting writes the content again.
+func (m *Mover[P, C]) change(ctx context.Context, u *unit[P], parts []part[P], isSame bool) error {
+	for _, p := range parts {
+		if !p.isAfterContent() {
+			if err := p.apply(ctx, u); err != nil {
+				return err
+			}
+		}
+	}
+	if !isSame {
+		if _, err := m.Kind.Update(ctx, u.id, func(stored *P) error {
+			m.Content.Take(stored, u.document)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	for _, p := range parts {
+		if p.isAfterContent() {
+			if err := p.apply(ctx, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // conflict reports that another call moves the same content in or removes it.

@@ -651,9 +651,9 @@ type MoveProblem struct {
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// A stable reason. Of a record: INVALID_PARAMETER, USER_NOT_FOUND (the owner),
 	// OWNER_CHANGED (the content was moved in for another owner), ID_TAKEN (other content has
-	// the identifier), DELETED (the content was deleted here; see MoveOptions.revive), VOTE_CHANGED (an
-	// entry has a vote with another number of choices), REPEATED (an earlier record of the
-	// request has the same old identifier). Of a photo or comment:
+	// the identifier), DELETED (the content was deleted here; see MoveOptions.revive), REPEATED (an earlier record of the
+	// request has the same old identifier). Of a vote: VOTE_CHANGED (it has fewer choices than the one
+	// that is stored, which stays; the rest is updated). Of a photo or comment:
 	// ID_TAKEN (it is under other content), REPEATED.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Description for people.
