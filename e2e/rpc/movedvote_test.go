@@ -4,6 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -49,6 +52,36 @@ func TestAChangedVoteIsTakenOverByAnUpdate(t *testing.T) {
 		}
 		if shown := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 1}))(t); shown.GetBlog().GetTitle() != "新標題" {
 			t.Error(shown)
+		}
+		p.check()
+	})
+}
+
+// An import refuses an update that removes too much, by these numbers.
+func TestAnUpdateReportsWhatItRemoves(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		author, voter, other := p.newUser("author"), p.newUser("voter"), p.newUser("other")
+		move := func(options *typev1.MoveOptions, record *blogv1.MovedBlog) *typev1.MoveResult {
+			return must(p.blog.MoveInBlogs(t.Context(), &blogv1.MoveInBlogsRequest{Options: options, Blogs: []*blogv1.MovedBlog{record}}))(t).GetResults()[0]
+		}
+		move(nil, fullBlog("1", author, 100, voter, other))
+		less := fullBlog("1", author, 100, voter)
+		less.Comments = less.Comments[:1]
+		want := &typev1.MoveRemoved{Comments: 2, Ballots: 1, Recommendations: 1}
+		for _, options := range []*typev1.MoveOptions{{Update: true, ValidateOnly: true}, updating} {
+			if got := move(options, less).GetRemoved(); !proto.Equal(got, want) {
+				t.Errorf("%v: removed are %v, want %v", options, got, want)
+			}
+		}
+		if again := move(updating, less); again.GetRemoved() != nil || again.GetOutcome() != unchanged {
+			t.Errorf("again: %v", again)
+		}
+		ann := movedAnn("8743b52063cd84097a65d1633f5c74f5")
+		p.moveIn(nil, ann)
+		ann.Sessions = &accountv1.MovedSessions{}
+		results := must(p.account.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Options: updating, Users: []*accountv1.MovedUser{ann}}))(t).GetResults()
+		if results[0].GetRemoved().GetSessions() != 1 {
+			t.Errorf("without the session: %v", results)
 		}
 		p.check()
 	})
