@@ -102,7 +102,7 @@ func TestAParentWithABadRecordIsLeftOutAsAWhole(t *testing.T) {
 		"another user": strings.Replace(first, `"owner_id":7`, `"owner_id":8`, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := small(t, anna, second, picture, bad, first)
+			file := small(t, ended([]string{anna, second, picture, bad, first})...)
 			waybook := startOn(t, t.TempDir())
 			old := oldService{files: []string{file}}
 			without := slices.DeleteFunc(old.importInto(waybook, filepath.Join(t.TempDir(), "journal")), func(s string) bool {

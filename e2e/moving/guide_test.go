@@ -73,6 +73,35 @@ func TestTheGuideOfAnEveningWorks(t *testing.T) {
 	}
 }
 
+// An export that fails leaves half of a file.
+func TestTheGuideStopsWhenAnExportFails(t *testing.T) {
+	examples.Need(t, "bash")
+	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for name, script := range map[string]string{
+		"mysql": "echo '{\"kind\":\"user\",\"id\":7,\"name\":\"Anna\"}'; exit 1", "waybookctl": "touch imported",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil { // #nosec G306 -- a program
+			t.Fatal(err)
+		}
+	}
+	var script strings.Builder
+	for _, block := range blocks {
+		if block.Language == "sh" && (script.Len() == 0 || strings.Contains(block.Text, "> new.ndjson")) {
+			script.WriteString(block.Text)
+		}
+	}
+	shell := exec.CommandContext(t.Context(), "bash")
+	shell.Dir, shell.Env, shell.Stdin = folder, append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH")), strings.NewReader(script.String())
+	output, err := shell.CombinedOutput()
+	if _, found := os.Stat(filepath.Join(folder, "imported")); err == nil || found == nil {
+		t.Errorf("the guide goes on after an export that failed: %v\n%s", err, output)
+	}
+}
+
 func testFile(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testdata", name))
@@ -89,6 +118,10 @@ func guideContent() oldserver.Content {
 		return moment
 	}
 	traveller, sea := oldserver.Person{Name: "小旅人 & co.", Icon: "icons/7.gif"}, oldserver.Person{Name: "阿海"}
+	var many []oldserver.Comment
+	for n := 101; n <= 140; n++ {
+		many = append(many, oldserver.Comment{At: at("2009-01-02 08:00:00"), By: sea, Text: "comment " + strconv.Itoa(n)})
+	}
 	return oldserver.Content{
 		Albums: map[int64]*oldserver.Place{
 			5: {
@@ -99,7 +132,7 @@ func guideContent() oldserver.Content {
 					{At: at("2008-03-07 10:00:00"), By: oldserver.Person{Name: "路人"}, Text: "me too"},
 				},
 			},
-			12: {Title: "貓 & 狗", Category: 8, Lat: 25.04, Lng: 121.51, Owner: traveller, Updated: at("2009-01-01 08:00:00")},
+			12: {Title: "貓 & 狗", Category: 8, Lat: 25.04, Lng: 121.51, Owner: traveller, Updated: at("2009-01-01 08:00:00"), Comments: many},
 		},
 		Landmarks: map[int64]*oldserver.Place{3: {
 			Title: "中正紀念堂", Category: 4, Lat: 25.0346, Lng: 121.5218, Owner: sea, Updated: at("2007-01-01 00:00:00"),

@@ -120,7 +120,7 @@ func writeFile(path, compression string, count int, nth func(int) []movefile.Rec
 			}
 		}
 	}
-	return errors.Join(buffered.Flush(), finish())
+	return errors.Join(out.End(), buffered.Flush(), finish())
 }
 
 // service makes the records.

@@ -25,12 +25,14 @@ const onePerson = `{"kind":"user","id":7,"name":"安","icon_url":"a.jpg","email"
 {"kind":"landmark","id":9,"owner_id":7,"name":"a landmark","category":3,"lat":24.5,"lng":120.5,"create_time":"2010-03-02T03:04:05Z","update_time":"2010-03-02T03:04:05Z"}
 {"kind":"photo","id":1,"landmark_id":9,"url":"l/1.jpg"}
 {"kind":"comment","id":2,"landmark_id":9,"author_id":7,"text":"on a landmark","create_time":"2010-03-05T03:04:05Z"}
+{"kind":"end","user":1,"reward":2,"album":2,"entry":2,"landmark":1,"photo":3,"comment":4}
 `
 
 const anotherPerson = `{"kind":"user","id":8,"name":"Bob","email":"bob@example.com","password_hash":"8743b52063cd84097a65d1633f5c74f5"}
 {"kind":"session","user_id":8,"idrand":"abababababababababababababababab"}
 {"kind":"album","id":13,"owner_id":8,"title":"of another","category":2,"lat":25,"lng":121,"create_time":"2010-01-02T03:04:05Z"}
 {"kind":"comment","id":7,"album_id":13,"author_id":7,"text":"in an album of another","create_time":"2010-01-04T04:04:05Z"}
+{"kind":"end","user":1,"session":1,"album":1,"comment":1}
 `
 
 func sortedLines(text string) []string {

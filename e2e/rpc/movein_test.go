@@ -261,17 +261,28 @@ func TestRecordsAreRefusedOneByOne(t *testing.T) {
 	p.check()
 }
 
-func TestDeletedContentIsNotMovedInAgainUntilTheDeletionIsForgotten(t *testing.T) {
+func TestDeletedContentIsMovedInAgainOnlyByIntent(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		a := p.newUser("a")
-		expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
-		must(p.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: 1}))(t)
-		expectProblem(t, p.moveAlbums(nil, fullAlbum("1", a, 100))[0], "", "DELETED")
+		albums := []*albumv1.MovedAlbum{fullAlbum("1", a, 100), fullAlbum("one", a, 200)}
+		results := p.moveAlbums(nil, albums...)
+		expectOutcomes(t, results, created, created)
+		for _, each := range results {
+			must(p.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: each.GetId()}))(t)
+		}
+		// The deletion is kept for a nanosecond, and no source draws such identifiers.
+		for _, passes := range []time.Duration{0, time.Minute, 10 * time.Minute, 90 * 24 * time.Hour} {
+			for _, options := range []*typev1.MoveOptions{nil, updating, {ValidateOnly: true}} {
+				for _, result := range p.moveAlbums(options, albums...) {
+					expectProblem(t, result, "", "DELETED")
+				}
+			}
+			p.store.clock.advance(passes)
+			p.sweep()
+		}
+		expectOutcomes(t, p.moveAlbums(&typev1.MoveOptions{Revive: true}, albums...), created, created)
 		p.sweep()
-		expectProblem(t, p.moveAlbums(nil, fullAlbum("1", a, 100))[0], "", "DELETED")
-		p.store.clock.advance(10 * time.Minute) // no source draws 1, and a deletion is kept for a nanosecond
-		p.sweep()
-		expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
+		expectOutcomes(t, p.moveAlbums(nil, albums...), unchanged, unchanged)
 		p.check()
 	})
 }

@@ -155,7 +155,7 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
 	})
 }
 
-func TestADeletedUserIsNotMovedInAgainUntilTheDeletionIsForgotten(t *testing.T) {
+func TestADeletedUserIsMovedInAgainOnlyByIntent(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		ann := movedAnn("8743b52063cd84097a65d1633f5c74f5")
 		expectRefusal := func() {
@@ -174,10 +174,17 @@ func TestADeletedUserIsNotMovedInAgainUntilTheDeletionIsForgotten(t *testing.T) 
 		expectRefusal()
 		p.store.clock.advance(10 * time.Minute) // no source draws 123456, and a deletion is kept for a nanosecond
 		p.sweep()
-		if outcomes := p.moveIn(nil, ann); outcomes[0] != created {
-			t.Errorf("after the deletion was forgotten: %v", outcomes)
+		for range 2 { // the deletion is forgotten, and stays
+			p.store.clock.advance(90 * 24 * time.Hour)
+			p.sweep()
+			expectRefusal()
 		}
-		p.sweep()
+		for n, want := range []typev1.MoveOutcome{created, unchanged} {
+			if outcomes := p.moveIn(&typev1.MoveOptions{Revive: n == 0}, ann); outcomes[0] != want {
+				t.Errorf("revived: %v, want %v", outcomes, want)
+			}
+			p.sweep()
+		}
 		must(p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)}))(t)
 	})
 }

@@ -116,7 +116,7 @@ func (k *Kind[P]) oldIDs(ctx context.Context, ids []int64) (map[int64]string, er
 // began under the others. It forgets old deletions.
 func (k *Kind[P]) Sweep(ctx context.Context) error {
 	failed := []error{k.Documents.Sweep(ctx, k.kept, func(ctx context.Context, id int64) error {
-		var failed []error
+		failed := []error{k.Aliases.Bury(ctx, id)}
 		for _, each := range k.attached {
 			failed = append(failed, each.RemoveAll(ctx, id))
 		}

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -19,8 +20,8 @@ const maxMoveTries = 16
 // moveIn is one call of MoveInUsers.
 type moveIn struct {
 	*Server
-	isUpdate, isDry bool
-	now             time.Time
+	isUpdate, isDry, isRevival bool
+	now                        time.Time
 }
 
 // incoming is a record that is not refused.
@@ -34,7 +35,7 @@ type incoming struct {
 // MoveInUsers stores users of an old service. It stores each user before the user's
 // sessions and rewards, so a repeated call finds what is missing.
 func (s *Server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsersRequest) (*accountv1.MoveInUsersResponse, error) {
-	m := &moveIn{Server: s, isUpdate: request.GetOptions().GetUpdate(), isDry: request.GetOptions().GetValidateOnly(), now: s.now()}
+	m := &moveIn{Server: s, isUpdate: request.GetOptions().GetUpdate(), isDry: request.GetOptions().GetValidateOnly(), isRevival: request.GetOptions().GetRevive(), now: s.now()}
 	reply := &accountv1.MoveInUsersResponse{}
 	open, isRepeated := make([]*incoming, 0, len(request.GetUsers())), make(map[int64]bool)
 	for _, record := range request.GetUsers() {
@@ -55,6 +56,10 @@ func (s *Server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsers
 		result.Id = record.GetUserId()
 		open = append(open, &incoming{record: record, result: result})
 	}
+	open, buried, err := m.refuseBuried(ctx, open)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.storeUsers(ctx, open); err != nil {
 		return nil, err
 	}
@@ -62,6 +67,13 @@ func (s *Server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsers
 	for _, each := range open {
 		if each.isIn() {
 			accepted = append(accepted, each)
+		} else {
+			buried = slices.DeleteFunc(buried, func(oldID string) bool { return oldID == decimal(each.record.GetUserId()) })
+		}
+	}
+	if !m.isDry {
+		if err := m.moved.Revive(ctx, buried); err != nil {
+			return nil, err
 		}
 	}
 	if err := m.storeSessions(ctx, accepted); err != nil {
@@ -85,6 +97,34 @@ func (m *moveIn) noteAdded(to *incoming) {
 	if m.isUpdate {
 		to.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
 	}
+}
+
+// refuseBuried refuses the users who were moved in and deleted, unless the call brings them back. It
+// returns the others, and whom it brings back.
+func (m *moveIn) refuseBuried(ctx context.Context, open []*incoming) (others []*incoming, buried []string, err error) {
+	oldIDs := make([]string, len(open))
+	for i, each := range open {
+		oldIDs[i] = decimal(each.record.GetUserId())
+	}
+	_, gone, err := m.moved.OfManyOrGone(ctx, oldIDs)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, each := range open {
+		if gone[oldIDs[i]] && !m.isRevival {
+			refuseDeleted(each.result)
+			continue
+		}
+		others = append(others, each)
+		if gone[oldIDs[i]] {
+			buried = append(buried, oldIDs[i])
+		}
+	}
+	return others, buried, nil
+}
+
+func refuseDeleted(result *typev1.MoveResult) {
+	refuse(result, &typev1.MoveProblem{Field: "user_id", Reason: "DELETED", Message: "the user was deleted here"})
 }
 
 func refuse(result *typev1.MoveResult, problems ...*typev1.MoveProblem) {
@@ -119,7 +159,7 @@ func (m *moveIn) storeUsers(ctx context.Context, open []*incoming) error {
 		for _, each := range open {
 			before, exists := stored[each.record.GetUserId()]
 			if gone[each.record.GetUserId()] {
-				refuse(each.result, &typev1.MoveProblem{Field: "user_id", Reason: "DELETED", Message: "the user was deleted here"})
+				refuseDeleted(each.result)
 				continue
 			}
 			if !exists {

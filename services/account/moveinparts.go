@@ -214,6 +214,10 @@ func (m *moveIn) closeOthers(ctx context.Context, of *incoming, given map[string
 				continue
 			}
 			m.noteAdded(of)
+			if of.result.Removed == nil {
+				of.result.Removed = &typev1.MoveRemoved{}
+			}
+			of.result.Removed.Sessions++
 			if m.isDry {
 				continue
 			}

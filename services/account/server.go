@@ -8,11 +8,13 @@ import (
 	"flag"
 	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -73,10 +75,12 @@ type Server struct {
 	devices      *devices
 	applications *docstore.Collection[string, application]
 	signatures   *verifier
-	changes      *changes.Feed[user, accountv1.UserChange]
-	ids          *id.Source
-	validator    protovalidate.Validator
-	now          func() time.Time
+	// moved are the deleted users who were moved in.
+	moved     *aliases.Aliases
+	changes   *changes.Feed[user, accountv1.UserChange]
+	ids       *id.Source
+	validator protovalidate.Validator
+	now       func() time.Time
 	// kept is how long a deletion is shown to followers.
 	kept        time.Duration
 	life        SessionLife
@@ -119,8 +123,12 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
+	moved, err := aliases.Open(ctx, deps.Store, "user_aliases")
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
-		store: deps.Store,
+		store: deps.Store, moved: moved,
 		users: users, sessions: sessions, rewards: rewards,
 		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: &turns{}},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
@@ -157,9 +165,21 @@ func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(
 		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.devices.stored, now),
 		removeExpired(ctx, s.signatures.used, now), removeExpired(ctx, s.daily.days, now),
-		s.users.Sweep(ctx, s.kept, s.deleteBelongings), s.applications.Sweep(ctx, s.kept, nil),
+		s.users.Sweep(ctx, s.kept, func(ctx context.Context, userID int64) error {
+			return errors.Join(s.bury(ctx, userID), s.deleteBelongings(ctx, userID))
+		}), s.applications.Sweep(ctx, s.kept, nil),
 	)
 }
+
+// bury notes that a user who was moved in was deleted, so that no later import brings the user back.
+func (s *Server) bury(ctx context.Context, userID int64) error {
+	if userID >= id.Lowest {
+		return nil
+	}
+	return s.moved.BuryAs(ctx, decimal(userID), userID)
+}
+
+func decimal(userID int64) string { return strconv.FormatInt(userID, 10) }
 
 // expiring is a document that expires.
 type expiring interface {

@@ -29,7 +29,7 @@ func (s *Server) newMover() *moving.Mover[blog, noPhoto] {
 				quoting.ReplyBlogID = from.ReplyBlogID
 				return stored.ReplyBlogID == 0 && hasMoved(&quoting, from)
 			},
-			Fits:    func(stored, from *blog) bool { return len(votesOf(stored)) == len(votesOf(from)) },
+			Fits:    func(stored, from *blog) bool { return len(votesOf(stored)) <= len(votesOf(from)) },
 			PlaceOf: func(authorID int64, _ string) id.Place { return id.PlaceOf(authorID) },
 		},
 		Ballots: s.ballots,
@@ -181,7 +181,8 @@ func hasMovedVote(stored, from *vote) bool {
 	return true
 }
 
-// takeMoved gives a stored entry the content of one that is moved in, whose vote has as many choices.
+// takeMoved gives a stored entry the content of one that is moved in. A vote with fewer choices stays as it
+// is stored, because ballots name choices by their position.
 func takeMoved(stored, from *blog) {
 	stored.Type, stored.Lat, stored.Lng = from.Type, from.Lat, from.Lng
 	stored.Cell = nearby.CellOf(stored.Lat, stored.Lng)
@@ -189,11 +190,17 @@ func takeMoved(stored, from *blog) {
 	stored.Weather, stored.ReplyBlogID, stored.ReplyOldID = from.Weather, from.ReplyBlogID, from.ReplyOldID
 	stored.ZoomLevel, stored.MapType, stored.Reward = from.ZoomLevel, from.MapType, from.Reward
 	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
-	if stored.Vote == nil {
+	if from.Vote == nil || len(votesOf(stored)) > len(votesOf(from)) {
 		return
 	}
+	if stored.Vote == nil {
+		stored.Vote = &vote{}
+	}
 	stored.Vote.Description = from.Vote.Description
-	for i := range stored.Vote.Choices {
+	for i := range from.Vote.Choices {
+		if i == len(stored.Vote.Choices) {
+			stored.Vote.Choices = append(stored.Vote.Choices, choice{})
+		}
 		stored.Vote.Choices[i].Description = from.Vote.Choices[i].Description
 		stored.Vote.Choices[i].UnnamedVotes = from.Vote.Choices[i].UnnamedVotes
 	}

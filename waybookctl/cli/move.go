@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/move"
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -27,6 +28,7 @@ type moveFiles struct {
 	Files    []string `arg:"" name:"file" help:"Files to read: NDJSON, plain or compressed by gzip or zstd; - for standard input."`
 	Allow    []string `placeholder:"ALLOWANCE" help:"What the old service allowed and Waybook does not: ${allowances}."`
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
+	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON. It holds texts of the files."`
 	TempDir  string   `name:"temp-dir" placeholder:"DIRECTORY" help:"Where temporary files are, as large as the unpacked input; the system's directory by default."`
 }
 
@@ -54,6 +56,9 @@ func (f *moveFiles) input(in io.Reader) (input move.Input, remove func() error, 
 			return input, nil, usageError(path + " is named twice")
 		}
 		seen[filepath.Clean(path)] = true
+	}
+	if f.Problems != "" {
+		input.SaveProblems = func(write func(io.Writer) error) error { return atomicfile.Write(f.Problems, 0o600, write) }
 	}
 	if input.Folder, err = os.MkdirTemp(f.TempDir, "waybook-move-"); err != nil {
 		return input, nil, err
@@ -84,6 +89,7 @@ func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, 
 	if err != nil {
 		return err
 	}
+	warnOfNoEnd(out, found)
 	if err := printReport(out, found); err != nil {
 		return err
 	}
@@ -91,6 +97,13 @@ func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, 
 		return refusedError(fmt.Sprintf("%d problems: correct the files, or allow what the old service allowed", count))
 	}
 	return nil
+}
+
+// warnOfNoEnd warns of files that may have been cut off.
+func warnOfNoEnd(out *output.Printer, report *move.Report) {
+	if !report.HasEnd() {
+		out.Note("warning: %s", move.NoEnd)
+	}
 }
 
 // printReport prints what the files hold and what is wrong.

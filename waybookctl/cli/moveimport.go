@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"github.com/waybook/waybook/internal/pause"
@@ -18,10 +16,13 @@ import (
 type moveImport struct {
 	moveFiles `embed:""`
 
-	Update  bool   `help:"Change what is stored and differs from the files."`
-	DryRun  bool   `help:"Change nothing, and report what would be done."`
-	Workers int    `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
-	Journal string `default:"waybook-move" placeholder:"DIRECTORY" help:"Directory of the sorted records and the journal of an import, which an import that ended early goes on with; ${default} by default. It is removed at the end."`
+	Update     bool    `help:"Change what is stored and differs from the files."`
+	MaxRemoved float64 `default:"0.05" placeholder:"SHARE" help:"Share of the photos, comments, ballots and recommendations that --update may remove, each by itself, from 0 to 1; ${default} by default. Above it, nothing is changed."`
+	Revive     bool    `help:"Bring back what was deleted in Waybook. Otherwise, it stays deleted, and is listed."`
+	DryRun     bool    `help:"Change nothing, and report what would be done."`
+	Yes        bool    `help:"Import files without an end record."`
+	Workers    int     `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
+	Journal    string  `default:"waybook-move" placeholder:"DIRECTORY" help:"Directory of the sorted records and the journal of an import, which an import that ended early goes on with; ${default} by default. It is removed at the end."`
 }
 
 // Help returns the detailed help.
@@ -33,32 +34,50 @@ as a whole, and the exit status is 4.
 Identifiers of the old service stay good: users keep them, and everything else can be read by them. To resume an
 interrupted import, run it again. It goes on where it ended, if the files and the flags are the same. What is stored
 already is unchanged. If it differs from the files, it stays as it is and is counted, unless --update changes it.
---update also removes photos, comments, ballots and recommendations that were moved in and are not in the files any more.
-It deletes no user, album, entry or landmark.
+--update also removes photos, comments, ballots and recommendations that were moved in and are not in the files any more,
+and closes such sessions. It deletes no user, album, entry or landmark. It counts first what it would remove; if that is
+more than --max-removed, it changes nothing.
 
-The journal's directory holds copies of the records, passwords included; only you can read it.`
+A user, an album, an entry or a landmark that was moved in and deleted in Waybook stays deleted, and is listed. --revive
+brings it back, with the photos and comments of the files, once followers of changes are no longer shown the deletion:
+after a week, or as -changes-kept of the services says.
+
+An end record says how many records the export wrote. Files with other numbers, and empty ones, are not imported.
+Without an end record, nobody knows whether the files are whole: the command asks, and --yes is the answer.
+
+The journal's directory holds copies of the records, passwords included; only you can read it. One import uses it at a
+time. Two imports with two journals are safe: everything is stored once.`
 }
 
 // Run imports the files.
-func (c *moveImport) Run(ctx context.Context, call *services, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
-	if c.Workers < 1 || c.Workers > 64 {
-		return usageError("--workers must be from 1 to 64")
+func (c *moveImport) Run(ctx context.Context, call *services, connection *Connection, from secrets, out *output.Printer, report progress.Reporter) (err error) {
+	if c.Workers < 1 || c.Workers > 64 || !(c.MaxRemoved >= 0 && c.MaxRemoved <= 1) {
+		return usageError("--workers must be from 1 to 64, --max-removed from 0 to 1")
 	}
-	input, remove, err := c.input(in)
+	input, remove, err := c.input(from.in)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	if !c.DryRun {
-		if err := os.MkdirAll(c.Journal, 0o700); err != nil {
-			return err
-		}
 		input.Folder = c.Journal
 	}
 	summary, err := move.Import(ctx, call.Services, move.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
-		Update: c.Update, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
+		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
+		Confirm: func(question string) (bool, error) {
+			if c.Yes {
+				return true, nil
+			}
+			return from.confirm(ctx, question)
+		},
 	}, report)
+	if errors.As(err, new(*move.RefusedError)) {
+		if summary != nil && len(summary.Outcomes) > 0 {
+			err = errors.Join(err, c.print(out, summary))
+		}
+		return refusedError(err.Error())
+	}
 	if err != nil {
 		if summary != nil {
 			total := summary.Total()
@@ -66,11 +85,6 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 				total[move.Created], total[move.Updated], total[move.Unchanged])
 		}
 		return err
-	}
-	if !c.DryRun {
-		if err := move.Remove(c.Journal); err != nil {
-			return err
-		}
 	}
 	if err := c.print(out, summary); err != nil {
 		return err
@@ -95,6 +109,7 @@ func verdict(summary *move.Summary, allowed movefile.Allowed) error {
 
 func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 	groups := summary.Report.Sorted()
+	warnOfNoEnd(out, summary.Report)
 	for _, line := range exampleLines(summary.Report, groups) {
 		out.Note("%s", output.Visible(line))
 	}
@@ -122,8 +137,16 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 		}
 		outcomes = append(outcomes, output.Field{Name: string(kind), Value: named})
 	}
+	var removed []movefile.Kind
+	removals := output.Object{}
+	for _, kind := range movefile.Kinds() {
+		if count := summary.Removed[kind]; count > 0 {
+			removed = append(removed, kind)
+			removals = append(removals, output.Field{Name: string(kind), Value: count})
+		}
+	}
 	return out.Value(output.Object{
-		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes},
+		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes}, {Name: "removed", Value: removals},
 		{Name: "problems", Value: summary.Report.Problems()}, {Name: "groups", Value: groupsValue(summary.Report, groups)},
 		{Name: "refusals", Value: summary.RefusalCount}, {Name: "quotes_missing", Value: summary.QuotesMissing},
 		{Name: "repeated_calls", Value: summary.Repeated},
@@ -132,5 +155,9 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 			page.Text("dry run, nothing was changed")
 		}
 		output.Rows(page, columns, kinds)
+		output.Rows(page, []output.Column[movefile.Kind]{
+			{Head: "REMOVED", Cell: func(k movefile.Kind) string { return number(summary.Removed[k]) }},
+			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
+		}, removed)
 	})
 }

@@ -18,6 +18,8 @@ type family struct {
 	children []child
 	// isRefused says that a record of the family has a problem.
 	isRefused bool
+	// isUnchanged says that no service has answered otherwise.
+	isUnchanged bool
 	// records counts the lines.
 	records int64
 }
@@ -87,9 +89,11 @@ func order[T interface{ Before(T) bool }](a, b T) int {
 	return 0
 }
 
-// idOf returns what orders a child among its kind.
+// idOf returns what orders a record among its kind under a root.
 func idOf(record movefile.Record) movefile.ID {
 	switch record := record.(type) {
+	case nil:
+		return ""
 	case *movefile.Photo:
 		return record.ID
 	case *movefile.Comment:
@@ -101,7 +105,7 @@ func idOf(record movefile.Record) movefile.ID {
 	case *movefile.Reward:
 		return record.ID
 	}
-	return ""
+	return record.Root().ID
 }
 
 // part is as much of a family as fits into a request.

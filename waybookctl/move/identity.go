@@ -16,8 +16,9 @@ type identity struct {
 	id    movefile.ID
 	// isReference says that the record refers to it.
 	isReference bool
-	// allow is the allowance under which the reference may lead to nothing.
+	// allow is the allowance under which the reference may lead to nothing, and field is where it is.
 	allow movefile.Allowance
+	field string
 }
 
 // space names a set of identifiers, as messages name it.
@@ -45,32 +46,33 @@ func identitiesOf(record movefile.Record) (all []identity) {
 		}
 		all = append(all, identity{space: in, id: movefile.ID(strings.Join(texts, " of "))})
 	}
-	refers := func(to space, id movefile.ID, allow movefile.Allowance) {
+	refers := func(field string, to space, id movefile.ID, allow movefile.Allowance) {
 		if id != "" {
-			all = append(all, identity{space: to, id: id, isReference: true, allow: allow})
+			all = append(all, identity{space: to, id: id, isReference: true, allow: allow, field: field})
 		}
 	}
 	root := record.Root()
+	parent := string(root.Kind) + "_id"
 	switch record := record.(type) {
 	case *movefile.User:
 		is(users, record.ID)
 		is(emails, movefile.ID(strings.ToLower(record.Email)))
 	case *movefile.Session:
 		is(sessions, movefile.ID(record.IDRand))
-		refers(users, record.UserID, movefile.DanglingRecords)
+		refers("user_id", users, record.UserID, movefile.DanglingRecords)
 	case *movefile.Reward:
 		is(rewards, record.ID, record.UserID)
-		refers(users, record.UserID, movefile.DanglingRecords)
+		refers("user_id", users, record.UserID, movefile.DanglingRecords)
 	case *movefile.Album:
 		is(space(root.Kind), record.ID)
-		refers(users, record.OwnerID, "")
+		refers("owner_id", users, record.OwnerID, "")
 	case *movefile.Landmark:
 		is(space(root.Kind), record.ID)
-		refers(users, record.OwnerID, "")
+		refers("owner_id", users, record.OwnerID, "")
 	case *movefile.Entry:
 		is(space(root.Kind), record.ID)
-		refers(users, record.AuthorID, "")
-		refers(space(movefile.KindEntry), record.QuotedID, movefile.DanglingRecords)
+		refers("author_id", users, record.AuthorID, "")
+		refers("quoted_id", space(movefile.KindEntry), record.QuotedID, movefile.DanglingRecords)
 		if record.Vote != nil {
 			for n := range record.Vote.Choices {
 				is(choices, movefile.ID(strconv.Itoa(n+1)), record.ID)
@@ -78,31 +80,31 @@ func identitiesOf(record movefile.Record) (all []identity) {
 		}
 	case *movefile.Photo:
 		is("photo of "+kindOf(root), record.ID)
-		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
+		refers(parent, space(root.Kind), root.ID, movefile.DanglingRecords)
 	case *movefile.Comment:
 		is("comment on "+kindOf(root), record.ID)
-		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
-		refers(users, record.AuthorID, movefile.DanglingRecords)
+		refers(parent, space(root.Kind), root.ID, movefile.DanglingRecords)
+		refers("author_id", users, record.AuthorID, movefile.DanglingRecords)
 	case *movefile.Ballot:
 		is(ballots, record.UserID, record.EntryID)
 		if record.Choice > 0 && root.ID != "" {
-			refers(choices, movefile.ID(strconv.FormatInt(record.Choice, 10))+" of "+root.ID, movefile.DanglingRecords)
+			refers("choice", choices, movefile.ID(strconv.FormatInt(record.Choice, 10))+" of "+root.ID, movefile.DanglingRecords)
 		}
-		refers(users, record.UserID, movefile.DanglingRecords)
+		refers("user_id", users, record.UserID, movefile.DanglingRecords)
 	case *movefile.Recommendation:
 		is(recommendation+" of "+kindOf(root), record.UserID, root.ID)
-		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
-		refers(users, record.UserID, movefile.DanglingRecords)
+		refers(parent, space(root.Kind), root.ID, movefile.DanglingRecords)
+		refers("user_id", users, record.UserID, movefile.DanglingRecords)
 	}
 	return all
 }
 
 func kindOf(root movefile.Root) space { return space(root.Kind) }
 
-// encode writes an identity and the kind of its record for a bucket. Identities of the same thing
+// encode writes an identity, and the kind and the identifier of its record, for a bucket. Identities of the same thing
 // begin alike, and those that are it come before those that refer to it.
-func (i identity) encode(kind movefile.Kind) []byte {
-	return fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", i.space, i.id, map[bool]int{true: 1}[i.isReference], kind, i.allow)
+func (i identity) encode(kind movefile.Kind, of movefile.ID) []byte {
+	return fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s\x00%s\x00%s", i.space, i.id, map[bool]int{true: 1}[i.isReference], kind, i.allow, of, i.field)
 }
 
 // match is an identity at a position.
@@ -110,17 +112,18 @@ type match struct {
 	identity
 	at   movefile.Position
 	kind movefile.Kind
+	of   movefile.ID
 }
 
 // decodeMatch reads what encode wrote.
 func decodeMatch(from item) (match, error) {
 	parts := bytes.Split(from.data, []byte{0})
-	if len(parts) != 5 {
+	if len(parts) != 7 {
 		return match{}, fmt.Errorf("a temporary file was changed: %q", from.data)
 	}
 	return match{
-		identity: identity{space(parts[0]), movefile.ID(parts[1]), string(parts[2]) == "1", movefile.Allowance(parts[4])},
-		at:       from.at, kind: movefile.Kind(parts[3]),
+		identity: identity{space(parts[0]), movefile.ID(parts[1]), string(parts[2]) == "1", movefile.Allowance(parts[4]), string(parts[6])},
+		at:       from.at, kind: movefile.Kind(parts[3]), of: movefile.ID(parts[5]),
 	}, nil
 }
 
@@ -142,12 +145,12 @@ func resolve(items []item, isKnown func(space) bool, report func(match, movefile
 		switch {
 		case found.isReference && !isSame && isKnown(found.space):
 			err = report(found, movefile.Fault{
-				Class: movefile.Dangling, Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
+				Class: movefile.Dangling, Field: found.field, Value: string(found.id), Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
 			})
 		case !found.isReference && isSame && found.space == choices: // the entry is reported
 		case !found.isReference && isSame:
 			err = report(found, movefile.Fault{
-				Class: movefile.Duplicate, Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,
+				Class: movefile.Duplicate, Value: string(found.id), Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,
 				First: first.at,
 			})
 		case !found.isReference:
@@ -160,8 +163,11 @@ func resolve(items []item, isKnown func(space) bool, report func(match, movefile
 	return nil
 }
 
-// head returns the part of an encoded identity that orders it.
+// head returns the part of an encoded identity that orders it: up to the kind.
 func head(data []byte) []byte {
-	end := bytes.LastIndexByte(data, 0)
-	return data[:bytes.LastIndexByte(data[:end], 0)]
+	end := 0
+	for range 3 {
+		end += 1 + bytes.IndexByte(data[end:], 0)
+	}
+	return data[:end]
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,8 +33,14 @@ type ImportOptions struct {
 	Input Input
 	// Place says where the services are. Another place begins anew.
 	Place string
-	// Update changes what is stored and differs.
-	Update bool
+	// Update changes what is stored and differs. MaxRemoved is the share of the photos, comments,
+	// ballots and recommendations that it may remove, each by itself.
+	Update     bool
+	MaxRemoved float64
+	// Confirm asks the owner a question.
+	Confirm func(question string) (isMeant bool, err error)
+	// Revive brings back what was deleted in Waybook.
+	Revive bool
 	// DryRun stores nothing, and keeps no journal.
 	DryRun bool
 	// Workers is the number of requests at a time.
@@ -55,31 +62,44 @@ type importer struct {
 	report  progress.Reporter
 	// done counts the records that were handled.
 	done int64
+	// unchanged are the families of each bucket that the survey found stored as they are, by their
+	// order.
+	unchanged map[int][]bool
 }
+
+// RefusedError says why an import has changed nothing.
+type RefusedError struct{ reason string }
+
+// Error returns the reason.
+func (e *RefusedError) Error() string { return e.reason }
 
 // Import checks the files and moves all in that has no problem. A family with a problem is left out as
 // a whole and counted. The import may be repeated after any failure: it goes on where it ended, and
-// what is stored already is unchanged. The summary is never nil if the error is nil.
+// what is stored already is unchanged. The summary is never nil if the error is nil. Errors:
+// *RefusedError if nothing was changed, because the files are not whole or an update would remove too
+// much; the summary then says what it would do.
 func Import(ctx context.Context, services Services, options ImportOptions, report progress.Reporter) (*Summary, error) {
 	j, in, err := begin(ctx, options, report)
 	if err != nil {
 		return nil, err
 	}
-	i := &importer{services: services, options: options, intake: in, journal: j, report: report, summary: newSummary(&in.findings.report)}
-	err = i.run(ctx)
+	i := &importer{
+		services: services, options: options, intake: in, journal: j, report: report, summary: newSummary(&in.findings.report),
+		unchanged: map[int][]bool{},
+	}
+	if err = in.requireWhole(options); err == nil {
+		err = i.run(ctx)
+	}
+	err = errors.Join(err, in.saveProblems(j.refusals))
+	if isRefused := errors.As(err, new(*RefusedError)); !options.DryRun && (err == nil || isRefused && len(j.finished) == 0) {
+		err = errors.Join(err, remove(j.folder))
+	}
 	return i.summary, errors.Join(err, j.close())
 }
 
 // run sends the users first, then the contents, then again the entries whose quoted entry was not
-// there yet.
+// there yet. Before an update, and in place of a dry run, it asks the services what they would do.
 func (i *importer) run(ctx context.Context) error {
-	i.report.Start("importing", progress.Records, i.intake.findings.report.Lines)
-	defer i.report.Finish()
-	for _, each := range i.journal.finished {
-		i.summary.add(each)
-		i.done += each.Records
-	}
-	i.report.Reach(i.done)
 	var people, content []int
 	for n := range userBuckets + contentBuckets {
 		if n < userBuckets {
@@ -88,20 +108,50 @@ func (i *importer) run(ctx context.Context) error {
 			content = append(content, n)
 		}
 	}
-	for _, buckets := range [][]int{people, content} {
-		if err := i.pass(ctx, passRecords, buckets); err != nil {
+	if i.options.Update || i.options.DryRun {
+		survey := i.resumed()
+		if err := i.stage(ctx, "comparing", passSurvey, survey, people, content); err != nil {
+			return err
+		}
+		if err := survey.mayRemove(i.options.MaxRemoved); err != nil || i.options.DryRun {
+			i.summary = survey
 			return err
 		}
 	}
-	if i.options.DryRun {
-		return nil
+	i.summary = i.resumed()
+	if err := i.stage(ctx, "importing", passRecords, i.summary, people, content); err != nil {
+		return err
 	}
-	return i.pass(ctx, passQuotes, i.journal.withoutQuotes())
+	return i.pass(ctx, passQuotes, i.summary, i.journal.withoutQuotes())
+}
+
+// resumed returns the summary of what an import that ended early has done.
+func (i *importer) resumed() *Summary {
+	summary := newSummary(&i.intake.findings.report)
+	for _, each := range i.journal.finished {
+		summary.add(each)
+	}
+	return summary
+}
+
+// stage makes a pass over the users, and then over the contents.
+func (i *importer) stage(ctx context.Context, name string, which passName, summary *Summary, people, content []int) error {
+	i.report.Start(name, progress.Records, i.intake.findings.report.Lines)
+	defer i.report.Finish()
+	i.done = 0
+	for _, each := range i.journal.finished {
+		i.done += each.Records
+	}
+	i.report.Reach(i.done)
+	if err := i.pass(ctx, which, summary, people); err != nil {
+		return err
+	}
+	return i.pass(ctx, which, summary, content)
 }
 
 // pass has workers send the buckets that are not finished.
-func (i *importer) pass(ctx context.Context, which passName, buckets []int) error {
-	left := slices.DeleteFunc(buckets, func(n int) bool { return i.journal.isFinished(which, n) })
+func (i *importer) pass(ctx context.Context, which passName, summary *Summary, buckets []int) error {
+	left := slices.DeleteFunc(slices.Clone(buckets), func(n int) bool { return i.journal.isFinished(which, n) })
 	return workers.Run(ctx, max(1, i.options.Workers), func(_ context.Context, put func(int) error) error {
 		for _, n := range left {
 			if err := put(n); err != nil {
@@ -116,7 +166,10 @@ func (i *importer) pass(ctx context.Context, which passName, buckets []int) erro
 		}
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.summary.add(s.result)
+		summary.add(s.result)
+		if which == passSurvey && !i.options.DryRun {
+			return nil
+		}
 		return i.journal.finish(s.result)
 	})
 }
@@ -142,11 +195,13 @@ type Summary struct {
 	// Outcomes counts the roots of each kind by their outcome.
 	Outcomes map[movefile.Kind]Outcomes
 	// Refusals are the first roots, and records below them, that a service refused, and RefusalCount
-	// is their number.
+	// is their number, without those that were deleted.
 	Refusals     []Refusal
 	RefusalCount int64
 	// QuotesMissing counts the entries whose quoted entry is not there.
 	QuotesMissing int64
+	// Removed counts the records that an update removes, by their kind.
+	Removed map[movefile.Kind]int64
 	// Repeated counts the retries of calls.
 	Repeated int64
 }
@@ -163,7 +218,9 @@ const (
 	Different
 	// LeftOut: a record of it has a problem in the files.
 	LeftOut
-	// Refused: a service refused it.
+	// Deleted: it was moved in earlier, and deleted in Waybook.
+	Deleted
+	// Refused: a service refused it for another reason.
 	Refused
 	// OutcomeCount is the number of outcomes.
 	OutcomeCount
@@ -171,7 +228,7 @@ const (
 
 // String returns the outcome's name for programs.
 func (o Outcome) String() string {
-	return [...]string{"created", "updated", "unchanged", "different", "left_out", "refused"}[o]
+	return [...]string{"created", "updated", "unchanged", "different", "left_out", "deleted", "refused"}[o]
 }
 
 // Outcomes counts roots by their outcome.
@@ -196,7 +253,7 @@ type Refusal struct {
 const maxRefusals = 20
 
 func newSummary(report *Report) *Summary {
-	return &Summary{Report: report, Outcomes: map[movefile.Kind]Outcomes{}}
+	return &Summary{Report: report, Outcomes: map[movefile.Kind]Outcomes{}, Removed: map[movefile.Kind]int64{}}
 }
 
 // add adds what became of a bucket. The second pass sends families again, which only settles their
@@ -212,10 +269,31 @@ func (s *Summary) add(f *finished) {
 		o.add(more)
 		s.Outcomes[kind] = o
 	}
+	for kind, count := range f.Removed {
+		s.Removed[kind] += count
+	}
 	s.RefusalCount += f.RefusalCount
 	s.Refusals = append(s.Refusals, f.Refusals...)
 	slices.SortStableFunc(s.Refusals, func(a, b Refusal) int { return order(a.At, b.At) })
 	s.Refusals = s.Refusals[:min(len(s.Refusals), maxRefusals)]
+}
+
+// mayRemove returns an error if more than a share of a kind would be removed. A session that is closed
+// does not count: its user logs in again.
+func (s *Summary) mayRemove(share float64) error {
+	var above []string
+	for _, kind := range []movefile.Kind{movefile.KindPhoto, movefile.KindComment, movefile.KindBallot, movefile.KindRecommendation} {
+		count := s.Removed[kind]
+		if all := s.Report.Records[kind] + count; float64(count) > share*float64(all) {
+			above = append(above, fmt.Sprintf("%d of %d %ss", count, all, kind))
+		}
+	}
+	if len(above) == 0 {
+		return nil
+	}
+	return &RefusedError{fmt.Sprintf(
+		"nothing was changed: the update would remove %s, because the files do not have them. If the files are whole and you mean it, raise --max-removed, which is %v",
+		strings.Join(above, ", "), share)}
 }
 
 // Total returns the outcomes of all kinds together.

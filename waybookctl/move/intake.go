@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/waybook/waybook/waybookctl/linefile"
@@ -26,6 +27,8 @@ type Input struct {
 	// Zone is the time zone of times that name none. Allowed are the allowances.
 	Zone    *time.Location
 	Allowed movefile.Allowed
+	// SaveProblems, unless nil, saves a file with all problems, an object in each line.
+	SaveProblems func(write func(io.Writer) error) error
 	// Folder is where temporary files are, which are as large as the unpacked input.
 	Folder string
 }
@@ -68,9 +71,9 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 	if len(input.Files) == 0 || len(input.Files) > maxFiles {
 		return nil, fmt.Errorf("%d files; want 1 to %d", len(input.Files), maxFiles)
 	}
-	in := &intake{
-		input: input, findings: newFindings(input.Files),
-		decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
+	in := &intake{input: input, decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed})}
+	if in.findings, err = newFindings(input); err != nil {
+		return nil, err
 	}
 	if in.identities, err = newPartition(filepath.Join(input.Folder, identitiesName), identityBuckets); err != nil {
 		return nil, err
@@ -88,8 +91,64 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 	if err == nil {
 		err = in.resolve(ctx)
 	}
-	return in, err
+	if err == nil {
+		err = in.compareWithEnd()
+	}
+	return in, errors.Join(err, in.findings.list.out.Flush())
 }
+
+// compareWithEnd finds whether the files have as many records of each kind as their end records say. Any
+// line that cannot be read may be one that is missing.
+func (in *intake) compareWithEnd() error {
+	if !in.findings.report.HasEnd() {
+		return nil
+	}
+	report, expected := &in.findings.report, in.findings.expected
+	unread, missing := report.Lines, int64(0)
+	for _, kind := range movefile.Kinds() {
+		unread -= report.Records[kind]
+		missing += max(0, expected[kind]-report.Records[kind])
+	}
+	for _, kind := range movefile.Kinds() {
+		want, got := expected[kind], report.Records[kind]
+		if kind == movefile.KindEnd || got == want || got < want && missing <= unread {
+			continue
+		}
+		if err := in.findings.add(movefile.KindEnd, "", in.findings.end, movefile.Fault{
+			Class: movefile.Incomplete, Field: string(kind),
+			Text: fmt.Sprintf("the export wrote %d records of kind %s, and the files have %d; export again", want, kind, got),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// requireWhole returns an error if the files cannot be imported, because something is missing in
+// them. Whether that is so, the owner is asked if no end record says it.
+func (in *intake) requireWhole(options ImportOptions) error {
+	report := &in.findings.report
+	var missing []string
+	for _, group := range report.Sorted() {
+		if group.Class == movefile.Incomplete {
+			missing = append(missing, report.Text(group.First[0]))
+		}
+	}
+	if len(missing) > 0 {
+		return &RefusedError{"nothing was changed: " + strings.Join(missing, "; ")}
+	}
+	if report.HasEnd() || options.DryRun {
+		return nil
+	}
+	isMeant, err := options.Confirm(NoEnd + ". Import them?")
+	if err == nil && !isMeant {
+		err = &RefusedError{"nothing was changed: " + NoEnd + "; --yes imports them"}
+	}
+	return err
+}
+
+// NoEnd warns of files without an end record.
+const NoEnd = "the files have no end record, which would say whether they are whole"
 
 // scan reads the lines and has workers decode them.
 func (in *intake) scan(ctx context.Context, report progress.Reporter) error {
@@ -129,22 +188,30 @@ func (in *intake) scanFile(n int, put func([]item) error, reach func(int64)) (si
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	var lines []item
+	isEmpty := true
 	for {
 		line, number, err := file.Next()
 		at := movefile.Position{File: n, Line: number}
 		switch {
 		case errors.Is(err, io.EOF):
+			if isEmpty {
+				if err := in.findings.add("", "", at, movefile.Fault{Class: movefile.Incomplete, Text: "the file holds no record"}); err != nil {
+					return 0, err
+				}
+			}
 			reach(file.Bytes())
 			return file.Bytes(), put(lines)
 		case errors.Is(err, linefile.ErrLong):
-			in.findings.count("")
-			if err := in.findings.add("", at, movefile.Fault{Class: movefile.Unreadable, Text: err.Error()}); err != nil {
+			isEmpty = false
+			in.findings.count(nil, at)
+			if err := in.findings.add("", "", at, movefile.Fault{Class: movefile.Unreadable, Text: err.Error()}); err != nil {
 				return 0, err
 			}
 			continue
 		case err != nil:
 			return 0, fmt.Errorf("%s:%d: the file can't be read to its end: %w", path, number, err)
 		}
+		isEmpty = false
 		lines = append(lines, item{at, bytes.Clone(line)})
 		if len(lines) == batchLines {
 			reach(file.Bytes())
@@ -164,9 +231,9 @@ func (in *intake) take(_ context.Context, lines []item) error {
 		if record != nil {
 			kind = record.Kind()
 		}
-		in.findings.count(kind)
+		in.findings.count(record, line.at)
 		for _, fault := range faults {
-			if err := in.findings.add(kind, line.at, fault); err != nil {
+			if err := in.findings.add(kind, idOf(record), line.at, fault); err != nil {
 				return err
 			}
 		}
@@ -174,7 +241,7 @@ func (in *intake) take(_ context.Context, lines []item) error {
 			continue
 		}
 		for _, each := range identitiesOf(record) {
-			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), line.at, each.encode(kind)); err != nil {
+			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), line.at, each.encode(kind, idOf(record))); err != nil {
 				return err
 			}
 		}
@@ -208,8 +275,11 @@ func (in *intake) resolve(ctx context.Context) error {
 			return err
 		}
 		err = resolve(items, isKnown, func(found match, fault movefile.Fault) error {
-			fault.IsAllowed = fault.Allow != "" && in.input.Allowed.Has(fault.Allow)
-			return in.findings.add(found.kind, found.at, fault)
+			fault.IsAllowed = in.input.Allowed.Has(fault.Allow)
+			if !fault.IsAllowed && found.kind.IsPart() && in.input.Allowed.Has(movefile.BadParts) {
+				fault.Allow, fault.IsAllowed = movefile.BadParts, true
+			}
+			return in.findings.add(found.kind, found.of, found.at, fault)
 		})
 		if err != nil {
 			return err
@@ -225,5 +295,5 @@ func Check(ctx context.Context, input Input, report progress.Reporter) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	return &in.findings.report, nil
+	return &in.findings.report, in.saveProblems(noRefusals)
 }

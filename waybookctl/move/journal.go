@@ -23,6 +23,8 @@ import (
 type passName string
 
 const (
+	// passSurvey asks the services what they would do. It is made again when an import is resumed.
+	passSurvey  passName = "survey"
 	passRecords passName = "records"
 	passQuotes  passName = "quotes"
 )
@@ -33,6 +35,7 @@ type finished struct {
 	Bucket        int                        `json:"bucket"`
 	Records       int64                      `json:"records"`
 	Outcomes      map[movefile.Kind]Outcomes `json:"outcomes,omitempty"`
+	Removed       map[movefile.Kind]int64    `json:"removed,omitempty"`
 	Refusals      []Refusal                  `json:"refusals,omitempty"`
 	RefusalCount  int64                      `json:"refusal_count,omitempty"`
 	QuotesMissing int64                      `json:"quotes_missing,omitempty"`
@@ -42,7 +45,8 @@ type finished struct {
 // journal knows which buckets are finished.
 type journal struct {
 	folder   string
-	file     *os.File // nil in a dry run
+	file     *os.File
+	lock     *os.File // nil in a dry run
 	finished []*finished
 }
 
@@ -50,6 +54,7 @@ type journal struct {
 type plan struct {
 	Place   string           `json:"place"`
 	Update  bool             `json:"update"`
+	Revive  bool             `json:"revive"`
 	Zone    string           `json:"zone"`
 	Allowed movefile.Allowed `json:"allowed"`
 	Files   []inputFile      `json:"files"`
@@ -82,47 +87,59 @@ const (
 )
 
 // begin reads the files, or finds them read, and opens the journal.
-func begin(ctx context.Context, options ImportOptions, report progress.Reporter) (*journal, *intake, error) {
-	folder := options.Input.Folder
-	j := &journal{folder: folder}
+func begin(ctx context.Context, options ImportOptions, report progress.Reporter) (j *journal, in *intake, err error) {
+	j = &journal{folder: options.Input.Folder}
+	if !options.DryRun {
+		if j.lock, err = claim(j.folder); err != nil {
+			return nil, nil, err
+		}
+	}
+	if in, err = j.begin(ctx, options, report); err == nil {
+		err = j.open()
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, j.close())
+	}
+	return j, in, nil
+}
+
+func (j *journal) begin(ctx context.Context, options ImportOptions, report progress.Reporter) (*intake, error) {
 	now, canResume, err := planOf(options)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if canResume {
 		in, err := resume(options.Input, now)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if in != nil {
 			report.Start("importing", progress.Records, in.findings.report.Lines)
-			report.Note("going on with the import that ended early; its journal is in " + folder)
+			report.Note("going on with the import that ended early; its journal is in " + j.folder)
 			report.Finish()
-			return j, in, j.open()
+			return in, nil
 		}
 	}
-	if err := empty(folder); err != nil {
-		return nil, nil, err
+	if !options.DryRun {
+		if err := empty(j.folder); err != nil {
+			return nil, err
+		}
 	}
 	in, err := read(ctx, options.Input, keepRecords, report)
 	if err != nil || !canResume {
-		return j, in, err
+		return in, err
 	}
 	found := sorted{Plan: now, Report: in.findings.report}
 	for at, mark := range in.findings.marks {
 		found.Marks = append(found.Marks, marked{at, mark})
 	}
-	err = atomicfile.Write(filepath.Join(folder, sortedName), 0o600, func(file io.Writer) error { return json.NewEncoder(file).Encode(found) })
-	if err != nil {
-		return nil, nil, err
-	}
-	return j, in, j.open()
+	return in, atomicfile.Write(filepath.Join(j.folder, sortedName), 0o600, func(file io.Writer) error { return json.NewEncoder(file).Encode(found) })
 }
 
 // planOf returns the plan of an import. Standard input cannot be recognised, and a dry run does not
 // resume.
 func planOf(options ImportOptions) (p plan, canResume bool, err error) {
-	p = plan{Place: options.Place, Update: options.Update, Zone: options.Input.Zone.String(), Allowed: options.Input.Allowed}
+	p = plan{Place: options.Place, Update: options.Update, Revive: options.Revive, Zone: options.Input.Zone.String(), Allowed: options.Input.Allowed}
 	canResume = !options.DryRun
 	for _, path := range options.Input.Files {
 		if path == "-" {
@@ -157,9 +174,11 @@ func resume(input Input, now plan) (*intake, error) {
 		return nil, nil
 	}
 	in := &intake{
-		input: input, findings: newFindings(input.Files),
-		decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
-		roots:   &partition{folder: filepath.Join(input.Folder, recordsName)},
+		input: input, decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
+		roots: &partition{folder: filepath.Join(input.Folder, recordsName)},
+	}
+	if in.findings, err = newFindings(input); err != nil {
+		return nil, err
 	}
 	in.findings.report = found.Report
 	in.findings.report.Files = input.Files
@@ -169,29 +188,70 @@ func resume(input Input, now plan) (*intake, error) {
 	return in, nil
 }
 
-// empty makes a folder that of an import: it removes what an earlier import left there, and marks the
-// folder. If anything there is not of an import, it removes nothing and returns an error.
-func empty(folder string) error {
-	if err := clearFolder(folder); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(folder, markName), nil, 0o600)
+// parts are the files of an import in its folder.
+func parts() []string {
+	return []string{sortedName, journalName, identitiesName, recordsName, problemsName}
 }
 
-// clearFolder removes what an import left in a folder, the mark last.
-func clearFolder(folder string) error {
+// claim makes a folder that of one import, until the file that it returns is closed. Errors: *RefusedError
+// if another import has it.
+func claim(folder string) (lock *os.File, err error) {
+	path := filepath.Join(folder, markName)
+	for {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		if err := requireOwn(folder); err != nil {
+			return nil, err
+		}
+		lock, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the import that had the folder has removed it
+		}
+		if err != nil {
+			return nil, err
+		}
+		isLocked, err := tryLock(lock)
+		if err == nil && !isLocked {
+			err = &RefusedError{"nothing was changed: another import uses the journal " + folder + "; wait until it ends, or name another one with --journal"}
+		}
+		if err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+		held, err := lock.Stat()
+		if err != nil {
+			return nil, errors.Join(err, lock.Close())
+		}
+		if there, err := os.Stat(path); err == nil && os.SameFile(there, held) {
+			return lock, nil
+		}
+		if err := lock.Close(); err != nil { // of a file that was removed meanwhile
+			return nil, err
+		}
+	}
+}
+
+// requireOwn returns an error if anything in a folder is not of an import.
+func requireOwn(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	isMarked := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == markName })
-	parts := []string{sortedName, journalName, identitiesName, recordsName, markName}
 	for _, entry := range entries {
-		if !isMarked || !slices.Contains(parts, entry.Name()) {
+		if !isMarked || entry.Name() != markName && !slices.Contains(parts(), entry.Name()) {
 			return fmt.Errorf("%s holds %s, which no import made; name another folder", folder, entry.Name())
 		}
 	}
-	for _, name := range parts {
+	return nil
+}
+
+// empty removes what an earlier import left in a folder, apart from its mark.
+func empty(folder string) error {
+	if err := requireOwn(folder); err != nil {
+		return err
+	}
+	for _, name := range parts() {
 		if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
 			return err
 		}
@@ -215,7 +275,7 @@ func (j *journal) open() error {
 			break
 		}
 		whole += int64(len(line))
-		j.finished = append(j.finished, &each)
+		j.keep(&each)
 	}
 	if err := file.Truncate(whole); err != nil {
 		return err
@@ -224,7 +284,11 @@ func (j *journal) open() error {
 	return err
 }
 
+// isFinished reports whether a pass over a bucket is finished. There is nothing to survey after it.
 func (j *journal) isFinished(pass passName, bucket int) bool {
+	if pass == passSurvey {
+		pass = passRecords
+	}
 	return slices.ContainsFunc(j.finished, func(f *finished) bool { return f.Pass == pass && f.Bucket == bucket })
 }
 
@@ -238,30 +302,59 @@ func (j *journal) withoutQuotes() (buckets []int) {
 	return buckets
 }
 
+// keep keeps what became of a bucket, with its first refusals.
+func (j *journal) keep(f *finished) {
+	f.Refusals = f.Refusals[:min(len(f.Refusals), maxRefusals)]
+	j.finished = append(j.finished, f)
+}
+
 // finish notes that a bucket is finished. The services have stored it, so that the line may be lost.
 func (j *journal) finish(f *finished) error {
-	j.finished = append(j.finished, f)
-	if j.file == nil {
-		return nil
-	}
 	line, err := json.Marshal(f) // #nosec G117 -- a pass through the files, no password
 	if err != nil {
 		return err
 	}
+	j.keep(f)
 	_, err = j.file.Write(append(line, '\n'))
 	return err
 }
 
-func (j *journal) close() error {
-	if j.file == nil {
-		return nil
+// refusals calls do for everything that a service refused.
+func (j *journal) refusals(do func(Refusal) error) error {
+	if _, err := j.file.Seek(0, io.SeekStart); err != nil {
+		return err
 	}
-	return j.file.Close()
+	for lines := json.NewDecoder(bufio.NewReader(j.file)); ; {
+		var each finished
+		if err := lines.Decode(&each); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for _, refusal := range each.Refusals {
+			if err := do(refusal); err != nil {
+				return err
+			}
+		}
+	}
 }
 
-// Remove removes what an import that succeeded left in its folder, and the folder.
-func Remove(folder string) error {
-	if err := clearFolder(folder); err != nil {
+// close closes the files, and lets another import have the folder.
+func (j *journal) close() (err error) {
+	for _, file := range []*os.File{j.file, j.lock} {
+		if file != nil {
+			err = errors.Join(err, file.Close())
+		}
+	}
+	return err
+}
+
+// remove removes what an import left in its folder, and the folder.
+func remove(folder string) error {
+	if err := empty(folder); err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(folder, markName)); err != nil {
 		return err
 	}
 	return os.Remove(folder)

@@ -67,6 +67,9 @@ func ExportPerson(ctx context.Context, services Services, userID int64, what Sel
 	if what == Everything {
 		e.landmarks(ctx)
 	}
+	if e.err == nil {
+		e.err = e.out.End()
+	}
 	return e.count, e.err
 }
 

@@ -53,6 +53,9 @@ func (r *Report) Problems() (count int64) {
 	return count
 }
 
+// HasEnd reports whether the files have an end record.
+func (r *Report) HasEnd() bool { return r.Records[movefile.KindEnd] > 0 }
+
 // Sorted returns the groups: those that are not allowed first, each by kind, field and class.
 func (r *Report) Sorted() []*ProblemGroup {
 	groups := slices.Collect(maps.Values(r.Groups))
@@ -107,27 +110,49 @@ type findings struct {
 	mu     sync.Mutex
 	report Report
 	marks  map[movefile.Position]mark
+	// expected are the numbers of the end records, of which end is the last.
+	expected map[movefile.Kind]int64
+	end      movefile.Position
+	// list has all problems.
+	list *problemList
 }
 
-func newFindings(files []string) *findings {
+func newFindings(input Input) (*findings, error) {
+	list, err := openList(input.Folder)
 	return &findings{
-		report: Report{Files: files, Records: map[movefile.Kind]int64{}, Groups: map[string]*ProblemGroup{}},
-		marks:  map[movefile.Position]mark{},
-	}
+		list:   list,
+		report: Report{Files: input.Files, Records: map[movefile.Kind]int64{}, Groups: map[string]*ProblemGroup{}},
+		marks:  map[movefile.Position]mark{}, expected: map[movefile.Kind]int64{},
+	}, err
 }
 
-// count counts a record.
-func (f *findings) count(kind movefile.Kind) {
+// count counts a record, which is nil if the line could not be read.
+func (f *findings) count(record movefile.Record, at movefile.Position) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.report.Lines++
-	if kind != "" {
-		f.report.Records[kind]++
+	if record == nil {
+		return
+	}
+	f.report.Records[record.Kind()]++
+	if end, isEnd := record.(*movefile.End); isEnd {
+		for kind, count := range end.Counts() {
+			f.expected[kind] += count
+		}
+		if f.end.Before(at) {
+			f.end = at
+		}
 	}
 }
 
-// add adds a problem.
-func (f *findings) add(kind movefile.Kind, at movefile.Position, fault movefile.Fault) error {
+// add adds a problem of a record.
+func (f *findings) add(kind movefile.Kind, id movefile.ID, at movefile.Position, fault movefile.Fault) error {
+	if err := f.list.add(finding{
+		File: f.report.Files[at.File], Line: at.Line, Kind: string(kind), ID: id, Field: fault.Field, Class: string(fault.Class),
+		Value: fault.Value, Text: fault.Text, Done: doneAbout(fault),
+	}); err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	group := &ProblemGroup{Kind: kind, Class: fault.Class, Field: unnumbered(fault.Field), Allow: fault.Allow, IsAllowed: fault.IsAllowed}
@@ -143,7 +168,7 @@ func (f *findings) add(kind movefile.Kind, at movefile.Position, fault movefile.
 	switch {
 	case !fault.IsAllowed:
 		f.marks[at] = refused
-	case fault.Class == movefile.Duplicate && f.marks[at] != refused:
+	case doneAbout(fault) == doneAlone && f.marks[at] != refused && (fault.Class != movefile.Dangling || fault.Allow == movefile.BadParts || fault.Field == "choice"):
 		f.marks[at] = dropped
 	case fault.Class == movefile.Dangling && kind == movefile.KindEntry && f.marks[at] == 0:
 		f.marks[at] = unquoted

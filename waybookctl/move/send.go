@@ -25,25 +25,52 @@ type sender struct {
 	bytes   int
 }
 
-// bucket sends the families of a bucket, in order.
+// bucket sends the families of a bucket, in order. Those that the survey found unchanged need not be
+// sent.
 func (s *sender) bucket(ctx context.Context, n int) error {
 	items, err := s.intake.roots.read(n)
 	if err != nil {
 		return err
 	}
-	s.result.Outcomes = map[movefile.Kind]Outcomes{}
-	for _, f := range s.intake.families(items) {
+	s.result.Outcomes, s.result.Removed = map[movefile.Kind]Outcomes{}, map[movefile.Kind]int64{}
+	families, unchanged := s.intake.families(items), s.surveyed(n)
+	for n, f := range families {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if s.pass == passQuotes && !quotes(f) {
+		switch {
+		case s.pass == passQuotes && !quotes(f):
+			continue
+		case s.pass == passRecords && n < len(unchanged) && unchanged[n]:
+			s.result.Records += f.records
+			s.count(f.root.Kind, Unchanged)
+			s.reached(f)
 			continue
 		}
 		if err := s.family(ctx, f); err != nil {
 			return err
 		}
 	}
-	return s.flush(ctx)
+	if err := s.flush(ctx); err != nil || s.pass != passSurvey {
+		return err
+	}
+	unchanged = make([]bool, len(families))
+	for n, f := range families {
+		unchanged[n] = f.isUnchanged
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unchanged[n] = unchanged
+	return nil
+}
+
+// surveyed returns what the survey found in a bucket, once.
+func (s *sender) surveyed(n int) []bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.unchanged[n]
+	delete(s.unchanged, n)
+	return found
 }
 
 // quotes reports whether a family is an entry that quotes another.
@@ -57,10 +84,12 @@ func (s *sender) family(ctx context.Context, f *family) error {
 	if s.pass == passRecords {
 		s.result.Records += f.records
 	}
+	f.isUnchanged = true
 	if f.isRefused || f.record == nil {
 		if f.record != nil {
 			s.count(f.root.Kind, LeftOut)
 		}
+		f.isUnchanged = false
 		s.reached(f)
 		return nil
 	}
@@ -86,7 +115,7 @@ func (s *sender) family(ctx context.Context, f *family) error {
 
 // reached reports the records of a family as handled.
 func (s *sender) reached(f *family) {
-	if s.pass == passRecords {
+	if s.pass != passQuotes {
 		s.reach(f.records)
 	}
 }
@@ -124,7 +153,7 @@ func (s *sender) flush(ctx context.Context) error {
 
 // call sends parts of one kind.
 func (s *sender) call(ctx context.Context, request []*part) ([]*typev1.MoveResult, error) {
-	options := &typev1.MoveOptions{Update: s.options.Update, ValidateOnly: s.options.DryRun, Widen: widened(s.options.Input.Allowed)}
+	options := &typev1.MoveOptions{Update: s.options.Update, Revive: s.options.Revive, ValidateOnly: s.pass == passSurvey, Widen: widened(s.options.Input.Allowed)}
 	switch request[0].family.root.Kind {
 	case movefile.KindUser:
 		areSessionsKnown := s.intake.findings.report.Records[movefile.KindSession] > 0
@@ -173,11 +202,14 @@ func widened(allowed movefile.Allowed) (limits []typev1.Limit) {
 // was refused.
 func (s *sender) take(p *part, result *typev1.MoveResult) {
 	f, outcome := p.family, result.GetOutcome()
-	if s.options.DryRun && s.isOwnerComing(result) {
+	if s.pass == passSurvey && s.isOwnerComing(result) {
 		outcome, result = typev1.MoveOutcome_MOVE_OUTCOME_CREATED, nil
 	}
 	f.isRefused = outcome == typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
-	if s.pass == passRecords {
+	f.isUnchanged = f.isUnchanged && outcome == typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED &&
+		!result.GetIsQuoteMissing() && len(result.GetProblems()) == 0
+	if s.pass != passQuotes {
+		s.removed(result.GetRemoved())
 		for _, problem := range result.GetProblems() {
 			s.refuse(p, problem)
 		}
@@ -188,11 +220,25 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 	if result.GetIsQuoteMissing() {
 		s.result.QuotesMissing++
 	}
-	if s.pass != passRecords {
+	if s.pass == passQuotes {
 		return
 	}
-	s.count(f.root.Kind, outcomeOf(outcome))
+	if isDeleted(result) {
+		s.count(f.root.Kind, Deleted)
+	} else {
+		s.count(f.root.Kind, outcomeOf(outcome))
+	}
 	s.reached(f)
+}
+
+// removed counts what an update removes.
+func (s *sender) removed(counts *typev1.MoveRemoved) {
+	for kind, count := range map[movefile.Kind]int32{
+		movefile.KindPhoto: counts.GetPhotos(), movefile.KindComment: counts.GetComments(), movefile.KindBallot: counts.GetBallots(),
+		movefile.KindRecommendation: counts.GetRecommendations(), movefile.KindSession: counts.GetSessions(),
+	} {
+		s.result.Removed[kind] += int64(count)
+	}
 }
 
 func outcomeOf(outcome typev1.MoveOutcome) Outcome {
@@ -209,6 +255,14 @@ func outcomeOf(outcome typev1.MoveOutcome) Outcome {
 	return Refused
 }
 
+// reasonDeleted is the reason of a service for refusing what was deleted.
+const reasonDeleted = "DELETED"
+
+func isDeleted(result *typev1.MoveResult) bool {
+	problems := result.GetProblems()
+	return len(problems) == 1 && problems[0].GetReason() == reasonDeleted
+}
+
 // isOwnerComing reports whether a dry run refuses content only because its owner is not stored yet,
 // who is in the files.
 func (s *sender) isOwnerComing(result *typev1.MoveResult) bool {
@@ -219,9 +273,8 @@ func (s *sender) isOwnerComing(result *typev1.MoveResult) bool {
 
 // refuse keeps the reason why a service refused a part, or something in it.
 func (s *sender) refuse(p *part, problem *typev1.MoveProblem) {
-	s.result.RefusalCount++
-	if len(s.result.Refusals) == maxRefusals {
-		return
+	if problem.GetReason() != reasonDeleted {
+		s.result.RefusalCount++
 	}
 	at := p.family.at
 	name, rest, _ := strings.Cut(problem.GetField(), "[")

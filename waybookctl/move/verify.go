@@ -72,6 +72,7 @@ func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, in.saveProblems(noRefusals)) }()
 	if in.findings.report.Records[movefile.KindUser] == 0 {
 		return nil, ErrNoUsers
 	}
@@ -170,11 +171,22 @@ func (v *verifier) family(ctx context.Context, f *family) error {
 	defer v.mu.Unlock()
 	v.found.Different[f.root.Kind]++
 	for _, each := range verdict.Differences {
-		if len(v.found.Differences) < maxMismatches {
-			v.found.Differences = append(v.found.Differences, Mismatch{f.place(each.Path), f.root, each.String()})
+		if err := v.add(Mismatch{f.place(each.Path), f.root, each.String()}, each.Path, "different", each.New); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// add adds a mismatch to the list, and to the first ones.
+func (v *verifier) add(m Mismatch, field, class, value string) error {
+	if len(v.found.Differences) < maxMismatches {
+		v.found.Differences = append(v.found.Differences, m)
+	}
+	return v.intake.findings.list.add(finding{
+		File: v.intake.input.Files[m.At.File], Line: m.At.Line, Kind: string(m.Root.Kind), ID: m.Root.ID,
+		Field: field, Class: class, Value: value, Text: m.Text,
+	})
 }
 
 // withoutMissingQuote removes the quote of an entry that is not in the files, as the import did.
@@ -203,8 +215,7 @@ func (v *verifier) unread(f *family, err error) error {
 	if total > maxUnread {
 		return fmt.Errorf("%s %s: %w", f.root.Kind, f.root.ID, err)
 	}
-	v.found.Differences = append(v.found.Differences, Mismatch{f.at, f.root, err.Error()})
-	return nil
+	return v.add(Mismatch{f.at, f.root, err.Error()}, "", "unread", "")
 }
 
 // place returns the position of the record that a path of the expected reply comes from.

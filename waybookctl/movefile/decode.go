@@ -37,7 +37,7 @@ const maxFaults = 20
 // nil if the line is none. A record with faults has the fields that could be read.
 func (d *Decoder) Decode(line []byte) (Record, []Fault) {
 	if !utf8.Valid(line) {
-		return nil, []Fault{{Class: Unreadable, Text: "this is not valid UTF-8; convert the file, as with: iconv -f BIG5 -t UTF-8"}}
+		return nil, []Fault{{Class: Unreadable, Text: "this is not valid UTF-8; convert the file, as with iconv -f BIG5 -t UTF-8, or these rows if others are UTF-8"}}
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil || fields == nil {
@@ -50,7 +50,7 @@ func (d *Decoder) Decode(line []byte) (Record, []Fault) {
 	delete(fields, "kind")
 	made := reflect.New(d.plans[kind].of)
 	record := made.Interface().(Record)
-	r := reading{decoder: d}
+	r := reading{decoder: d, isPart: kind.IsPart()}
 	r.object(d.plans[kind], made.Elem(), fields, "")
 	r.whole(record)
 	return record, r.faults
@@ -60,14 +60,54 @@ func (d *Decoder) Decode(line []byte) (Record, []Fault) {
 type reading struct {
 	decoder *Decoder
 	faults  []Fault
+	// raw is the value that is being read.
+	raw json.RawMessage
+	// isPart says that the record can be left out alone. inVote says that a vote is being read, and
+	// isVoteBad that it has a fault for which it is left out.
+	isPart, inVote, isVoteBad bool
 }
 
-func (r *reading) fault(class Class, field string, allow Allowance, format string, args ...any) {
+// fault adds a fault, and reports whether it is allowed.
+func (r *reading) fault(class Class, field string, allow Allowance, format string, args ...any) (isAllowed bool) {
+	allowed := r.decoder.options.Allowed
+	switch {
+	case r.isPart && (allow == "" || !allowed.Has(allow) && allowed.Has(BadParts)):
+		allow = BadParts
+	case r.inVote && allow == "":
+		allow, r.isVoteBad = OddValues, true
+	}
+	isAllowed = allow != "" && allowed.Has(allow)
 	if len(r.faults) < maxFaults {
 		r.faults = append(r.faults, Fault{
-			Class: class, Field: field, Text: fmt.Sprintf(format, args...),
-			Allow: allow, IsAllowed: allow != "" && r.decoder.options.Allowed.Has(allow),
+			Class: class, Field: field, Value: shown(r.raw), Text: fmt.Sprintf(format, args...), Allow: allow, IsAllowed: isAllowed,
 		})
+	}
+	return isAllowed
+}
+
+// odd adds a fault of a value that a standard one may replace.
+func (r *reading) odd(f field, into reflect.Value, class Class, path, format string, args ...any) {
+	var allow Allowance
+	switch {
+	case f.rule.form == formMoment, f.rule.form == formDay:
+		allow = BadTimes
+	case f.rule.hasStandard, f.rule.word != "":
+		allow = OddValues
+	default:
+		allow = f.rule.short
+	}
+	if !r.fault(class, path, allow, format, args...) {
+		return
+	}
+	switch {
+	case f.rule.form == formMoment && f.required:
+		into.Set(reflect.ValueOf(Moment{time.Unix(0, 0).UTC()}))
+	case f.rule.form == formInteger:
+		into.SetInt(f.rule.standard)
+	case f.rule.form == formDecimal:
+		into.SetFloat(float64(f.rule.standard))
+	case f.rule.word != "":
+		into.SetString(f.rule.word)
 	}
 }
 
@@ -82,7 +122,7 @@ func (r *reading) object(p *plan, into reflect.Value, fields map[string]json.Raw
 		}
 		if !isGiven || string(raw) == "null" {
 			if f.required {
-				r.fault(Missing, path+f.name, "", "this field is required")
+				r.odd(f, into.Field(f.index), Missing, path+f.name, "this field is required")
 			}
 			continue
 		}
@@ -94,10 +134,12 @@ func (r *reading) object(p *plan, into reflect.Value, fields map[string]json.Raw
 	if read < len(fields) {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if _, isKnown := p.byName[name]; !isKnown {
+				r.raw = fields[name]
 				r.fault(UnknownField, path+name, "", "there is no such field; want some of %s", p.names())
 			}
 		}
 	}
+	r.raw = nil
 	if p.hasParent && len(parents) != 1 {
 		r.fault(Conflict, "", "", "exactly one of %s is required", strings.Join(p.parents(), ", "))
 	}
@@ -113,6 +155,16 @@ func (p *plan) names() string {
 
 // value reads a value.
 func (r *reading) value(f field, into reflect.Value, raw json.RawMessage, path string) {
+	r.raw = raw
+	defer func() { r.raw = nil }()
+	if f.name == "vote" {
+		r.inVote = true
+		defer func(vote reflect.Value) {
+			if r.inVote = false; r.isVoteBad && r.decoder.options.Allowed.Has(OddValues) {
+				vote.SetZero()
+			}
+		}(into)
+	}
 	if into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
 		into = into.Elem()
@@ -133,14 +185,14 @@ func (r *reading) value(f field, into reflect.Value, raw json.RawMessage, path s
 		}
 		moment, ok := parseMoment(text, !isText, r.decoder.options.Zone)
 		if !ok {
-			r.fault(WrongType, path, "", "%s is no time; want 2008-03-05T09:07:31Z, 2008-03-05 09:07:31 or seconds since 1970", shown(raw))
+			r.odd(f, into, WrongType, path, "%s is no time; want 2008-03-05T09:07:31Z, 2008-03-05 09:07:31 or seconds since 1970", shown(raw))
 			return
 		}
 		into.Set(reflect.ValueOf(moment))
 	case formDay:
 		text, isText := stringOf(raw)
 		if !isText || !isDay(text) {
-			r.fault(WrongType, path, "", "%s is no day of the calendar; want YYYY-MM-DD", shown(raw))
+			r.odd(f, into, WrongType, path, "%s is no day of the calendar; want YYYY-MM-DD", shown(raw))
 			return
 		}
 		into.SetString(text)

@@ -33,6 +33,8 @@ const (
 	Duplicate Class = "duplicate"
 	// Dangling: what the record refers to is not in the files.
 	Dangling Class = "dangling"
+	// Incomplete: a file is empty, or lacks records that its end record counts. Nothing is imported.
+	Incomplete Class = "incomplete"
 )
 
 // Fault is what is wrong with a record.
@@ -40,6 +42,8 @@ type Fault struct {
 	Class Class
 	// Field is the field, such as vote.choices[2].description; empty if it is the whole record.
 	Field string
+	// Value is the beginning of its value, as the file has it.
+	Value string
 	// Text says what is wrong and what to do about it.
 	Text string
 	// Allow names the allowance under which it is no fault; empty if there is none. IsAllowed says
@@ -81,6 +85,10 @@ const (
 	ControlCharacters Allowance = "control-characters"
 	DanglingRecords   Allowance = "dangling"
 	Duplicates        Allowance = "duplicates"
+	OddValues         Allowance = "odd-values"
+	BadTimes          Allowance = "bad-times"
+	OtherPasswords    Allowance = "other-passwords"
+	BadParts          Allowance = "bad-parts"
 )
 
 // The lengths of texts under an allowance, in characters; of an address in bytes.
@@ -112,6 +120,13 @@ func Allowances() []AllowanceEntry {
 		{DanglingRecords, "references to what the files do not have",
 			"no child without its parent, no ballot or recommendation of a missing user (the counts include them), a comment of a missing user without a name, an entry without its quote"},
 		{Duplicates, "records with the identifier of an earlier record of their kind", "the earlier record"},
+		{OddValues, "numbers in quotes; missing, unreadable and unknown coordinates, categories, types, weathers, zoom levels, map types, scores and amounts; " +
+			"votes with another number of choices; a password without an email address; an author with two names; the time of no reply",
+			"the number; or 0, the category 16 of albums and 4 of landmarks, the type 0_2, the weather 晴空萬里, zoom level 14, map type 1; the entry without the vote; " +
+				"no password; the name of the account; no reply"},
+		{BadTimes, "missing and unreadable times and days, such as 0000-00-00", "1970-01-01, the day of its creation as that of an entry, or no time where none is required"},
+		{OtherPasswords, "hashes of passwords in unknown forms", "a user who cannot log in with the old password"},
+		{BadParts, "photos, comments, ballots, recommendations, sessions and rewards with any other problem", "the rest without them"},
 	}
 }
 

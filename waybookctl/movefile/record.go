@@ -28,12 +28,13 @@ const (
 	KindComment        Kind = "comment"
 	KindBallot         Kind = "ballot"
 	KindRecommendation Kind = "recommendation"
+	KindEnd            Kind = "end"
 )
 
 // records returns an empty record of each kind, parents first.
 func records() []Record {
 	return []Record{
-		&User{}, &Session{}, &Reward{}, &Album{}, &Entry{}, &Landmark{}, &Photo{}, &Comment{}, &Ballot{}, &Recommendation{},
+		&User{}, &Session{}, &Reward{}, &Album{}, &Entry{}, &Landmark{}, &Photo{}, &Comment{}, &Ballot{}, &Recommendation{}, &End{},
 	}
 }
 
@@ -43,6 +44,15 @@ func Kinds() (kinds []Kind) {
 		kinds = append(kinds, each.Kind())
 	}
 	return kinds
+}
+
+// IsPart reports whether records of a kind hang on others, and can be left out alone.
+func (k Kind) IsPart() bool {
+	switch k {
+	case KindSession, KindReward, KindPhoto, KindComment, KindBallot, KindRecommendation:
+		return true
+	}
+	return false
 }
 
 // Record is what one line holds: one of the types below, by pointer.
@@ -186,6 +196,40 @@ type Recommendation struct {
 	UserID     ID `json:"user_id" move:"userRef,required" doc:"The user who recommends it."`
 }
 
+// End says how many records of each kind were exported, so that a file that was cut off is found. If
+// there are several, the numbers add up.
+type End struct {
+	Users           int64 `json:"user,omitzero" move:"count" doc:"Number of users; 0 if absent, as for all kinds."`
+	Sessions        int64 `json:"session,omitzero" move:"count" doc:"Number of sessions."`
+	Rewards         int64 `json:"reward,omitzero" move:"count" doc:"Number of rewards."`
+	Albums          int64 `json:"album,omitzero" move:"count" doc:"Number of albums."`
+	Entries         int64 `json:"entry,omitzero" move:"count" doc:"Number of entries."`
+	Landmarks       int64 `json:"landmark,omitzero" move:"count" doc:"Number of landmarks."`
+	Photos          int64 `json:"photo,omitzero" move:"count" doc:"Number of photos."`
+	Comments        int64 `json:"comment,omitzero" move:"count" doc:"Number of comments."`
+	Ballots         int64 `json:"ballot,omitzero" move:"count" doc:"Number of ballots."`
+	Recommendations int64 `json:"recommendation,omitzero" move:"count" doc:"Number of recommendations."`
+}
+
+// number returns the number of a kind.
+func (e *End) number(kind Kind) *int64 {
+	return map[Kind]*int64{
+		KindUser: &e.Users, KindSession: &e.Sessions, KindReward: &e.Rewards, KindAlbum: &e.Albums, KindEntry: &e.Entries,
+		KindLandmark: &e.Landmarks, KindPhoto: &e.Photos, KindComment: &e.Comments, KindBallot: &e.Ballots,
+		KindRecommendation: &e.Recommendations, KindEnd: new(int64),
+	}[kind]
+}
+
+// Counts returns the numbers by kind.
+func (e *End) Counts() map[Kind]int64 {
+	counts := map[Kind]int64{}
+	for _, kind := range Kinds() {
+		counts[kind] = *e.number(kind)
+	}
+	delete(counts, KindEnd)
+	return counts
+}
+
 // Kind returns KindUser, and so on for the types below.
 func (*User) Kind() Kind           { return KindUser }
 func (*Session) Kind() Kind        { return KindSession }
@@ -197,6 +241,7 @@ func (*Photo) Kind() Kind          { return KindPhoto }
 func (*Comment) Kind() Kind        { return KindComment }
 func (*Ballot) Kind() Kind         { return KindBallot }
 func (*Recommendation) Kind() Kind { return KindRecommendation }
+func (*End) Kind() Kind            { return KindEnd }
 
 // Root returns the user, and so on for the types below.
 func (u *User) Root() Root     { return Root{KindUser, u.ID} }
@@ -211,6 +256,9 @@ func (b *Ballot) Root() Root   { return Root{KindEntry, b.EntryID} }
 func (r *Recommendation) Root() Root {
 	return parent(r.AlbumID, r.EntryID, r.LandmarkID)
 }
+
+// Root returns nothing: an end hangs on no record.
+func (*End) Root() Root { return Root{} }
 
 // parent returns the first of a child's parents. A valid child has one.
 func parent(album, entry, landmark ID) Root {
@@ -240,6 +288,7 @@ func (p Position) Before(other Position) bool {
 type Writer struct {
 	out  io.Writer
 	line bytes.Buffer
+	end  End
 }
 
 // NewWriter returns a Writer.
@@ -258,6 +307,10 @@ func (w *Writer) Write(record Record) error {
 	line := w.line.Bytes()
 	// The object's own brace gives way to the kind.
 	copy(line[begin:], line[begin+1:])
+	*w.end.number(record.Kind())++
 	_, err := w.out.Write(line[:len(line)-1])
 	return err
 }
+
+// End writes how many records were written.
+func (w *Writer) End() error { return w.Write(&w.end) }

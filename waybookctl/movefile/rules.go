@@ -36,8 +36,12 @@ type rule struct {
 	// other allows a text that matches otherPattern instead.
 	other        Allowance
 	otherPattern string
-	// words are the only texts.
+	// words are the only texts; word takes the place of another one, as was allowed.
 	words []string
+	word  string
+	// hasStandard says that standard takes the place of a bad number, as was allowed.
+	hasStandard bool
+	standard    int64
 	// long allows a text of more characters, or of more bytes if the rule counts these. short allows
 	// an empty or invisible one.
 	long, short Allowance
@@ -48,6 +52,7 @@ type rule struct {
 const (
 	maxIDBytes = 100
 	maxAmount  = 1_000_000_000
+	maxCount   = 1_000_000_000_000
 )
 
 // rules returns the rules that the tags name, with the numbers of docs/contract.md and of the
@@ -72,7 +77,7 @@ func rules() map[string]rule {
 		"email": {
 			maxBytes: 254, pattern: `^[^@\s]+@[^@\s]+$`, patternText: "this is no email address", other: LoginNames, otherPattern: `^[^#\s](.*\S)?$`,
 		},
-		"passwordHash": {maxBytes: 300, pattern: passwordPattern, patternText: "this is none of the known forms of a hash"},
+		"passwordHash": {maxBytes: 300, pattern: passwordPattern, patternText: "this is none of the known forms of a hash", other: OtherPasswords, otherPattern: `.`},
 		"idrand":       {pattern: `^[0-9a-f]{32}$`, patternText: "this is not 32 lowercase hexadecimal digits"},
 		"title":        title(rule{max: 200}),
 		"landmarkName": title(rule{max: 200, needsVisible: true}),
@@ -87,20 +92,21 @@ func rules() map[string]rule {
 		"photoURL":     address(rule{min: 1, short: EmptyTexts}),
 		"choices":      {form: formList, min: 2, max: 20},
 		"vote":         {form: formObject},
-		"lat":          {form: formDecimal, min: -90, max: 90},
-		"lng":          {form: formDecimal, min: -180, max: 180},
+		"lat":          {form: formDecimal, min: -90, max: 90, hasStandard: true, standard: 0},
+		"lng":          {form: formDecimal, min: -180, max: 180, hasStandard: true, standard: 0},
 
-		"albumCategory":    {form: formInteger, min: 1, max: 16},
-		"landmarkCategory": {form: formInteger, min: 1, max: 5},
-		"zoomLevel":        {form: formInteger, min: 0, max: 21},
-		"mapType":          {form: formInteger, min: 1, max: 3},
+		"albumCategory":    {form: formInteger, min: 1, max: 16, hasStandard: true, standard: 16},
+		"landmarkCategory": {form: formInteger, min: 1, max: 5, hasStandard: true, standard: 4},
+		"zoomLevel":        {form: formInteger, min: 0, max: 21, hasStandard: true, standard: 14},
+		"mapType":          {form: formInteger, min: 1, max: 3, hasStandard: true, standard: 1},
 		"choice":           {form: formInteger, min: 1, max: 20},
-		"amount":           {form: formInteger, min: 0, max: maxAmount},
+		"count":            {form: formInteger, min: 0, max: maxCount},
+		"amount":           {form: formInteger, min: 0, max: maxAmount, hasStandard: true, standard: 0},
 
 		"moment":    {form: formMoment},
 		"day":       {form: formDay},
-		"entryType": {words: EntryTypes()},
-		"weather":   {words: Weathers()},
+		"entryType": {words: EntryTypes(), word: "0_2"},
+		"weather":   {words: Weathers(), word: "晴空萬里"},
 	}
 }
 

@@ -34,6 +34,15 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return json.Marshal(string(id))
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (id *ID) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] != '"' {
+		*id = ID(text)
+		return nil
+	}
+	return json.Unmarshal(text, (*string)(id))
+}
+
 // Before orders identifiers: numbers by their value, before all others by their bytes.
 func (id ID) Before(other ID) bool {
 	a, isNumber := id.Number()
@@ -110,7 +119,9 @@ func (r *reading) text(f field, raw json.RawMessage, path string) (value string,
 		if slices.Contains(f.rule.words, value) {
 			return value, true
 		}
-		r.fault(OutOfRange, path, "", "%s is none of %s", shown(raw), strings.Join(f.rule.words, ", "))
+		if allow := OddValues; r.fault(OutOfRange, path, allow, "%s is none of %s", shown(raw), strings.Join(f.rule.words, ", ")) {
+			return f.rule.word, true
+		}
 		return "", false
 	}
 	r.length(f.rule, value, path)
@@ -119,7 +130,9 @@ func (r *reading) text(f field, raw json.RawMessage, path string) (value string,
 		if f.other != nil && f.other.MatchString(value) {
 			allow = f.rule.other
 		}
-		r.fault(WrongType, path, allow, "%s", f.rule.patternText)
+		if r.fault(WrongType, path, allow, "%s", f.rule.patternText); allow == OtherPasswords {
+			return "", false
+		}
 	}
 	return value, true
 }
@@ -172,26 +185,32 @@ func (r *reading) id(f field, into reflect.Value, raw json.RawMessage, path stri
 
 // number reads an integer or a decimal.
 func (r *reading) number(f field, into reflect.Value, raw json.RawMessage, path string) {
-	var value float64
+	digits, value := string(raw), 0.0
+	if quoted, isText := stringOf(raw); isText && f.rule.hasStandard {
+		r.odd(f, into, WrongType, path, "%s is a string; want a number, as with: %s + 0", shown(raw), f.name)
+		if digits = strings.TrimSpace(quoted); !r.decoder.options.Allowed.Has(OddValues) {
+			return
+		}
+	}
 	if f.rule.form == formInteger {
-		integer, err := strconv.ParseInt(string(raw), 10, 64)
+		integer, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
-			r.fault(WrongType, path, "", "%s is no integer", shown(raw))
+			r.odd(f, into, WrongType, path, "%s is no integer", shown(raw))
 			return
 		}
 		value = float64(integer)
 		into.SetInt(integer)
 	} else {
-		decimal, err := strconv.ParseFloat(string(raw), 64)
-		if err != nil || raw[0] == '"' {
-			r.fault(WrongType, path, "", "%s is no number", shown(raw))
+		decimal, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			r.odd(f, into, WrongType, path, "%s is no number", shown(raw))
 			return
 		}
 		value = decimal
 		into.SetFloat(decimal)
 	}
-	if value < float64(f.rule.min) || value > float64(f.rule.max) {
-		r.fault(OutOfRange, path, "", "%s is not from %d to %d", shown(raw), f.rule.min, f.rule.max)
+	if !(value >= float64(f.rule.min) && value <= float64(f.rule.max)) {
+		r.odd(f, into, OutOfRange, path, "%s is not from %d to %d", shown(raw), f.rule.min, f.rule.max)
 	}
 }
 
@@ -199,19 +218,28 @@ func (r *reading) number(f field, into reflect.Value, raw json.RawMessage, path 
 func (r *reading) whole(record Record) {
 	switch record := record.(type) {
 	case *User:
-		if record.PasswordHash != "" && record.Email == "" {
-			r.fault(Conflict, "password_hash", "", "a user with a password needs an email address")
+		if record.PasswordHash != "" && record.Email == "" &&
+			r.fault(Conflict, "password_hash", OddValues, "a user with a password needs an email address") {
+			record.PasswordHash = ""
+		}
+	case *Entry:
+		if record.PostDate == "" && r.decoder.options.Allowed.Has(BadTimes) {
+			record.PostDate = record.CreateTime.In(r.decoder.options.Zone).Format(time.DateOnly)
 		}
 	case *Comment:
 		hasGuest := record.AuthorName != "" || record.AuthorIconURL != ""
 		switch {
 		case record.AuthorID != "" && hasGuest:
-			r.fault(Conflict, "author_id", "", "an author with an account has name and icon there; leave out author_name and author_icon_url")
+			if r.fault(Conflict, "author_id", OddValues, "an author with an account has name and icon there; leave out author_name and author_icon_url") {
+				record.AuthorName, record.AuthorIconURL = "", ""
+			}
 		case record.AuthorID == "" && record.AuthorName == "" && !r.hasFault("author_id", "author_name"):
 			r.fault(Missing, "author_id", EmptyTexts, "author_id or author_name is required")
 		}
 		if record.Reply == "" && !record.ReplyTime.IsZero() {
-			r.fault(Conflict, "reply_time", "", "there is no reply")
+			if r.fault(Conflict, "reply_time", OddValues, "there is no reply") {
+				record.ReplyTime = Moment{}
+			}
 		}
 	}
 }

@@ -26,6 +26,7 @@ insert into ballots values (7, 9, 2);
 create table album_comments (id integer primary key, album_id integer, user_id integer, guest text, body text, created text, reply text, replied text);
 insert into album_comments values (77, 5, 9, null, '好美', '2008-03-06 10:00:00', '謝謝', '2008-03-06 11:00:00');
 insert into album_comments values (78, 5, null, '路人', 'me too', '2008-03-07 10:00:00', null, null);
+insert into album_comments with recursive n(i) as (select 101 union all select i + 1 from n where i < 140) select i, 12, 9, null, 'comment ' || i, '2009-01-02 08:00:00', null, null from n;
 create table blog_comments (id integer primary key, blog_id integer, user_id integer, guest text, body text, created text, reply text, replied text);
 insert into blog_comments values (77, 7, 9, null, '我投太魯閣!', '2008-04-02 10:00:00', null, null);
 create table poi_comments (id integer primary key, poi_id integer, user_id integer, guest text, body text, created text, reply text, replied text);

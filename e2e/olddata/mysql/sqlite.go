@@ -21,6 +21,7 @@ func run(path string, statements io.Reader, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, database.Close()) }()
+	database.SetMaxOpenConns(1) // a transaction belongs to a connection
 	// SQLite has the function by another name.
 	for statement := range strings.SplitSeq(strings.ReplaceAll(string(script), "json_arrayagg", "json_group_array"), ";\n") {
 		if strings.TrimSpace(statement) == "" {

@@ -1,6 +1,6 @@
 // Package aliases keeps which identifiers the old identifiers of content stand for. Only content
 // that was moved in has an alias. It is written before the content, so after a crash it may stand for
-// nothing.
+// nothing. It stays when the content is deleted, and knows that.
 package aliases
 
 import (
@@ -37,6 +37,8 @@ func IsText(newID int64) bool {
 type alias struct {
 	OldID string `bson:"_id"`
 	ID    int64  `bson:"id"`
+	// IsGone says that what it stood for was deleted.
+	IsGone bool `bson:"gone,omitempty"`
 }
 
 // byID finds what stands for an identifier.
@@ -69,19 +71,79 @@ func (a *Aliases) Of(ctx context.Context, oldID string) (id int64, ok bool, err 
 
 // OfMany returns the identifiers of those old identifiers that stand for one.
 func (a *Aliases) OfMany(ctx context.Context, oldIDs []string) (map[string]int64, error) {
-	known := make(map[string]int64, len(oldIDs))
+	known, _, err := a.OfManyOrGone(ctx, oldIDs)
+	return known, err
+}
+
+// OfManyOrGone is OfMany, and returns what was deleted of it.
+func (a *Aliases) OfManyOrGone(ctx context.Context, oldIDs []string) (known map[string]int64, gone map[string]bool, err error) {
+	known, gone = make(map[string]int64, len(oldIDs)), map[string]bool{}
 	if len(oldIDs) == 0 {
-		return known, nil
+		return known, gone, nil
 	}
 	found, err := a.documents.GetMany(ctx, oldIDs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, each := range found {
 		known[each.OldID] = each.ID
+		if each.IsGone {
+			gone[each.OldID] = true
+		}
 	}
-	return known, nil
+	return known, gone, nil
 }
+
+// Bury notes that what has an identifier was deleted. It does nothing if that was not moved in.
+func (a *Aliases) Bury(ctx context.Context, newID int64) error {
+	if !id.IsMoved(newID) {
+		return nil
+	}
+	found, err := a.documents.Find(ctx, byID().Is(newID).Everywhere())
+	if err == nil {
+		err = a.mark(ctx, found.OldID, true)
+	}
+	if errors.Is(err, docstore.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// BuryAs is Bury for what has no alias until it is deleted.
+func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
+	taken, err := a.documents.InsertNew(ctx, []alias{{OldID: oldID, ID: newID, IsGone: true}})
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	return a.mark(ctx, oldID, true)
+}
+
+// Revive forgets that what old identifiers stand for was deleted.
+func (a *Aliases) Revive(ctx context.Context, oldIDs []string) error {
+	for _, each := range oldIDs {
+		if err := a.mark(ctx, each, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Aliases) mark(ctx context.Context, oldID string, isGone bool) error {
+	_, err := a.documents.Update(ctx, oldID, func(stored *alias) error {
+		if stored.IsGone == isGone {
+			return errSame
+		}
+		stored.IsGone = isGone
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		return nil
+	}
+	return err
+}
+
+// errSame ends an update of an alias that is as it should be.
+var errSame = errors.New("the alias is the same")
 
 // IsTaken reports whether another old identifier stands for an identifier. Its content need not be
 // stored.

@@ -4,18 +4,23 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/internal/content/choices"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // ballots are the choices of users under the units of a call.
 type ballots[P any] struct {
 	counter *choices.Counter[P]
+	// removed returns the number of a report that counts them.
+	removed func(*typev1.MoveRemoved) *int32
+	// areVotes says that they choose in the vote of an entry.
+	areVotes bool
 
 	values  map[*unit[P]]map[int64]int32
 	changes map[*unit[P]][]choices.Moved
 }
 
-func newBallots[P any](counter *choices.Counter[P]) *ballots[P] {
-	return &ballots[P]{counter: counter, values: map[*unit[P]]map[int64]int32{}, changes: map[*unit[P]][]choices.Moved{}}
+func newBallots[P any](counter *choices.Counter[P], removed func(*typev1.MoveRemoved) *int32) *ballots[P] {
+	return &ballots[P]{counter: counter, removed: removed, values: map[*unit[P]]map[int64]int32{}, changes: map[*unit[P]][]choices.Moved{}}
 }
 
 // take adds a ballot. The first one of a user counts.
@@ -112,10 +117,28 @@ func (b *ballots[P]) change(u *unit[P], userID int64, value int32) {
 	b.changes[u] = append(b.changes[u], choices.Moved{ParentID: u.id, UserID: userID, Value: value})
 }
 
-func (b *ballots[P]) differs(u *unit[P]) bool { return len(b.changes[u]) > 0 }
+// due returns the changes to make.
+func (b *ballots[P]) due(u *unit[P]) []choices.Moved {
+	if b.areVotes && u.keepsVote {
+		return nil
+	}
+	return b.changes[u]
+}
+
+func (b *ballots[P]) isAfterContent() bool { return b.areVotes }
+
+func (b *ballots[P]) differs(u *unit[P]) bool { return len(b.due(u)) > 0 }
+
+func (b *ballots[P]) report(u *unit[P], to *typev1.MoveRemoved) {
+	for _, change := range b.due(u) {
+		if change.Value == choices.None {
+			*b.removed(to)++
+		}
+	}
+}
 
 func (b *ballots[P]) apply(ctx context.Context, u *unit[P]) error {
-	for _, change := range b.changes[u] {
+	for _, change := range b.due(u) {
 		if err := b.counter.PutMoved(ctx, change); err != nil {
 			return err
 		}

@@ -34,13 +34,17 @@ type children[P, C any] struct {
 	set   *child.Set[P, C]
 	moved child.Moved[C]
 	now   func() time.Time
+	// removed returns the number of a report that counts them.
+	removed func(*typev1.MoveRemoved) *int32
 
 	items       map[*unit[P]][]item[C]
 	differences map[*unit[P]]*difference[C]
 }
 
-func newChildren[P, C any](set *child.Set[P, C], moved child.Moved[C], now func() time.Time) *children[P, C] {
-	return &children[P, C]{set: set, moved: moved, now: now, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]*difference[C]{}}
+func newChildren[P, C any](
+	set *child.Set[P, C], moved child.Moved[C], now func() time.Time, removed func(*typev1.MoveRemoved) *int32,
+) *children[P, C] {
+	return &children[P, C]{set: set, moved: moved, now: now, removed: removed, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]*difference[C]{}}
 }
 
 func (c *children[P, C]) take(u *unit[P], all []Child[C]) {
@@ -266,6 +270,12 @@ func (c *children[P, C]) compare(ctx context.Context, units []*unit[P]) error {
 func (c *children[P, C]) differs(u *unit[P]) bool {
 	d := c.differences[u]
 	return d.isLatest || len(d.missing)+len(d.changed)+len(d.gone) > 0
+}
+
+func (c *children[P, C]) isAfterContent() bool { return false }
+
+func (c *children[P, C]) report(u *unit[P], to *typev1.MoveRemoved) {
+	*c.removed(to) = int32(len(c.differences[u].gone)) // #nosec G115 -- a record has few
 }
 
 func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {

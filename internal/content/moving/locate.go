@@ -2,39 +2,54 @@ package moving
 
 import (
 	"context"
+	"slices"
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/id"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // locate gives units their identifiers and finds those that are stored. It refuses those that
-// cannot be. It returns the new aliases.
-func (m *Mover[P, C]) locate(ctx context.Context, records []*Record[P, C], units []*unit[P]) (map[string]int64, error) {
-	if err := m.requireOwners(ctx, records, units); err != nil {
-		return nil, err
-	}
-	units = open(append([]*unit[P](nil), units...))
+// cannot be. It returns the new aliases, and the old identifiers of what was deleted and comes back.
+func (m *Mover[P, C]) locate(
+	ctx context.Context, options *typev1.MoveOptions, records []*Record[P, C], units []*unit[P],
+) (located map[string]int64, revived []string, err error) {
+	units = append([]*unit[P](nil), units...)
 	oldIDs := make([]string, len(units))
 	for i, u := range units {
 		oldIDs[i] = u.oldID
 	}
-	known, err := m.Kind.Aliases.OfMany(ctx, oldIDs)
+	known, gone, err := m.Kind.Aliases.OfManyOrGone(ctx, oldIDs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for _, u := range units {
+		if gone[u.oldID] && !options.GetRevive() {
+			u.refuseDeleted()
+		}
+	}
+	units = open(units)
+	if err := m.requireOwners(ctx, records, units); err != nil {
+		return nil, nil, err
 	}
 	located, taken := map[string]int64{}, map[int64]bool{}
-	for probe := 0; len(units) > 0; probe++ {
+	for probe, left := 0, open(slices.Clone(units)); len(left) > 0; probe++ {
 		if probe == id.Probes {
-			for _, u := range units {
+			for _, u := range left {
 				u.refuse("ID_TAKEN", "other content has all identifiers that this old identifier could have")
 			}
 			break
 		}
-		if units, err = m.locateAt(ctx, records, units, known, located, taken, probe); err != nil {
-			return nil, err
+		if left, err = m.locateAt(ctx, records, left, known, located, taken, probe); err != nil {
+			return nil, nil, err
 		}
 	}
-	return located, nil
+	for _, u := range open(units) {
+		if gone[u.oldID] {
+			revived = append(revived, u.oldID)
+		}
+	}
+	return located, revived, nil
 }
 
 func (m *Mover[P, C]) requireOwners(ctx context.Context, records []*Record[P, C], units []*unit[P]) error {
@@ -97,7 +112,7 @@ func (m *Mover[P, C]) locateAt(
 			u.refuse("OWNER_CHANGED", "this old identifier was moved in for another owner")
 			continue
 		case gone[u.id]:
-			u.refuse("DELETED", "the content was deleted here")
+			u.refuseDeleted()
 			continue
 		case isStored:
 			u.stored = &stored

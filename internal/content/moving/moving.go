@@ -58,7 +58,7 @@ type Content[P any] struct {
 	// Identify gives content its identifier and its request key.
 	Identify func(document *P, id int64, requestKey string)
 	// IsSame reports whether two documents have the same content, apart from their numbers. Take
-	// gives a stored one the content of another. Fits, unless nil, reports whether it can.
+	// gives a stored one the content of another. Fits, unless nil, reports whether it gives the vote, too.
 	IsSame func(stored, from *P) bool
 	Take   func(stored, from *P)
 	Fits   func(stored, from *P) bool
@@ -105,6 +105,8 @@ type unit[P any] struct {
 	document, stored *P
 	// isKnown says that an alias was there before, and perhaps parts of the content.
 	isKnown, isComplete, continues bool
+	// keepsVote says that the stored vote stays, with its ballots.
+	keepsVote bool
 }
 
 func (u *unit[P]) isOpen() bool {
@@ -115,6 +117,8 @@ func (u *unit[P]) refuse(reason, message string) {
 	u.result.Outcome, u.result.Id = typev1.MoveOutcome_MOVE_OUTCOME_REFUSED, 0
 	u.result.Problems = []*typev1.MoveProblem{{Reason: reason, Message: message}}
 }
+
+func (u *unit[P]) refuseDeleted() { u.refuse("DELETED", "the content was deleted here") }
 
 func (u *unit[P]) leaveOut(field, reason, message string) {
 	if len(u.result.GetProblems()) < maxProblems {
@@ -135,6 +139,10 @@ type part[P any] interface {
 	// compare finds what differs under stored content. differs reports whether something does.
 	compare(ctx context.Context, units []*unit[P]) error
 	differs(u *unit[P]) bool
+	// report writes how many things apply removes.
+	report(u *unit[P], to *typev1.MoveRemoved)
+	// isAfterContent reports whether apply needs the content of the record.
+	isAfterContent() bool
 	// apply makes what is stored equal to the record.
 	apply(ctx context.Context, u *unit[P]) error
 }
@@ -171,7 +179,7 @@ func (m *Mover[P, C]) MoveIn(
 
 // moveRun moves in records with different old identifiers.
 func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, records []*Record[P, C], units []*unit[P]) error {
-	located, err := m.locate(ctx, records, units)
+	located, revived, err := m.locate(ctx, options, records, units)
 	if err != nil {
 		return err
 	}
@@ -188,6 +196,9 @@ func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, 
 	if !options.GetValidateOnly() {
 		if err := m.Kind.Aliases.Add(ctx, located); err != nil {
 			return conflict(err)
+		}
+		if err := m.Kind.Aliases.Revive(ctx, revived); err != nil {
+			return err
 		}
 	}
 	fresh, stored := split(units)
@@ -217,17 +228,18 @@ func split[P any](units []*unit[P]) (fresh, stored []*unit[P]) {
 }
 
 func (m *Mover[P, C]) parts(records []*Record[P, C], units []*unit[P]) []part[P] {
-	written := newChildren(m.Kind.Comments.Set, commentsMoved, m.Now)
-	recommended := newBallots(m.Kind.Recommendations.Counter())
+	written := newChildren(m.Kind.Comments.Set, commentsMoved, m.Now, func(r *typev1.MoveRemoved) *int32 { return &r.Comments })
+	recommended := newBallots(m.Kind.Recommendations.Counter(), func(r *typev1.MoveRemoved) *int32 { return &r.Recommendations })
 	parts := []part[P]{written, recommended}
 	var photos *children[P, C]
 	if m.Photos != nil {
-		photos = newChildren(m.Photos, m.Photo, m.Now)
+		photos = newChildren(m.Photos, m.Photo, m.Now, func(r *typev1.MoveRemoved) *int32 { return &r.Photos })
 		parts = append(parts, photos)
 	}
 	var cast *ballots[P]
 	if m.Ballots != nil {
-		cast = newBallots(m.Ballots)
+		cast = newBallots(m.Ballots, func(r *typev1.MoveRemoved) *int32 { return &r.Ballots })
+		cast.areVotes = true
 		parts = append(parts, cast)
 	}
 	for _, u := range units {
@@ -315,6 +327,7 @@ func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions
 	var unchanged []int64
 	for _, u := range stored {
 		u.result.Id = u.id
+		u.keepsVote = m.Content.Fits != nil && !m.Content.Fits(u.stored, u.document)
 		isSame := m.Content.IsSame(u.stored, u.document)
 		partsDiffer := slices.ContainsFunc(parts, func(p part[P]) bool { return p.differs(u) })
 		isCompleted := !partsDiffer && m.Content.Completes != nil && m.Content.Completes(u.stored, u.document)
@@ -326,32 +339,51 @@ func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions
 		case !options.GetUpdate() && !isCompleted:
 			u.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT
 			continue
-		case m.Content.Fits != nil && !m.Content.Fits(u.stored, u.document):
-			u.refuse("VOTE_CHANGED", "the entry has a vote with another number of choices")
-			continue
 		}
-		u.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
+		u.result.Outcome, u.result.Removed = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED, &typev1.MoveRemoved{}
+		for _, p := range parts {
+			p.report(u, u.result.Removed)
+		}
+		if u.keepsVote {
+			u.leaveOut("vote", "VOTE_CHANGED", "the vote has fewer choices than the one that is stored, which stays")
+		}
 		if options.GetValidateOnly() {
 			continue
 		}
-		for _, p := range parts {
-			if err := p.apply(ctx, u); err != nil {
-				return err
-			}
-		}
-		if isSame {
-			continue
-		}
-		_, err := m.Kind.Update(ctx, u.id, func(stored *P) error {
-			m.Content.Take(stored, u.document)
-			return nil
-		})
-		if err != nil {
+		if err := m.change(ctx, u, parts, isSame); err != nil {
 			return err
 		}
 	}
 	// What belongs to it was stored before.
 	return m.Kind.Confirm(ctx, unchanged)
+}
+
+// change makes stored content equal to its record: what belongs to it first, except ballots, whose
+// choices must be there, and whose counting writes the content again.
+func (m *Mover[P, C]) change(ctx context.Context, u *unit[P], parts []part[P], isSame bool) error {
+	for _, p := range parts {
+		if !p.isAfterContent() {
+			if err := p.apply(ctx, u); err != nil {
+				return err
+			}
+		}
+	}
+	if !isSame {
+		if _, err := m.Kind.Update(ctx, u.id, func(stored *P) error {
+			m.Content.Take(stored, u.document)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	for _, p := range parts {
+		if p.isAfterContent() {
+			if err := p.apply(ctx, u); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // conflict reports that another call moves the same content in or removes it.

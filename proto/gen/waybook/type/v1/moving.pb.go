@@ -178,6 +178,9 @@ type MoveOptions struct {
 	Update bool `protobuf:"varint,1,opt,name=update,proto3" json:"update,omitempty"`
 	// Stores nothing. The results are those that the call would have.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Brings back what was deleted here. Without it, such a record is refused for good (DELETED). For as
+	// long as followers of changes are shown the deletion, nothing brings it back.
+	Revive bool `protobuf:"varint,4,opt,name=revive,proto3" json:"revive,omitempty"`
 	// The limits that records may exceed, up to the rules of their fields.
 	Widen         []Limit `protobuf:"varint,3,rep,packed,name=widen,proto3,enum=waybook.type.v1.Limit" json:"widen,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -224,6 +227,13 @@ func (x *MoveOptions) GetUpdate() bool {
 func (x *MoveOptions) GetValidateOnly() bool {
 	if x != nil {
 		return x.ValidateOnly
+	}
+	return false
+}
+
+func (x *MoveOptions) GetRevive() bool {
+	if x != nil {
+		return x.Revive
 	}
 	return false
 }
@@ -481,8 +491,10 @@ type MoveResult struct {
 	// The quoted entry is not here yet. The entry was stored without its quote. Send the
 	// record again when the quoted entry is there; this needs no update.
 	IsQuoteMissing bool `protobuf:"varint,4,opt,name=is_quote_missing,json=isQuoteMissing,proto3" json:"is_quote_missing,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// What the record lacks and an update removes, or would remove.
+	Removed       *MoveRemoved `protobuf:"bytes,5,opt,name=removed,proto3" json:"removed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MoveResult) Reset() {
@@ -543,6 +555,95 @@ func (x *MoveResult) GetIsQuoteMissing() bool {
 	return false
 }
 
+func (x *MoveResult) GetRemoved() *MoveRemoved {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
+// How many things an update removes that were moved in earlier and are gone from a record.
+type MoveRemoved struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Photos.
+	Photos int32 `protobuf:"varint,1,opt,name=photos,proto3" json:"photos,omitempty"`
+	// Comments.
+	Comments int32 `protobuf:"varint,2,opt,name=comments,proto3" json:"comments,omitempty"`
+	// Ballots.
+	Ballots int32 `protobuf:"varint,3,opt,name=ballots,proto3" json:"ballots,omitempty"`
+	// Recommendations.
+	Recommendations int32 `protobuf:"varint,4,opt,name=recommendations,proto3" json:"recommendations,omitempty"`
+	// Sessions, which are closed.
+	Sessions      int32 `protobuf:"varint,5,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveRemoved) Reset() {
+	*x = MoveRemoved{}
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveRemoved) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveRemoved) ProtoMessage() {}
+
+func (x *MoveRemoved) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveRemoved.ProtoReflect.Descriptor instead.
+func (*MoveRemoved) Descriptor() ([]byte, []int) {
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *MoveRemoved) GetPhotos() int32 {
+	if x != nil {
+		return x.Photos
+	}
+	return 0
+}
+
+func (x *MoveRemoved) GetComments() int32 {
+	if x != nil {
+		return x.Comments
+	}
+	return 0
+}
+
+func (x *MoveRemoved) GetBallots() int32 {
+	if x != nil {
+		return x.Ballots
+	}
+	return 0
+}
+
+func (x *MoveRemoved) GetRecommendations() int32 {
+	if x != nil {
+		return x.Recommendations
+	}
+	return 0
+}
+
+func (x *MoveRemoved) GetSessions() int32 {
+	if x != nil {
+		return x.Sessions
+	}
+	return 0
+}
+
 // Why a record or a part of it was refused.
 type MoveProblem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -550,9 +651,9 @@ type MoveProblem struct {
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// A stable reason. Of a record: INVALID_PARAMETER, USER_NOT_FOUND (the owner),
 	// OWNER_CHANGED (the content was moved in for another owner), ID_TAKEN (other content has
-	// the identifier), DELETED (the content was deleted here, within the last week), VOTE_CHANGED (an
-	// entry has a vote with another number of choices), REPEATED (an earlier record of the
-	// request has the same old identifier). Of a photo or comment:
+	// the identifier), DELETED (the content was deleted here; see MoveOptions.revive), REPEATED (an earlier record of the
+	// request has the same old identifier). Of a vote: VOTE_CHANGED (it has fewer choices than the one
+	// that is stored, which stays; the rest is updated). Of a photo or comment:
 	// ID_TAKEN (it is under other content), REPEATED.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Description for people.
@@ -563,7 +664,7 @@ type MoveProblem struct {
 
 func (x *MoveProblem) Reset() {
 	*x = MoveProblem{}
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +676,7 @@ func (x *MoveProblem) String() string {
 func (*MoveProblem) ProtoMessage() {}
 
 func (x *MoveProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +689,7 @@ func (x *MoveProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveProblem.ProtoReflect.Descriptor instead.
 func (*MoveProblem) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{5}
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MoveProblem) GetField() string {
@@ -616,10 +717,11 @@ var File_waybook_type_v1_moving_proto protoreflect.FileDescriptor
 
 const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/type/v1/moving.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\x01\n" +
+	"\x1cwaybook/type/v1/moving.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa3\x01\n" +
 	"\vMoveOptions\x12\x16\n" +
 	"\x06update\x18\x01 \x01(\bR\x06update\x12#\n" +
-	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12?\n" +
+	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12\x16\n" +
+	"\x06revive\x18\x04 \x01(\bR\x06revive\x12?\n" +
 	"\x05widen\x18\x03 \x03(\x0e2\x16.waybook.type.v1.LimitB\x11\xbaH\x0e\x92\x01\v\x10\n" +
 	"\"\a\x82\x01\x04\x10\x01 \x00R\x05widen\"\xb9\x02\n" +
 	"\fMovedComment\x12 \n" +
@@ -638,13 +740,20 @@ const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"MovedReply\x12C\n" +
 	"\vcreate_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
 	"createTime\x12\x1d\n" +
-	"\x04text\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x04text\"\xb8\x01\n" +
+	"\x04text\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x04text\"\xf0\x01\n" +
 	"\n" +
 	"MoveResult\x126\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x1c.waybook.type.v1.MoveOutcomeR\aoutcome\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\x03R\x02id\x128\n" +
 	"\bproblems\x18\x03 \x03(\v2\x1c.waybook.type.v1.MoveProblemR\bproblems\x12(\n" +
-	"\x10is_quote_missing\x18\x04 \x01(\bR\x0eisQuoteMissing\"U\n" +
+	"\x10is_quote_missing\x18\x04 \x01(\bR\x0eisQuoteMissing\x126\n" +
+	"\aremoved\x18\x05 \x01(\v2\x1c.waybook.type.v1.MoveRemovedR\aremoved\"\xa1\x01\n" +
+	"\vMoveRemoved\x12\x16\n" +
+	"\x06photos\x18\x01 \x01(\x05R\x06photos\x12\x1a\n" +
+	"\bcomments\x18\x02 \x01(\x05R\bcomments\x12\x18\n" +
+	"\aballots\x18\x03 \x01(\x05R\aballots\x12(\n" +
+	"\x0frecommendations\x18\x04 \x01(\x05R\x0frecommendations\x12\x1a\n" +
+	"\bsessions\x18\x05 \x01(\x05R\bsessions\"U\n" +
 	"\vMoveProblem\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
@@ -680,7 +789,7 @@ func file_waybook_type_v1_moving_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_type_v1_moving_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_type_v1_moving_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_waybook_type_v1_moving_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_waybook_type_v1_moving_proto_goTypes = []any{
 	(Limit)(0),                    // 0: waybook.type.v1.Limit
 	(MoveOutcome)(0),              // 1: waybook.type.v1.MoveOutcome
@@ -689,22 +798,24 @@ var file_waybook_type_v1_moving_proto_goTypes = []any{
 	(*Guest)(nil),                 // 4: waybook.type.v1.Guest
 	(*MovedReply)(nil),            // 5: waybook.type.v1.MovedReply
 	(*MoveResult)(nil),            // 6: waybook.type.v1.MoveResult
-	(*MoveProblem)(nil),           // 7: waybook.type.v1.MoveProblem
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*MoveRemoved)(nil),           // 7: waybook.type.v1.MoveRemoved
+	(*MoveProblem)(nil),           // 8: waybook.type.v1.MoveProblem
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
 }
 var file_waybook_type_v1_moving_proto_depIdxs = []int32{
 	0, // 0: waybook.type.v1.MoveOptions.widen:type_name -> waybook.type.v1.Limit
 	4, // 1: waybook.type.v1.MovedComment.guest:type_name -> waybook.type.v1.Guest
-	8, // 2: waybook.type.v1.MovedComment.create_time:type_name -> google.protobuf.Timestamp
+	9, // 2: waybook.type.v1.MovedComment.create_time:type_name -> google.protobuf.Timestamp
 	5, // 3: waybook.type.v1.MovedComment.reply:type_name -> waybook.type.v1.MovedReply
-	8, // 4: waybook.type.v1.MovedReply.create_time:type_name -> google.protobuf.Timestamp
+	9, // 4: waybook.type.v1.MovedReply.create_time:type_name -> google.protobuf.Timestamp
 	1, // 5: waybook.type.v1.MoveResult.outcome:type_name -> waybook.type.v1.MoveOutcome
-	7, // 6: waybook.type.v1.MoveResult.problems:type_name -> waybook.type.v1.MoveProblem
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	8, // 6: waybook.type.v1.MoveResult.problems:type_name -> waybook.type.v1.MoveProblem
+	7, // 7: waybook.type.v1.MoveResult.removed:type_name -> waybook.type.v1.MoveRemoved
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_waybook_type_v1_moving_proto_init() }
@@ -722,7 +833,7 @@ func file_waybook_type_v1_moving_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_type_v1_moving_proto_rawDesc), len(file_waybook_type_v1_moving_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

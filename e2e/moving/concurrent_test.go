@@ -1,0 +1,75 @@
+package moving_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// began starts an import and waits until its journal has a line.
+func began(t *testing.T, journal string, args ...string) *exec.Cmd {
+	t.Helper()
+	command := waybookctl(t, args...)
+	var notes bytes.Buffer
+	command.Stderr = &notes
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for limit := time.Now().Add(patience); journalled(journal) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("the import does not begin: %s", notes.String())
+		}
+	}
+	return command
+}
+
+func TestOneImportAtATimeUsesAJournal(t *testing.T) {
+	old := newOldService(t, 1)
+	waybook, journal := startOn(t, t.TempDir()), filepath.Join(t.TempDir(), "journal")
+	args := old.importInto(waybook, journal, "--workers", "1")
+	first := began(t, journal, args...)
+	if second := run(t, args...); second.status != 4 || !strings.Contains(second.notes, "another import") || !strings.Contains(second.notes, "--journal") {
+		t.Errorf("beside another import: status %d\n%s%s", second.status, second.out, second.notes)
+	}
+	// What a killed import leaves behind keeps nobody away.
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err == nil {
+		t.Log("the import ended before it was killed")
+	}
+	succeed(t, args...)
+	if _, err := os.Stat(journal); !os.IsNotExist(err) {
+		t.Errorf("the journal is still there: %v", err)
+	}
+}
+
+// Two owners may import at the same time. Everything, rewards too, is stored once.
+func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
+	old := newOldService(t, 1)
+	straightData, data := t.TempDir(), t.TempDir()
+	straight := startOn(t, straightData)
+	succeed(t, old.importInto(straight, filepath.Join(t.TempDir(), "journal"))...)
+	want := dump(t, straight, straightData)
+
+	waybook := startOn(t, data)
+	var both []*exec.Cmd
+	for range 2 {
+		command := waybookctl(t, old.importInto(waybook, filepath.Join(t.TempDir(), "journal"), "--update")...)
+		command.Stderr = &bytes.Buffer{}
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, command)
+	}
+	for _, each := range both {
+		if err := each.Wait(); err != nil {
+			t.Errorf("%v\n%s", err, each.Stderr)
+		}
+	}
+	expectSame(t, want, dump(t, waybook, data))
+}
