@@ -46,7 +46,7 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 	var updated album
 	update := func() (err error) {
 		needsOther := (request.Lat == nil) != (request.Lng == nil)
-		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), needsOther, s.changeTo(request))
+		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), s.now(), needsOther, s.changeTo(request))
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -59,7 +59,7 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 // changeTo returns the fields that a request sets. If it has only one of lat and lng, the other is that of the album.
 func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) map[string]any {
 	return func(was *album) map[string]any {
-		set := map[string]any{"update_time": s.now()}
+		set := map[string]any{}
 		if request.Title != nil {
 			set["title"] = request.GetTitle()
 		}

@@ -100,7 +100,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 			_, denied := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 			return cmp.Or(denied, err)
 		}
-		updated, err = s.blogs.SetBy(ctx, request.GetActorId(), request.GetBlogId(), false,
+		updated, err = s.blogs.SetBy(ctx, request.GetActorId(), request.GetBlogId(), s.now(), false,
 			func(*blog) map[string]any { return s.changeTo(request, quotedOldID) })
 		return err
 	}, func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil })
@@ -113,7 +113,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 
 // changeTo returns the fields that a request sets.
 func (s *Server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]any {
-	set := map[string]any{"update_time": s.now()}
+	set := map[string]any{}
 	if request.Type != nil {
 		set["type"] = int32(request.GetType())
 	}

@@ -12,7 +12,7 @@ import (
 func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetPoiId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, map[string]any{"update_time": s.now()},
+		nil, s.changedNow(),
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,
@@ -24,7 +24,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 
 // UpdatePhoto changes a photo of a landmark.
 func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), s.changedNow(), func(p *photo) {
 		if request.PhotoUrl != nil {
 			p.URL = request.GetPhotoUrl()
 		}
@@ -35,17 +35,14 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequ
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.pois.Update(ctx, request.GetPoiId(), s.changeBy(request.GetActorId())); err != nil {
-		return nil, err
-	}
 	return &poiv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
 }
 
 // RemovePhoto removes a photo from a landmark.
 func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(),
-		func(p *poi, _ *photo) error { return s.changeBy(request.GetActorId())(p) },
-		map[string]any{"update_time": s.now()})
+		func(p *poi, _ *photo) error { return s.pois.Allow(p, request.GetActorId(), p.ID) },
+		s.changedNow())
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +55,5 @@ func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosReques
 	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
 
-// changeBy returns a change of a landmark that allows only the owner and updates the change
-// time.
-func (s *Server) changeBy(actorID int64) func(*poi) error {
-	return func(p *poi) error {
-		if err := s.pois.Allow(p, actorID, p.ID); err != nil {
-			return err
-		}
-		p.UpdateTime = s.now()
-		return nil
-	}
-}
+// changedNow returns the time of a change, for the parent of a photo.
+func (s *Server) changedNow() map[string]any { return map[string]any{"update_time": s.now()} }

@@ -50,7 +50,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
 	var updated poi
 	update := func() (err error) {
-		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), false, s.changeTo(request))
+		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), s.now(), false, s.changeTo(request))
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -63,7 +63,7 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 // changeTo returns the fields that a request sets.
 func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) map[string]any {
 	return func(*poi) map[string]any {
-		set := map[string]any{"update_time": s.now()}
+		set := map[string]any{}
 		if request.Name != nil {
 			set["name"] = request.GetName()
 		}

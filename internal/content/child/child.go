@@ -7,6 +7,7 @@ package child
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -107,21 +108,20 @@ func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error)
 	return child, s.noChild(err, childID)
 }
 
-// Update changes a child of a parent, if the parent belongs to the user.
-func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, change func(*C)) (C, error) {
-	// Both are read at the same time. The child is changed, and its parent touched, only if the
+// errUnchanged says that there is nothing to tell the followers of a parent.
+var errUnchanged = errors.New("the child is unchanged")
+
+// Update changes a child of a parent, if the parent belongs to the user. set has new values of fields of the
+// parent. If change changes nothing, nothing is written.
+func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, set map[string]any, change func(*C)) (child C, err error) {
+	// Both are read at the same time. The child is changed, and its parent touched before, only if the
 	// parent allows that.
 	allowed := sync.OnceValue(func() error {
 		_, err := s.Parents.GetBy(ctx, actorID, parentID)
 		return err
 	})
-	touch := func() error {
-		if err := allowed(); err != nil {
-			return err
-		}
-		return s.Parents.Touch(ctx, parentID, s.Part, nil)
-	}
-	var child C
+	isTouched := false
+	touch := sync.OnceValue(func() error { isTouched = true; return s.Parents.Touch(ctx, parentID, s.Part, set) })
 	update := func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
 			if err := allowed(); err != nil {
@@ -130,12 +130,23 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 			if s.ParentOf(child) != parentID {
 				return docstore.ErrNotFound
 			}
-			change(child)
-			return nil
+			before := *child
+			if change(child); reflect.DeepEqual(before, *child) {
+				return nil
+			}
+			return touch()
 		})
 		return s.noChild(err, childID)
 	}
-	err := s.Parents.Beside(ctx, parentID, s.Part, func() error { return s.Parents.Together(allowed, touch, update) })
+	err = s.Parents.Beside(ctx, parentID, s.Part, func() error {
+		if err := s.Parents.Together(allowed, update); err != nil || isTouched {
+			return err
+		}
+		return errUnchanged
+	})
+	if errors.Is(err, errUnchanged) {
+		err = nil
+	}
 	return child, err
 }
 

@@ -257,7 +257,7 @@ func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
 	if _, err := s.Get(t.Context(), boxID+1, added.ID); reasonOf(err) != "NO_ITEM" {
 		t.Errorf("get: %v", err)
 	}
-	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
+	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, nil, func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
 		t.Errorf("update: %v", err)
 	}
 	err = s.Remove(t.Context(), boxID+1, added.ID, func(*box, *item) error { return nil }, nil)

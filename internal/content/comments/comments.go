@@ -104,8 +104,10 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 
 // Reply sets the owner's answer to a comment.
 func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
-	comment, err := s.Update(ctx, actorID, parentID, commentID, func(comment *Comment) {
-		comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
+	comment, err := s.Update(ctx, actorID, parentID, commentID, nil, func(comment *Comment) {
+		if comment.Reply == nil || comment.Reply.Text != text {
+			comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
+		}
 	})
 	if err != nil {
 		return nil, err

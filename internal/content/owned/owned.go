@@ -5,6 +5,7 @@ package owned
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -85,15 +86,26 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 	})
 }
 
-// SetBy sets fields of a document that must belong to the user, and returns the document. fields returns their
-// values. If they need the document, it is read before; otherwise was is nil.
-func (c *Collection[T]) SetBy(ctx context.Context, actorID, id int64, needsDocument bool, fields func(was *T) map[string]any) (T, error) {
+// SetBy sets fields of a document that must belong to the user, and the time of its change, and returns the
+// document. If it has all values, nothing is written. fields returns the values. If they need the document, it
+// is read before; otherwise was is nil.
+func (c *Collection[T]) SetBy(ctx context.Context, actorID, id int64, now time.Time, needsDocument bool, fields func(was *T) map[string]any) (T, error) {
+	mark := map[string]any{updateTime: now}
 	if needsDocument {
-		return c.UpdateBy(ctx, actorID, id, func(document *T) error { return docstore.Assign(document, fields(document)) })
+		return c.UpdateBy(ctx, actorID, id, func(document *T) error {
+			before := *document
+			if err := docstore.Assign(document, fields(document)); err != nil || reflect.DeepEqual(before, *document) {
+				return err
+			}
+			return docstore.Assign(document, mark)
+		})
 	}
-	document, err := c.Documents.Set(ctx, id, fields(nil), docstore.Is(c.OwnerField, actorID))
+	document, err := c.Documents.Set(ctx, id, fields(nil), mark, docstore.Is(c.OwnerField, actorID))
 	return document, c.ownErrorOf(err, id)
 }
+
+// updateTime is the field of the time when the owner changed a document last.
+const updateTime = "update_time"
 
 // Together does reads at the same time where that is faster. See docstore.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
