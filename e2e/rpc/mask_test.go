@@ -68,6 +68,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfContent(t *testing.T) {
 			{"all without any", []string{"*"}, nil, nil, []string{"title", "category", "location"}},
 			{"what is required", []string{"title", "location"}, nil, nil, []string{"title", "location"}},
 			{"unknown paths", []string{"titel", "title", "location.lat", "album_id", ""}, all, nil, slices.Repeat([]string{"update_mask"}, 4)},
+			{"all and one", []string{"title", "*"}, all, nil, []string{"update_mask"}},
 			{"too many paths", slices.Repeat([]string{"title"}, 101), all, nil, []string{"update_mask"}},
 			{"a control character", []string{"ti\x00tle"}, all, nil, []string{"update_mask"}},
 			{"a location and a part", []string{"location", "lat"}, all.and(fields{"lat": 1.0}), nil, []string{"location"}},

@@ -194,7 +194,7 @@ func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Revision != 0 && revision != c.Revision || !meets(document, c.If) || !c.isNewTo(document) {
+	if c.Revision != 0 && revision != c.Revision || !meets(document, c.If) || !c.IsNewTo(document) {
 		return nil, ErrConflict
 	}
 	edits := node{}
@@ -219,8 +219,8 @@ func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	return edits.apply(make([]byte, 0, len(document)+64), document)
 }
 
-// isNewTo reports whether a document lacks one of the values of IfNew.
-func (c Change) isNewTo(document bson.Raw) bool {
+// IsNewTo reports whether a document lacks one of the values of IfNew.
+func (c Change) IsNewTo(document bson.Raw) bool {
 	return len(c.IfNew) == 0 || slices.ContainsFunc(c.New(), func(set Assignment) bool {
 		return !isSame(document.Lookup(set.Path), set.Value)
 	})

@@ -243,7 +243,7 @@ func (c *Collection[K, T]) Set(ctx context.Context, id K, set, mark map[string]a
 			case err != nil:
 			case !meets(state, conditions):
 				err = ErrConflict
-			case len(set) > 0 && made.isNewTo(state): // another writer changed it in between
+			case len(set) > 0 && made.IsNewTo(state): // another writer changed it in between
 				if err = backOff(ctx, try); err == nil {
 					continue
 				}

@@ -51,7 +51,7 @@ func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRe
 
 // ListPhotos returns a page of an album's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequest) (*albumv1.ListPhotosResponse, error) {
-	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
+	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
 	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
 

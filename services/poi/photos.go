@@ -51,7 +51,7 @@ func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequ
 
 // ListPhotos returns a page of a landmark's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosRequest) (*poiv1.ListPhotosResponse, error) {
-	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
+	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
 	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
 

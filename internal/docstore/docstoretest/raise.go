@@ -257,6 +257,19 @@ func sets(t *testing.T, engine docstore.Engine) {
 		must(t, err)
 		wantEqual(t, "in the index", found, n)
 	}
+	mark := map[string]any{"text": "marked"}
+	for _, same := range []map[string]any{set, {"cell": int64(5)}, {}} {
+		got, err = c.Set(t.Context(), 1, same, mark, docstore.Is[int64]("owner", 1))
+		must(t, err)
+		wantEqual(t, "unchanged", got, want)
+	}
+	_, err = c.Set(t.Context(), 1, map[string]any{}, mark, docstore.Is[int64]("owner", 2))
+	wantError(t, err, docstore.ErrConflict)
+	want.Text, set["cell"] = "marked", int64(6)
+	want.Cell = 6
+	got, err = c.Set(t.Context(), 1, set, mark)
+	must(t, err)
+	wantEqual(t, "changed", got, want)
 	_, err = c.Set(t.Context(), 1, set, nil, docstore.Is[int64]("owner", 2))
 	wantError(t, err, docstore.ErrConflict)
 	_, err = c.Set(t.Context(), 9, set, nil, docstore.Is[int64]("owner", 2))

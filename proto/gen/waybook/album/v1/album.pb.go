@@ -335,7 +335,7 @@ type ListRecentAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only albums of this category; all when unspecified.
 	Category AlbumCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1152,7 +1152,7 @@ type SearchNearbyRequest struct {
 	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
 	// Only albums of this category; all when unspecified.
 	Category AlbumCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1370,7 +1370,7 @@ type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The owner of the albums.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1966,7 +1966,7 @@ type ListPhotosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page, or next_photos_token of GetAlbum; empty for the
 	// first page.
@@ -2426,7 +2426,7 @@ type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page, or next_comments_token of GetAlbum; empty for
 	// the first page.
@@ -2748,7 +2748,7 @@ type ListRecommendersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3373,7 +3373,7 @@ func (x *AlbumChange) GetAlbum() *Album {
 // Request of ListAlbumChanges.
 type ListAlbumChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes, from 1 to 1,000; 0 means 100. A page may be shorter.
+	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of an earlier reply, or of a batch of WatchAlbumChanges; empty for all
 	// albums and then what changes.
@@ -3631,11 +3631,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12#\n" +
 	"\rthumbnail_url\x18\x02 \x01(\tR\fthumbnailUrl\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
-	"\x06old_id\x18\x04 \x01(\tR\x05oldId\"\xb2\x01\n" +
+	"\x06old_id\x18\x04 \x01(\tR\x05oldId\"\xaf\x01\n" +
 	"\x17ListRecentAlbumsRequest\x12E\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\bcategory\x18\x01 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
 	"\x18ListRecentAlbumsResponse\x12/\n" +
@@ -3693,13 +3692,12 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x16BatchGetAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12*\n" +
 	"\x11missing_album_ids\x18\x02 \x03(\x03R\x0fmissingAlbumIds\x12(\n" +
-	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\x9a\x02\n" +
+	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\x97\x02\n" +
 	"\x13SearchNearbyRequest\x121\n" +
 	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
 	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x12E\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
 	"\x04area\x12\x05\xbaH\x02\b\x01\"t\n" +
@@ -3709,11 +3707,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
 	"FoundAlbum\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\x96\x01\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\x93\x01\n" +
 	"\x11ListAlbumsRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
@@ -3752,11 +3749,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
 	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x96\x01\n" +
+	"\x13RemovePhotoResponse\"\x93\x01\n" +
 	"\x11ListPhotosRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
 	"\x12ListPhotosResponse\x12/\n" +
@@ -3785,11 +3781,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x123\n" +
 	"\n" +
 	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x98\x01\n" +
+	"\x15RemoveCommentResponse\"\x95\x01\n" +
 	"\x13ListCommentsRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
@@ -3804,11 +3799,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x9c\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x99\x01\n" +
 	"\x17ListRecommendersRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
@@ -3856,10 +3850,9 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12-\n" +
-	"\x05album\x18\x06 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\x90\x01\n" +
-	"\x17ListAlbumChangesRequest\x12'\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x05album\x18\x06 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\x8d\x01\n" +
+	"\x17ListAlbumChangesRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12#\n" +
 	"\rinclude_album\x18\x03 \x01(\bR\fincludeAlbum\"\x96\x01\n" +

@@ -1422,7 +1422,7 @@ type SearchNearbyRequest struct {
 	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
 	// Only entries of this type; all when unspecified.
 	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1695,7 +1695,7 @@ type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The author of the entries; 0 for all authors, only by planned date.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Maximum number of results, from 1 to 100; 0 means 20. The limit is lower than in
+	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
 	// other lists, because entries can be long.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
@@ -1852,7 +1852,7 @@ type ListRecentBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only entries of this type; all when unspecified.
 	Type BlogType `protobuf:"varint,1,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results, from 1 to 100; 0 means 20. The limit is lower than in
+	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
 	// other lists, because entries can be long.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
@@ -2266,7 +2266,7 @@ type ListBallotsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2781,7 +2781,7 @@ type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page, or next_comments_token of GetBlog; empty for
 	// the first page.
@@ -3103,7 +3103,7 @@ type ListRecommendersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3902,7 +3902,7 @@ func (x *BlogChange) GetBlog() *Blog {
 // Request of ListBlogChanges.
 type ListBlogChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes, from 1 to 1,000; 0 means 100. A page may be shorter.
+	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of an earlier reply, or of a batch of WatchBlogChanges; empty for all
 	// entries and then what changes.
@@ -4246,13 +4246,12 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x15BatchGetBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
 	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
-	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\x8c\x02\n" +
+	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\x89\x02\n" +
 	"\x13SearchNearbyRequest\x121\n" +
 	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
 	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x127\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12'\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
 	"\x04area\x12\x05\xbaH\x02\b\x01\"p\n" +
@@ -4267,10 +4266,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
 	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
 	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
-	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xf6\x05\n" +
+	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xf4\x05\n" +
 	"\x10ListBlogsRequest\x121\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12&\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12:\n" +
 	"\x05order\x18\x04 \x01(\x0e2\x1a.waybook.blog.v1.BlogOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x12;\n" +
@@ -4282,10 +4281,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1abthis.order == 1 || (this.publication == 0 && !has(this.post_date_from) && !has(this.post_date_to))\"h\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa2\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa0\x01\n" +
 	"\x16ListRecentBlogsRequest\x127\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12&\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"n\n" +
 	"\x17ListRecentBlogsResponse\x12+\n" +
@@ -4307,11 +4306,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12!\n" +
 	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"?\n" +
 	"\x12CastBallotResponse\x12)\n" +
-	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x95\x01\n" +
+	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x92\x01\n" +
 	"\x12ListBallotsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"p\n" +
 	"\x13ListBallotsResponse\x121\n" +
@@ -4343,11 +4341,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
 	"\n" +
 	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x96\x01\n" +
+	"\x15RemoveCommentResponse\"\x93\x01\n" +
 	"\x13ListCommentsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
@@ -4362,11 +4359,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x9a\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x97\x01\n" +
 	"\x17ListRecommendersRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
@@ -4432,10 +4428,9 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12)\n" +
-	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8d\x01\n" +
-	"\x16ListBlogChangesRequest\x12'\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8a\x01\n" +
+	"\x16ListBlogChangesRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
 	"\finclude_blog\x18\x03 \x01(\bR\vincludeBlog\"\x93\x01\n" +

@@ -1013,7 +1013,7 @@ type ListPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category.
 	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1610,7 +1610,7 @@ type ListPhotosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page, or next_photos_token of GetPoi; empty for the
 	// first page.
@@ -2070,7 +2070,7 @@ type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page, or next_comments_token of GetPoi; empty for the
 	// first page.
@@ -2392,7 +2392,7 @@ type ListRecommendersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2952,7 +2952,7 @@ type SearchNearbyRequest struct {
 	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
 	// Only landmarks of this category; all when unspecified.
 	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3172,7 +3172,7 @@ type ListPoisInBoxRequest struct {
 	Bounds *Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
 	// Only landmarks of this category; all when unspecified.
 	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 1,000.
+	// Maximum number of results; 0, and more than 1,000, mean 1,000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3951,7 +3951,7 @@ func (x *PoiChange) GetPoi() *Poi {
 // Request of ListPoiChanges.
 type ListPoiChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes, from 1 to 1,000; 0 means 100. A page may be shorter.
+	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of an earlier reply, or of a batch of WatchPoiChanges; empty for all
 	// landmarks and then what changes.
@@ -4256,12 +4256,11 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14BatchGetPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
-	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xa8\x01\n" +
+	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xa5\x01\n" +
 	"\x0fListPoisRequest\x12C\n" +
 	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"c\n" +
 	"\x10ListPoisResponse\x12'\n" +
@@ -4303,11 +4302,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
 	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12/\n" +
 	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x92\x01\n" +
+	"\x13RemovePhotoResponse\"\x8f\x01\n" +
 	"\x11ListPhotosRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
 	"\x12ListPhotosResponse\x12-\n" +
@@ -4336,11 +4334,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x123\n" +
 	"\n" +
 	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x94\x01\n" +
+	"\x15RemoveCommentResponse\"\x91\x01\n" +
 	"\x13ListCommentsRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
@@ -4355,11 +4352,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
 	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x98\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x95\x01\n" +
 	"\x17ListRecommendersRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
@@ -4395,13 +4391,12 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x03R\x05index\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"\x96\x02\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\x93\x02\n" +
 	"\x13SearchNearbyRequest\x121\n" +
 	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
 	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x12A\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
 	"\x04area\x12\x05\xbaH\x02\b\x01\"l\n" +
@@ -4410,12 +4405,11 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Z\n" +
 	"\bFoundPoi\x12%\n" +
 	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xe3\x01\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xe0\x01\n" +
 	"\x14ListPoisInBoxRequest\x126\n" +
 	"\x06bounds\x18\x01 \x01(\v2\x16.waybook.poi.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12A\n" +
-	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x95\x02\n" +
 	"\x06Bounds\x12-\n" +
@@ -4474,10 +4468,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12%\n" +
-	"\x03poi\x18\x06 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\x8a\x01\n" +
-	"\x15ListPoiChangesRequest\x12'\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x03poi\x18\x06 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\x87\x01\n" +
+	"\x15ListPoiChangesRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12\x1f\n" +
 	"\vinclude_poi\x18\x03 \x01(\bR\n" +
