@@ -159,7 +159,7 @@ func TestATruncatedStoreIsOneLineInEveryProgram(t *testing.T) {
 func TestACompactionReportsWhatItReturns(t *testing.T) {
 	data := t.TempDir()
 	on := operator{t, "127.0.0.1:1"}
-	on.run("", "store", "compact", "--data", data).expect(1, "no embedded store")
+	on.run("", "store", "compact", "--data", data).expect(3, "no embedded store")
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), data)
 	on.run("", "store", "compact", "--data", data).expect(1, "stop it first")
 	if status := waybook.End(syscall.SIGTERM); status != 0 {
