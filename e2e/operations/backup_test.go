@@ -71,7 +71,7 @@ func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v (%v)", info.Mode(), err)
 	}
-	if told := on.must("store", "backup", file, "--service", "poi"); !strings.Contains(told, "MiB, SHA-256 ") {
+	if told := on.must("store", "backup", file, "--force", "--service", "poi"); !strings.Contains(told, "MiB, SHA-256 ") {
 		t.Errorf("a second backup printed %q", told)
 	}
 

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
@@ -41,9 +42,11 @@ func (k kind) expectMasked(t *testing.T, method string, call fields, resource pr
 			}
 			updated := read[proto.Message](got(t, reply, err), path)
 			k.set(want, each.want)
-			if changed := updated.ProtoReflect().Descriptor().Fields().ByName("update_time"); changed != nil {
-				updated.ProtoReflect().Clear(changed)
-				want.ProtoReflect().Clear(changed)
+			for _, name := range []protoreflect.Name{"update_time", "etag"} {
+				if changed := updated.ProtoReflect().Descriptor().Fields().ByName(name); changed != nil {
+					updated.ProtoReflect().Clear(changed)
+					want.ProtoReflect().Clear(changed)
+				}
 			}
 			if diff := cmp.Diff(want, updated, protocmp.Transform()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

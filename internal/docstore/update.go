@@ -56,6 +56,12 @@ type Stored[T any] struct {
 	raw      bson.Raw
 }
 
+// Unchanged returns the condition that a document has the revision of a state.
+func (s Stored[T]) Unchanged() Condition {
+	revision, _ := s.raw.Lookup(RevisionField).Int64OK()
+	return Is(RevisionField, revision)
+}
+
 // GetStored returns a document for UpdateFrom. Errors: ErrNotFound.
 func (c *Collection[K, T]) GetStored(ctx context.Context, id K) (Stored[T], error) {
 	raw, err := c.durable(ctx, id, false)
@@ -109,6 +115,11 @@ func (c *Collection[K, T]) updateFrom(ctx context.Context, raw bson.Raw, change 
 		err = c.confirm(ctx, made)
 	} else {
 		_, err = c.table.Update(ctx, made)
+	}
+	if err == nil && len(made.Add) > 0 { // the revisions of parts
+		if raw, err = made.Apply(raw); err == nil {
+			document, err = c.decode(raw)
+		}
 	}
 	if err != nil {
 		return none, errors.Is(err, ErrConflict), c.wrap("update", err)

@@ -3,6 +3,7 @@ package album
 import (
 	"context"
 
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -24,7 +25,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 
 // UpdatePhoto changes a photo of an album.
 func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), s.changedNow(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(), s.changedNow(), func(p *photo) {
 		if request.ThumbnailUrl != nil {
 			p.ThumbnailURL = request.GetThumbnailUrl()
 		}
@@ -40,7 +41,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 
 // RemovePhoto removes a photo from an album.
 func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
-	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(),
+	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(),
 		func(a *album, _ *photo) error { return s.albums.Allow(a, request.GetActorId(), a.ID) },
 		s.changedNow())
 	if err != nil {
@@ -57,3 +58,6 @@ func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequ
 
 // changedNow returns the time of a change, for the parent of a photo.
 func (s *Server) changedNow() map[string]any { return map[string]any{"update_time": s.now()} }
+
+// etagOfPhoto returns the etag of a photo.
+func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.ThumbnailURL, p.Description) }

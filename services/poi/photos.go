@@ -3,6 +3,7 @@ package poi
 import (
 	"context"
 
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -24,7 +25,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 
 // UpdatePhoto changes a photo of a landmark.
 func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), s.changedNow(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), request.GetEtag(), s.changedNow(), func(p *photo) {
 		if request.PhotoUrl != nil {
 			p.URL = request.GetPhotoUrl()
 		}
@@ -40,7 +41,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequ
 
 // RemovePhoto removes a photo from a landmark.
 func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
-	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(),
+	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(), request.GetEtag(),
 		func(p *poi, _ *photo) error { return s.pois.Allow(p, request.GetActorId(), p.ID) },
 		s.changedNow())
 	if err != nil {
@@ -57,3 +58,6 @@ func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosReques
 
 // changedNow returns the time of a change, for the parent of a photo.
 func (s *Server) changedNow() map[string]any { return map[string]any{"update_time": s.now()} }
+
+// etagOfPhoto returns the etag of a photo.
+func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.URL, p.Description) }

@@ -151,7 +151,9 @@ func meeting(filter bson.D, conditions []docstore.Condition) bson.D {
 	filter = filter[:len(filter):len(filter)]
 	for _, is := range conditions {
 		var value any = bson.D{{Key: "$exists", Value: false}}
-		if !is.Value.IsNone() {
+		if !is.Time.IsZero() {
+			value = is.Time
+		} else if !is.Value.IsNone() {
 			value = is.Value.BSON()
 		}
 		filter = append(filter, bson.E{Key: is.Field, Value: value})

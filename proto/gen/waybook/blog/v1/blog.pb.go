@@ -378,7 +378,10 @@ type Blog struct {
 	// not tell it (docs/moving-in.md).
 	OldId string `protobuf:"bytes,17,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// The same of the entry that this one quotes.
-	ReplyOldId    string `protobuf:"bytes,18,opt,name=reply_old_id,json=replyOldId,proto3" json:"reply_old_id,omitempty"`
+	ReplyOldId string `protobuf:"bytes,18,opt,name=reply_old_id,json=replyOldId,proto3" json:"reply_old_id,omitempty"`
+	// The state of this entry, for a change that is made only if the entry is still in it. It changes with
+	// each change by the owner, and not with comments, recommendations and votes.
+	Etag          string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -535,6 +538,13 @@ func (x *Blog) GetOldId() string {
 func (x *Blog) GetReplyOldId() string {
 	if x != nil {
 		return x.ReplyOldId
+	}
+	return ""
+}
+
+func (x *Blog) GetEtag() string {
+	if x != nil {
+		return x.Etag
 	}
 	return ""
 }
@@ -922,7 +932,9 @@ type UpdateBlogRequest struct {
 	// New map type; cleared, MAP_TYPE_MAP.
 	MapType *MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType,oneof" json:"map_type,omitempty"`
 	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,12,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,12,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Only if the entry still has this etag; in any state when empty.
+	Etag          string `protobuf:"bytes,13,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1041,6 +1053,13 @@ func (x *UpdateBlogRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
+func (x *UpdateBlogRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 // Reply of UpdateBlog.
 type UpdateBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1093,7 +1112,9 @@ type DeleteBlogRequest struct {
 	// The user who deletes the entry; must be its author.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The entry to delete.
-	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// Only if the entry still has this etag; in any state when empty.
+	Etag          string `protobuf:"bytes,3,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1140,6 +1161,13 @@ func (x *DeleteBlogRequest) GetBlogId() int64 {
 		return x.BlogId
 	}
 	return 0
+}
+
+func (x *DeleteBlogRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 // Reply of DeleteBlog.
@@ -4143,7 +4171,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xd3\x05\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xe7\x05\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -4167,7 +4195,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"updateTime\x12\x15\n" +
 	"\x06old_id\x18\x11 \x01(\tR\x05oldId\x12 \n" +
 	"\freply_old_id\x18\x12 \x01(\tR\n" +
-	"replyOldId\"[\n" +
+	"replyOldId\x12\x12\n" +
+	"\x04etag\x18\x13 \x01(\tR\x04etag\"[\n" +
 	"\x04Vote\x12 \n" +
 	"\vdescription\x18\x01 \x01(\tR\vdescription\x121\n" +
 	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceR\achoices\"@\n" +
@@ -4199,7 +4228,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04vote\x18\f \x01(\v2\x18.waybook.blog.v1.NewVoteR\x04voteB\r\n" +
 	"\v_zoom_level\"?\n" +
 	"\x12CreateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8c\x06\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xa9\x06\n" +
 	"\x11UpdateBlogRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12>\n" +
@@ -4218,7 +4247,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	" \x01(\x05B\x0f\xbaH\x06\x1a\x04\x18\x15(\x00\x9a\xb5\x18\x02\b\x0eH\x05R\tzoomLevel\x88\x01\x01\x12J\n" +
 	"\bmap_type\x18\v \x01(\x0e2\x18.waybook.blog.v1.MapTypeB\x10\xbaH\a\x82\x01\x04\x10\x01 \x00\x9a\xb5\x18\x02\b\x01H\x06R\amapType\x88\x01\x01\x12;\n" +
 	"\vupdate_mask\x18\f \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMaskB\a\n" +
+	"updateMask\x12\x1b\n" +
+	"\x04etag\x18\r \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etagB\a\n" +
 	"\x05_typeB\b\n" +
 	"\x06_titleB\n" +
 	"\n" +
@@ -4229,10 +4259,11 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\v_zoom_levelB\v\n" +
 	"\t_map_type\"?\n" +
 	"\x12UpdateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"s\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x90\x01\n" +
 	"\x11DeleteBlogRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"\x14\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12\x1b\n" +
+	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x14\n" +
 	"\x12DeleteBlogResponse\"x\n" +
 	"\x0eGetBlogRequest\x12-\n" +
 	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x127\n" +
