@@ -92,7 +92,7 @@ func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
 			t.Errorf("standalone ended with %d", status)
 		}
 	}
-	on.run("", "store", "backup", file).expect(5, "account service")
+	on.run("", "store", "backup", "--force", file).expect(5, "account service")
 	if now, err := os.ReadFile(file); err != nil || len(now) < len(contents) {
 		t.Errorf("the failed backup changed the file: %v", err)
 	}
