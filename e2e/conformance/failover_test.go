@@ -32,7 +32,7 @@ func onPrimary(t *testing.T, role mongowire.Role) (*docstore.Collection[int64, o
 // expectUnacknowledged checks that writes are reported as unavailable: a change of 1, a deletion of 2, and a new 3.
 func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, oldRated]) {
 	t.Helper()
-	_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"})
+	_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"}, nil)
 	for _, err := range []error{err, documents.Delete(t.Context(), 2), documents.Insert(t.Context(), oldRated{3, "new"})} {
 		if !errors.Is(err, docstore.ErrUnavailable) {
 			t.Errorf("without a majority, a write ends with %v", err)
@@ -180,7 +180,7 @@ func TestAWriteThatAFailoverUndoesIsMadeOnceByTheNextPrimary(t *testing.T) {
 	}{
 		{func() error { return documents.Insert(t.Context(), oldRated{3, "new"}) }, func() bool { return has(3, "new") }},
 		{func() error {
-			_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"})
+			_, err := documents.Set(t.Context(), 1, map[string]any{"title": "second"}, nil)
 			return err
 		}, func() bool { return has(1, "second") }},
 		{func() error { return documents.Delete(t.Context(), 2) }, func() bool {

@@ -71,7 +71,7 @@ func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v (%v)", info.Mode(), err)
 	}
-	if told := on.must("store", "backup", file, "--service", "poi"); !strings.Contains(told, "MiB, SHA-256 ") {
+	if told := on.must("store", "backup", file, "--force", "--service", "poi"); !strings.Contains(told, "MiB, SHA-256 ") {
 		t.Errorf("a second backup printed %q", told)
 	}
 
@@ -92,7 +92,7 @@ func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
 			t.Errorf("standalone ended with %d", status)
 		}
 	}
-	on.run("", "store", "backup", file).expect(5, "account service")
+	on.run("", "store", "backup", "--force", file).expect(5, "account service")
 	if now, err := os.ReadFile(file); err != nil || len(now) < len(contents) {
 		t.Errorf("the failed backup changed the file: %v", err)
 	}
@@ -159,7 +159,7 @@ func TestATruncatedStoreIsOneLineInEveryProgram(t *testing.T) {
 func TestACompactionReportsWhatItReturns(t *testing.T) {
 	data := t.TempDir()
 	on := operator{t, "127.0.0.1:1"}
-	on.run("", "store", "compact", "--data", data).expect(1, "no embedded store")
+	on.run("", "store", "compact", "--data", data).expect(3, "no embedded store")
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), data)
 	on.run("", "store", "compact", "--data", data).expect(1, "stop it first")
 	if status := waybook.End(syscall.SIGTERM); status != 0 {

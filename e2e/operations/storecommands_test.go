@@ -13,7 +13,7 @@ import (
 func TestAStoreIsPreparedAndCheckedWhileNoServiceHasItOpen(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	on := operator{t, "127.0.0.1:1"}
-	on.run("", "store", "check", "--data", data).expect(1, "no embedded store")
+	on.run("", "store", "check", "--data", data).expect(3, "no embedded store")
 	on.must("store", "prepare", "--data", data)
 	var prepared struct {
 		Collections []struct{ Made bool }

@@ -66,7 +66,7 @@ func TestAnExportedPersonMovesInUnchanged(t *testing.T) {
 	if again := second.must("user", "export", "7", "-"); again != string(written) {
 		t.Errorf("exported again\n%s\nwant\n%s", again, written)
 	}
-	second.run("", "user", "export", "9", file).expect(3)
+	second.run("", "user", "export", "9", file, "--force").expect(3)
 	if kept, err := os.ReadFile(file); err != nil || string(kept) != string(written) {
 		t.Errorf("an export that failed left %q, %v", kept, err)
 	}

@@ -214,7 +214,7 @@ func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 		for _, token := range []string{"x", tokens[names[(i+1)%len(names)]]} {
 			expectFault(t, failed(f.list(token, 0, false)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
 		}
-		expectFault(t, failed(f.list("", 1001, false)), codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
+		must(f.list("", 1001, false))(t)
 		expectFault(t, failed(f.list("", -1, false)), codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
 		got(t, 0, f.remove(f.create("x")))
 		p.store.clock.advance(25 * time.Hour) // no source can draw the identifier

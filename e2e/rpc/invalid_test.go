@@ -101,7 +101,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{})), []string{"key"},
 		},
 		"ListApplications": {
-			failed(w.account.ListApplications(ctx, &accountv1.ListApplicationsRequest{PageSize: 101, PageToken: long(1001)})),
+			failed(w.account.ListApplications(ctx, &accountv1.ListApplicationsRequest{PageSize: -1, PageToken: long(1001)})),
 			[]string{"page_size", "page_token"},
 		},
 		"UpdateApplication": {
@@ -167,7 +167,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		"ListBlogs without an author": {failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
 		"ListBlogs with invalid fields": {
 			failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
-				AuthorId: -1, Order: 2, PageSize: 101, Publication: 2,
+				AuthorId: -1, Order: 2, PageSize: -1, Publication: 2,
 				PostDateFrom: &typev1.Date{Year: 2026, Month: 2, Day: 29}, PostDateTo: &typev1.Date{Year: 10_000, Month: 1, Day: 1},
 			})),
 			[]string{"author_id", "page_size", "order", "order", "post_date_from", "post_date_to.year", "publication"},

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
@@ -41,9 +42,11 @@ func (k kind) expectMasked(t *testing.T, method string, call fields, resource pr
 			}
 			updated := read[proto.Message](got(t, reply, err), path)
 			k.set(want, each.want)
-			if changed := updated.ProtoReflect().Descriptor().Fields().ByName("update_time"); changed != nil {
-				updated.ProtoReflect().Clear(changed)
-				want.ProtoReflect().Clear(changed)
+			for _, name := range []protoreflect.Name{"update_time", "etag"} {
+				if changed := updated.ProtoReflect().Descriptor().Fields().ByName(name); changed != nil {
+					updated.ProtoReflect().Clear(changed)
+					want.ProtoReflect().Clear(changed)
+				}
 			}
 			if diff := cmp.Diff(want, updated, protocmp.Transform()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
@@ -68,6 +71,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfContent(t *testing.T) {
 			{"all without any", []string{"*"}, nil, nil, []string{"title", "category", "location"}},
 			{"what is required", []string{"title", "location"}, nil, nil, []string{"title", "location"}},
 			{"unknown paths", []string{"titel", "title", "location.lat", "album_id", ""}, all, nil, slices.Repeat([]string{"update_mask"}, 4)},
+			{"all and one", []string{"title", "*"}, all, nil, []string{"update_mask"}},
 			{"too many paths", slices.Repeat([]string{"title"}, 101), all, nil, []string{"update_mask"}},
 			{"a control character", []string{"ti\x00tle"}, all, nil, []string{"update_mask"}},
 			{"a location and a part", []string{"location", "lat"}, all.and(fields{"lat": 1.0}), nil, []string{"location"}},

@@ -137,8 +137,38 @@ func TestATokenOfAnotherListIsRefused(t *testing.T) {
 			})
 		}
 		t.Run(name+" with too high a page_size", func(t *testing.T) {
-			_, _, err := page(t.Context(), 1001, "")
+			most, _, err := page(t.Context(), 1001, "")
+			got(t, most, err)
+			if least, _, err := page(t.Context(), 0, ""); err != nil || len(most) < len(least) {
+				t.Errorf("%d items of at most %d, %d of the default, %v", len(most), 1001, len(least), err)
+			}
+			_, _, err = page(t.Context(), -1, "")
 			expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
 		})
+	}
+}
+
+func TestATokenIsForAllParametersOfItsList(t *testing.T) {
+	w := start(t)
+	author := w.newUser("a")
+	for range 3 {
+		w.newBlog(author)
+	}
+	request := &blogv1.ListBlogsRequest{AuthorId: author, Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE, PageSize: 1}
+	request.PageToken = must(w.blog.ListBlogs(t.Context(), request))(t).GetNextPageToken()
+	must(w.blog.ListBlogs(t.Context(), request))(t)
+	request.Publication = blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
+	expectFault(t, failed(w.blog.ListBlogs(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
+}
+
+func TestALargePageSizeCountsAsTheLargest(t *testing.T) {
+	w := start(t)
+	author := w.newUser("a")
+	for range 101 {
+		w.newBlog(author)
+	}
+	reply := must(w.blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: author, PageSize: 1 << 30}))(t)
+	if len(reply.GetBlogs()) != 100 || reply.GetNextPageToken() == "" {
+		t.Errorf("%d entries, and the token %q", len(reply.GetBlogs()), reply.GetNextPageToken())
 	}
 }

@@ -36,9 +36,10 @@ func TestAReadMaskReturnsThePartsThatItNames(t *testing.T) {
 		t.Errorf("got %v", p)
 	}
 	for name, err := range map[string]error{
-		"GetAlbum": failed(w.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album, ReadMask: mask("photo")})),
-		"GetBlog":  failed(w.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: blog, ReadMask: mask("photos")})),
-		"GetPoi":   failed(w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poi, ReadMask: mask("comments.text")})),
+		"GetAlbum":    failed(w.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album, ReadMask: mask("photo")})),
+		"GetBlog":     failed(w.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: blog, ReadMask: mask("photos")})),
+		"GetPoi":      failed(w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poi, ReadMask: mask("comments.text")})),
+		"all and one": failed(w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poi, ReadMask: mask("*", "photos")})),
 	} {
 		t.Run(name, func(t *testing.T) { expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "read_mask") })
 	}

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -56,6 +57,11 @@ func TestARepeatedRequestReturnsTheFirstResult(t *testing.T) {
 			again := must(create(t.Context(), owner, requestID(1), "first"))(t)
 			if again != first {
 				t.Errorf("made %d, then %d", first, again)
+			}
+			const lower = "00000000-0000-4000-8000-0000000000af"
+			first = must(create(t.Context(), owner, lower, "first"))(t)
+			if again := must(create(t.Context(), owner, strings.ToUpper(lower), "first"))(t); again != first {
+				t.Errorf("made %d, then %d with the same request_id in capitals", first, again)
 			}
 			expectFault(t, failed(create(t.Context(), owner, requestID(1), "second")), codes.AlreadyExists, "REQUEST_ID_REUSED")
 			other := must(create(t.Context(), owner, requestID(2), "first"))(t)

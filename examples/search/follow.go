@@ -33,7 +33,7 @@ func Albums(service grpc.ClientConnInterface) Source {
 		stream, err := client.WatchAlbumChanges(ctx, &albumv1.WatchAlbumChangesRequest{PageToken: token, IncludeAlbum: true})
 		return receive(stream, err, each, func(batch *albumv1.WatchAlbumChangesResponse) (b Batch) {
 			for _, c := range batch.GetChanges() {
-				b.add(c.GetAlbumId(), c.GetAlbum() != nil, Text{Album, c.GetAlbum().GetTitle(), ""})
+				b.add(c.GetAlbumId(), c.GetAlbum() != nil, Text{Album, c.GetAlbum().GetTitle(), "", 0})
 			}
 			return b
 		})
@@ -47,7 +47,10 @@ func Entries(service grpc.ClientConnInterface) Source {
 		stream, err := client.WatchBlogChanges(ctx, &blogv1.WatchBlogChangesRequest{PageToken: token, IncludeBlog: true})
 		return receive(stream, err, each, func(batch *blogv1.WatchBlogChangesResponse) (b Batch) {
 			for _, c := range batch.GetChanges() {
-				b.add(c.GetBlogId(), c.GetBlog() != nil, Text{Entry, c.GetBlog().GetTitle(), c.GetBlog().GetContent()})
+				day := c.GetBlog().GetPostDate()
+				b.add(c.GetBlogId(), c.GetBlog() != nil, Text{
+					Entry, c.GetBlog().GetTitle(), c.GetBlog().GetContent(), dayOf(int(day.GetYear()), int(day.GetMonth()), int(day.GetDay())),
+				})
 			}
 			return b
 		})
@@ -61,12 +64,15 @@ func Landmarks(service grpc.ClientConnInterface) Source {
 		stream, err := client.WatchPoiChanges(ctx, &poiv1.WatchPoiChangesRequest{PageToken: token, IncludePoi: true})
 		return receive(stream, err, each, func(batch *poiv1.WatchPoiChangesResponse) (b Batch) {
 			for _, c := range batch.GetChanges() {
-				b.add(c.GetPoiId(), c.GetPoi() != nil, Text{Landmark, c.GetPoi().GetName(), ""})
+				b.add(c.GetPoiId(), c.GetPoi() != nil, Text{Landmark, c.GetPoi().GetName(), "", 0})
 			}
 			return b
 		})
 	}}
 }
+
+// dayOf returns a day as Text.Day has it.
+func dayOf(year, month, day int) int { return (year*100+month)*100 + day }
 
 // add adds a change. What is not there is deleted.
 func (b *Batch) add(id int64, isThere bool, text Text) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/blevesearch/bleve/v2"
@@ -33,19 +34,27 @@ type Text struct {
 	// Title is the title or the name. Content is the text of an entry.
 	Title   string `json:"title"`
 	Content string `json:"content"`
+	// Day is the day from which an entry is published, such as 20260228; 0 for other content.
+	Day int `json:"day"`
 }
 
 // Index is a full-text index on disk. It may be used concurrently.
 type Index struct{ bleve.Index }
 
-// OpenIndex opens the index in a directory, or creates it.
+// lockTime is how long OpenIndex waits for another copy of the program to end.
+const lockTime = 2 * time.Second
+
+// OpenIndex opens the index in a directory, or creates it. It fails if another program has it open.
 func OpenIndex(directory string) (Index, error) {
-	opened, err := bleve.Open(directory)
+	opened, err := bleve.OpenUsing(directory, map[string]any{"bolt_timeout": lockTime.String()})
 	if errors.Is(err, bleve.ErrorIndexPathDoesNotExist) {
 		var how mapping.IndexMapping
 		if how, err = textMapping(); err == nil {
 			opened, err = bleve.New(directory, how)
 		}
+	}
+	if err != nil && strings.HasSuffix(err.Error(), "timeout") {
+		err = fmt.Errorf("another program uses the index %s; stop it, or name another directory with -index", directory)
 	}
 	return Index{opened}, err
 }
@@ -145,8 +154,9 @@ func phrase(word, field string, boost float64) query.Query {
 	return terms
 }
 
-// Find returns what has every word of a text in its title or in its content. Titles count more.
-func (x Index) Find(ctx context.Context, text string, limit int) ([]Found, error) {
+// Find returns what is published by a day and has every word of a text in its title or in its content. Titles
+// count more.
+func (x Index) Find(ctx context.Context, text string, today, limit int) ([]Found, error) {
 	all := bleve.NewConjunctionQuery()
 	for word := range strings.FieldsSeq(text) {
 		const titleBoost = 3
@@ -155,6 +165,11 @@ func (x Index) Find(ctx context.Context, text string, limit int) ([]Found, error
 	if len(all.Conjuncts) == 0 {
 		return nil, nil
 	}
+	day, isIncluded := float64(today), true
+	published := bleve.NewNumericRangeInclusiveQuery(nil, &day, nil, &isIncluded)
+	published.SetField("day")
+	published.SetBoost(0)
+	all.AddQuery(published)
 	request := bleve.NewSearchRequestOptions(all, limit, 0, false)
 	request.Fields = []string{"title"}
 	result, err := x.SearchInContext(ctx, request)

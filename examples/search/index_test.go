@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -17,9 +18,43 @@ func newIndex(t testing.TB) Index {
 	return x
 }
 
+const newest = 20260228
+
+func TestOnlyWhatIsPublishedIsFound(t *testing.T) {
+	x := newIndex(t)
+	err := x.Apply(Entry, []Change{
+		{1, &Text{Entry, "old", "", 20251231}}, {2, &Text{Entry, "old", "", newest}}, {3, &Text{Entry, "old", "", newest + 1}},
+	}, "1")
+	if err == nil {
+		err = x.Apply(Album, []Change{{4, &Text{Album, "old", "", 0}}}, "1")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := find(t, x, "old"), []string{"album/4", "entry/1", "entry/2"}; !slices.Equal(got, want) {
+		t.Errorf("found %v, want %v", got, want)
+	}
+}
+
+func TestASecondCopyIsRefused(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "index")
+	first, err := OpenIndex(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := first.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := OpenIndex(directory); err == nil || !strings.Contains(err.Error(), "another program uses the index "+directory) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func find(t testing.TB, x Index, text string) (keys []string) {
 	t.Helper()
-	found, err := x.Find(t.Context(), text, 100)
+	found, err := x.Find(t.Context(), text, newest, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +68,10 @@ func find(t testing.TB, x Index, text string) (keys []string) {
 func TestWordsAndCharactersAreFoundInTitlesAndContents(t *testing.T) {
 	x := newIndex(t)
 	err := x.Apply(Entry, []Change{
-		{1, &Text{Entry, "日月潭環湖", "騎了一整天，好累！"}},
-		{2, &Text{Entry, "陽明山賞花", "Cherry blossoms 在竹子湖"}},
-		{3, &Text{Entry, "山上的ＣＡＦＥ", "台北 101 的夜景"}},
-		{4, &Text{Entry, "gone", ""}},
+		{1, &Text{Entry, "日月潭環湖", "騎了一整天，好累！", 0}},
+		{2, &Text{Entry, "陽明山賞花", "Cherry blossoms 在竹子湖", 0}},
+		{3, &Text{Entry, "山上的ＣＡＦＥ", "台北 101 的夜景", 0}},
+		{4, &Text{Entry, "gone", "", 0}},
 	}, "7")
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +99,7 @@ func BenchmarkFind(b *testing.B) {
 	var changes []Change
 	for n := range int64(places) {
 		name := fmt.Sprint(parts[n%13], kinds[n%11], n)
-		if changes = append(changes, Change{n, &Text{Landmark, name, ""}}); len(changes) == batch {
+		if changes = append(changes, Change{n, &Text{Landmark, name, "", 0}}); len(changes) == batch {
 			if err := x.Apply(Landmark, changes, fmt.Sprint(n)); err != nil {
 				b.Fatal(err)
 			}
@@ -74,7 +109,7 @@ func BenchmarkFind(b *testing.B) {
 	for _, text := range []string{"阿里山", "山", "燈塔 鹿港", "國家公園", "149999", "沒有"} {
 		b.Run(text, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := x.Find(b.Context(), text, 20); err != nil {
+				if _, err := x.Find(b.Context(), text, newest, 20); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	album := flags.String("album", local, "`address` of the album service")
 	blog := flags.String("blog", local, "`address` of the blog service")
 	poi := flags.String("poi", local, "`address` of the POI service")
+	zoneName := flags.String("time-zone", "Asia/Taipei", "time `zone` whose current day is the last day of published entries, as at the blog service")
 	certificate := flags.String("tls-cert", "", "`file` with the certificate for mutual TLS; none without TLS")
 	key := flags.String("tls-key", "", "`file` with the key of the certificate")
 	authority := flags.String("tls-ca", "", "`file` with the authority of the services")
@@ -37,6 +38,10 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	secured, err := transport(*certificate, *key, *authority)
+	if err != nil {
+		return err
+	}
+	zone, err := time.LoadLocation(*zoneName)
 	if err != nil {
 		return err
 	}
@@ -57,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		defer func() { _ = connection.Close() }()
 		following.Go(func() { index.Follow(ctx, source(connection)) })
 	}
-	return serve(ctx, *address, index, out)
+	return serve(ctx, *address, handler(index, zone), out)
 }
 
 // transport returns the credentials of connections to the services.
@@ -81,12 +86,12 @@ func transport(certificate, key, authority string) (credentials.TransportCredent
 }
 
 // serve answers searches until ctx ends.
-func serve(ctx context.Context, address string, index Index, out io.Writer) error {
+func serve(ctx context.Context, address string, searches http.Handler, out io.Writer) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler(index), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: searches, ReadHeaderTimeout: 5 * time.Second}
 	stopped := context.AfterFunc(ctx, func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
@@ -106,8 +111,14 @@ const (
 	maxResults    = 100
 )
 
-// handler serves GET /search, and GET /healthz for probes.
-func handler(index Index) http.Handler {
+// today returns the day in a time zone.
+func today(zone *time.Location) int {
+	year, month, day := time.Now().In(zone).Date()
+	return dayOf(year, int(month), day)
+}
+
+// handler serves GET /search, with the entries that are published in a time zone, and GET /healthz for probes.
+func handler(index Index, zone *time.Location) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +130,7 @@ func handler(index Index) http.Handler {
 			http.Error(w, fmt.Sprintf("q: at most %d bytes; limit: 1 to %d", maxWordsBytes, maxResults), http.StatusBadRequest)
 			return
 		}
-		found, err := index.Find(r.Context(), words, limit)
+		found, err := index.Find(r.Context(), words, today(zone), limit)
 		if err != nil {
 			http.Error(w, "the index failed", http.StatusInternalServerError)
 			return

@@ -43,8 +43,9 @@ type ChildSpec[P, C any] struct {
 	LatestField string
 	// Part is the part of the parent that the children are; see Feed.
 	Part string
-	// ParentOf returns the id of a child's parent.
+	// ParentOf returns the id of a child's parent, and Etag the child's etag.
 	ParentOf func(*C) int64
+	Etag     func(*C) string
 }
 
 // Children attaches children to a kind. When the kind opens, into receives the set.
@@ -56,7 +57,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		}
 		*into = &child.Set[P, C]{
 			Parents: parents, Children: documents, IDs: deps.NewIDs(),
-			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
+			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf, Etag: spec.Etag,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
 		return *into, nil

@@ -194,7 +194,7 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 		t.Errorf("constraints on %v, want %v", constrained, attached)
 	}
 	count := func(name string) int64 { return w.count(t, name) }
-	must(t, w.DeleteBy(t.Context(), owner, boxID))
+	must(t, w.DeleteBy(t.Context(), owner, boxID, ""))
 	for _, name := range attached {
 		if count(name) != 1 {
 			t.Errorf("before the sweep %s has %d documents", name, count(name))
@@ -251,7 +251,7 @@ func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
 		"no document": {noBox, "BOX_NOT_FOUND", "there is no crate 8"},
 		"no child":    {noItem, "ITEM_NOT_FOUND", "there is no item 9"},
 		"no comment":  {noComment, "COMMENT_NOT_FOUND", "there is no comment 9"},
-		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID), "NOT_OWNER", "crate 7 belongs to another user"},
+		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID, ""), "NOT_OWNER", "crate 7 belongs to another user"},
 	} {
 		var known *apierror.Error
 		if !errors.As(c.err, &known) || known.Reason != c.reason || known.Message != c.message {

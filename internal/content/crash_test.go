@@ -25,7 +25,7 @@ func TestACrashBetweenAnyTwoWritesOfADeletionLeavesAllOrNothing(t *testing.T) {
 	after := map[string]func(t *testing.T, w *shop){
 		"nobody comes": func(*testing.T, *shop) {},
 		"the owner repeats the call": func(t *testing.T, w *shop) {
-			if err := w.DeleteBy(t.Context(), owner, boxID); err != nil && !isNotFound(err) {
+			if err := w.DeleteBy(t.Context(), owner, boxID, ""); err != nil && !isNotFound(err) {
 				t.Error(err)
 			}
 			w.mustBeGone = true
@@ -54,7 +54,7 @@ func crashAt(t *testing.T, w *shop, prepare, finish func(*testing.T, *shop), wri
 	prepare(t, w)
 	store, process := docstoretest.NewMortal(w.engine, writes, outcome)
 	dying := openWorld(t, store, w.now)
-	err := dying.DeleteBy(t.Context(), owner, boxID)
+	err := dying.DeleteBy(t.Context(), owner, boxID, "")
 	switch {
 	case err == nil:
 		w.mustBeGone = true
@@ -206,10 +206,10 @@ func same(a, b box) bool {
 // clear deletes both boxes, and checks that the last sweep leaves nothing of them, no tombstone either.
 func (w *shop) clear(t *testing.T) {
 	t.Helper()
-	if err := w.DeleteBy(t.Context(), owner, boxID); !isNotFound(err) && (err != nil || w.mustBeGone) {
+	if err := w.DeleteBy(t.Context(), owner, boxID, ""); !isNotFound(err) && (err != nil || w.mustBeGone) {
 		t.Error(err)
 	}
-	must(t, w.DeleteBy(t.Context(), owner, neighbourID))
+	must(t, w.DeleteBy(t.Context(), owner, neighbourID, ""))
 	must(t, w.Sweep(t.Context()))
 	w.wait(longerThanShown)
 	must(t, w.Sweep(t.Context()))

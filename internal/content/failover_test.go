@@ -21,7 +21,7 @@ func TestFailoversLeaveAllOrNothingOfADeletion(t *testing.T) {
 		mortal, _ := docstoretest.NewMortal(store.Process(), random.IntN(2*leastWrites), docstoretest.Outcome(random.IntN(2) == 0))
 		dying, sweeper := openWorld(t, mortal, w.now), openWorld(t, store.Process(), w.now)
 		store.Trouble(seed)
-		w.attempt(t, func() error { return dying.DeleteBy(t.Context(), owner, boxID) })
+		w.attempt(t, func() error { return dying.DeleteBy(t.Context(), owner, boxID, "") })
 		for range 1 + random.IntN(6) {
 			switch random.IntN(6) {
 			case 0:
@@ -29,7 +29,7 @@ func TestFailoversLeaveAllOrNothingOfADeletion(t *testing.T) {
 			case 1:
 				clock.Advance(time.Minute)
 			case 2:
-				w.attempt(t, func() error { return sweeper.DeleteBy(t.Context(), owner, boxID) })
+				w.attempt(t, func() error { return sweeper.DeleteBy(t.Context(), owner, boxID, "") })
 			case 3:
 				expectFailure(t, dying.Sweep(t.Context()))
 			default:

@@ -27,6 +27,9 @@ type Change struct {
 	// integers. Add creates a missing field.
 	Set   []Assignment
 	Unset []string
+	// IfNew, unless empty, are fields of Set at the top level: the document stays if it has all their new
+	// values. Numbers are compared by value, and a missing field has the zero of each type.
+	IfNew []string
 	Add   []Amount
 	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
 	Raise Amount
@@ -191,7 +194,7 @@ func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Revision != 0 && revision != c.Revision || !meets(document, c.If) {
+	if c.Revision != 0 && revision != c.Revision || !meets(document, c.If) || !c.IsNewTo(document) {
 		return nil, ErrConflict
 	}
 	edits := node{}
@@ -214,6 +217,50 @@ func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	}
 	edits.add(c.Counts(), edit{by: 1})
 	return edits.apply(make([]byte, 0, len(document)+64), document)
+}
+
+// IsNewTo reports whether a document lacks one of the values of IfNew.
+func (c Change) IsNewTo(document bson.Raw) bool {
+	return len(c.IfNew) == 0 || slices.ContainsFunc(c.New(), func(set Assignment) bool {
+		return !isSame(document.Lookup(set.Path), set.Value)
+	})
+}
+
+// New returns the assignments to the fields of IfNew.
+func (c Change) New() (all []Assignment) {
+	for _, set := range c.Set {
+		if slices.Contains(c.IfNew, set.Path) {
+			all = append(all, set)
+		}
+	}
+	return all
+}
+
+// isSame reports whether two values are the same to MongoDB. One that is missing is as a zero.
+func isSame(was, is bson.RawValue) bool {
+	if was.Type == 0 {
+		return IsZero(is)
+	}
+	if one, ok := was.Int64OK(); ok || was.Type == bson.TypeInt32 {
+		other, isNumber := is.AsInt64OK()
+		if !ok {
+			one = int64(was.Int32())
+		}
+		return isNumber && is.Type != bson.TypeDouble && one == other
+	}
+	if one, ok := was.DoubleOK(); ok {
+		other, ok := is.DoubleOK()
+		return ok && one == other
+	}
+	return was.Equal(is)
+}
+
+// IsZero reports whether a value is the zero of a number, a text or a truth value.
+func IsZero(value bson.RawValue) bool {
+	if text, ok := value.StringValueOK(); ok {
+		return text == ""
+	}
+	return !slices.ContainsFunc(value.Value, func(b byte) bool { return b != 0 })
 }
 
 // edit is what happens to one field: it is set, removed, increased, or changed inside.

@@ -157,19 +157,6 @@ func (c *Collection[K, T]) Raise(ctx context.Context, id K, to Amount, set map[s
 	return before, c.wrap("raise", err)
 }
 
-// Set sets fields of a document without reading it before, and returns the document as it becomes. An Update
-// that has read them runs again. Errors as of Raise.
-func (c *Collection[K, T]) Set(ctx context.Context, id K, set map[string]any, conditions ...Condition) (document T, err error) {
-	made, state, err := c.modify(ctx, Change{ID: ValueOf(id), If: conditions, IsWhole: true}, set)
-	if err == nil {
-		state, err = made.Apply(state)
-	}
-	if err != nil {
-		return document, c.wrap("set", err)
-	}
-	return c.decode(state)
-}
-
 // modify makes a change of any revision that also sets fields, and returns it with what Table.Update returns.
 func (c *Collection[K, T]) modify(ctx context.Context, m Change, set map[string]any) (made Change, was bson.Raw, err error) {
 	fields := slices.Sorted(maps.Keys(set))

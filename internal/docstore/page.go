@@ -11,6 +11,8 @@ import (
 type Query struct {
 	// Where selects the documents.
 	Where Where
+	// Of are parameters of the list that Where does not have. A token is good for the same ones only.
+	Of string
 	// Token is the page token: Page.Next of the previous page, or empty for the first.
 	Token string
 	// Descending reverses the order of the index.

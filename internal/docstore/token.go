@@ -20,7 +20,7 @@ const originBytes = 4
 // issued for another query has another origin and is refused.
 func (r *reader[T]) origin(query Query) []byte {
 	where := query.Where
-	walk := AppendValues([]byte(r.spec.Name+"\x00"+where.index+"\x00"), where.equal...)
+	walk := AppendValues([]byte(r.spec.Name+"\x00"+where.index+"\x00"+query.Of+"\x00"), where.equal...)
 	const from, to, next, descending = 0, 1, 2, 3 // a mark before each bound, between two spans, and behind all
 	for i, span := range where.spans {
 		if i > 0 {

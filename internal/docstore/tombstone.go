@@ -36,10 +36,17 @@ type Deletion struct {
 type Condition struct {
 	Field string
 	Value Value
+	// Time, unless zero, is the value of a field that is a time.
+	Time time.Time
 }
 
 // Is returns the condition that a field has a value.
-func Is[K Key](field string, value K) Condition { return Condition{field, ValueOf(value)} }
+func Is[K Key](field string, value K) Condition {
+	return Condition{Field: field, Value: ValueOf(value)}
+}
+
+// At returns the condition that a field has a time, to the millisecond.
+func At(field string, moment time.Time) Condition { return Condition{Field: field, Time: moment} }
 
 // Lacks returns the condition that a field is missing.
 func Lacks(field string) Condition { return Condition{Field: field} }
@@ -111,6 +118,10 @@ func (d Deletion) Meets(document bson.Raw) bool { return meets(document, d.If) }
 
 func meets(document bson.Raw, conditions []Condition) bool {
 	return !slices.ContainsFunc(conditions, func(is Condition) bool {
+		if !is.Time.IsZero() {
+			moment, isTime := document.Lookup(is.Field).TimeOK()
+			return !isTime || moment.UnixMilli() != is.Time.UnixMilli()
+		}
 		if is.Value.IsNone() {
 			_, err := document.LookupErr(is.Field)
 			return err == nil
@@ -178,7 +189,7 @@ func (c *Collection[K, T]) lost() (fields []string) {
 		}
 	}
 	slices.SortFunc(fields, strings.Compare)
-	return fields
+	return slices.Compact(fields)
 }
 
 const (

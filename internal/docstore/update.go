@@ -1,9 +1,11 @@
 package docstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -27,7 +29,7 @@ const maxTries = 256
 // _id. Errors: ErrNotFound, *DuplicateError, and ErrConflict if other writers were
 // faster 256 times in a row.
 //
-// Update writes only what changed. So fields that T does not have stay as they are, and a
+// Update writes only what changed, and nothing if change changes nothing. So fields that T does not have stay as they are, and a
 // small change of a large document is a small write. What it reads is durable, because a failover
 // may give the revision of a state that it undoes to another one.
 func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) error) (T, error) {
@@ -52,6 +54,12 @@ func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) err
 type Stored[T any] struct {
 	Document T
 	raw      bson.Raw
+}
+
+// Unchanged returns the condition that a document has the revision of a state.
+func (s Stored[T]) Unchanged() Condition {
+	revision, _ := s.raw.Lookup(RevisionField).Int64OK()
+	return Is(RevisionField, revision)
 }
 
 // GetStored returns a document for UpdateFrom. Errors: ErrNotFound.
@@ -103,10 +111,32 @@ func (c *Collection[K, T]) updateFrom(ctx context.Context, raw bson.Raw, change 
 	if err != nil {
 		return none, false, c.wrap("update", err)
 	}
-	if _, err := c.table.Update(ctx, made); err != nil {
+	if made.IsEmpty() {
+		err = c.confirm(ctx, made)
+	} else {
+		_, err = c.table.Update(ctx, made)
+	}
+	if err == nil && len(made.Add) > 0 { // the revisions of parts
+		if raw, err = made.Apply(raw); err == nil {
+			document, err = c.decode(raw)
+		}
+	}
+	if err != nil {
 		return none, errors.Is(err, ErrConflict), c.wrap("update", err)
 	}
 	return document, false, nil
+}
+
+// confirm checks that a document still has the revision from which a change begins that changes nothing.
+func (c *Collection[K, T]) confirm(ctx context.Context, made Change) error {
+	latest, err := GetFrom(ctx, c.table, made.ID, Linearizable)
+	if err != nil {
+		return err
+	}
+	if revision, err := RevisionOf(latest); err != nil || revision != made.Revision {
+		return cmp.Or(err, ErrConflict)
+	}
+	return nil
 }
 
 // durable reads a document that no failover undoes. It shows the latest state if isLatest, or if no
@@ -201,6 +231,41 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 		return made, c.spec.CheckDocument(after)
 	}
 	return made, CheckSize(len(after))
+}
+
+// Set sets fields of a document without reading it before, and returns the document as it becomes. An Update
+// that has read them runs again. mark are further fields to set. They do not count: if the document has all
+// values of set, Set writes nothing and returns it. Errors as of Raise.
+func (c *Collection[K, T]) Set(ctx context.Context, id K, set, mark map[string]any, conditions ...Condition) (document T, err error) {
+	all := maps.Clone(set)
+	maps.Copy(all, mark)
+	change := Change{ID: ValueOf(id), If: conditions, IfNew: slices.Sorted(maps.Keys(set)), IsWhole: true}
+	for try := range maxTries {
+		var made Change
+		var state bson.Raw
+		if len(set) == 0 {
+			err = ErrConflict
+		} else if made, state, err = c.modify(ctx, change, all); err == nil {
+			state, err = made.Apply(state)
+		}
+		if errors.Is(err, ErrConflict) {
+			state, err = GetFrom(ctx, c.table, change.ID, Linearizable)
+			switch {
+			case err != nil:
+			case !meets(state, conditions):
+				err = ErrConflict
+			case len(set) > 0 && made.IsNewTo(state): // another writer changed it in between
+				if err = backOff(ctx, try); err == nil {
+					continue
+				}
+			}
+		}
+		if err != nil {
+			return document, c.wrap("set", err)
+		}
+		return c.decode(state)
+	}
+	return document, c.wrap("set", ErrConflict)
 }
 
 // Assign does to a document in memory what Set does to a stored one.

@@ -20,8 +20,8 @@ const (
 	// applicationSecretBytes is the size of a generated secret: 256 bits, the strength of
 	// HMAC-SHA256.
 	applicationSecretBytes = 32
-	// applicationsPage is the default page size.
-	applicationsPage = 20
+	// applicationsPage is the default page size, and maxApplications the largest.
+	applicationsPage, maxApplications = 20, 100
 )
 
 // CreateApplication creates an application. A repeated request returns the existing
@@ -87,7 +87,7 @@ func (s *Server) GetApplication(ctx context.Context, request *accountv1.GetAppli
 // ListApplications returns a page of applications.
 func (s *Server) ListApplications(ctx context.Context, request *accountv1.ListApplicationsRequest) (*accountv1.ListApplicationsResponse, error) {
 	page, err := s.applications.Page(ctx, docstore.Query{
-		Where: docstore.All(docstore.IDIndex), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), applicationsPage),
+		Where: docstore.All(docstore.IDIndex), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), applicationsPage, maxApplications),
 	})
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (s *Server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequ
 		where = byOldForm().Is(oldForms[form])
 	}
 	page, err := s.users.Page(ctx, docstore.Query{
-		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage),
+		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage, service.MaxPage),
 	})
 	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, err
 }
@@ -34,7 +34,7 @@ func (s *Server) FindUsers(ctx context.Context, request *accountv1.FindUsersRequ
 		where = byEmail().In(beginningWith(emailKey(prefix)))
 	}
 	page, err := s.users.Page(ctx, docstore.Query{
-		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage),
+		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage, service.MaxPage),
 	})
 	if err != nil {
 		return nil, err

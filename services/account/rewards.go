@@ -155,7 +155,7 @@ func (s *Server) ListRewards(ctx context.Context, request *accountv1.ListRewards
 		return nil, noUser(err, request.GetUserId())
 	}
 	page, err := s.rewards.Page(ctx, docstore.Query{
-		Where: rewardsOf(request.GetUserId()), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+		Where: rewardsOf(request.GetUserId()), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
 	})
 	if err != nil {
 		return nil, err

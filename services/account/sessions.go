@@ -168,7 +168,7 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 	}
 	page, err := s.sessions.Page(ctx, docstore.Query{
 		Where: byUser().Is(request.GetUserId()).Everywhere(),
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
 	})
 	if err != nil {
 		return nil, err

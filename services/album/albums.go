@@ -8,6 +8,7 @@ import (
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -46,7 +47,7 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 	var updated album
 	update := func() (err error) {
 		needsOther := (request.Lat == nil) != (request.Lng == nil)
-		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), needsOther, s.changeTo(request))
+		updated, err = s.albums.SetBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag(), s.now(), needsOther, s.changeTo(request))
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -59,7 +60,7 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 // changeTo returns the fields that a request sets. If it has only one of lat and lng, the other is that of the album.
 func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) map[string]any {
 	return func(was *album) map[string]any {
-		set := map[string]any{"update_time": s.now()}
+		set := map[string]any{}
 		if request.Title != nil {
 			set["title"] = request.GetTitle()
 		}
@@ -82,7 +83,7 @@ func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) 
 
 // DeleteAlbum deletes an album. The next sweep removes its photos and comments.
 func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
-	return &albumv1.DeleteAlbumResponse{}, s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId())
+	return &albumv1.DeleteAlbumResponse{}, s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag())
 }
 
 // GetAlbum returns an album with its first photos and comments.
@@ -159,6 +160,7 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 		UpdateTime: timestamppb.New(a.UpdateTime),
 		Score:      a.Score + a.UnnamedScore,
 		OldId:      aliases.OldID(a.ID, a.RequestKey),
+		Etag:       owned.EtagOf(a.ContentRevision, a.UpdateTime),
 	}
 }
 
@@ -172,7 +174,7 @@ func photosProto(photos []photo) []*albumv1.Photo {
 	for i, p := range photos {
 		shown[i] = &messages[i]
 		shown[i].PhotoId, shown[i].ThumbnailUrl, shown[i].Description = p.ID, p.ThumbnailURL, p.Description
-		shown[i].OldId = aliases.OldID(p.ID, p.RequestKey)
+		shown[i].OldId, shown[i].Etag = aliases.OldID(p.ID, p.RequestKey), etagOfPhoto(&p)
 	}
 	return shown
 }

@@ -28,7 +28,7 @@ func (s *Server) RemoveComment(ctx context.Context, request *albumv1.RemoveComme
 
 // ListComments returns a page of an album's comments.
 func (s *Server) ListComments(ctx context.Context, request *albumv1.ListCommentsRequest) (*albumv1.ListCommentsResponse, error) {
-	shown, next, err := s.albums.Comments.List(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	shown, next, err := s.albums.Comments.List(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), comments.FirstPage, service.MaxPage), request.GetPageToken())
 	return &albumv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, err
 }
 
@@ -50,7 +50,7 @@ func (s *Server) WithdrawRecommendation(
 func (s *Server) ListRecommenders(
 	ctx context.Context, request *albumv1.ListRecommendersRequest,
 ) (*albumv1.ListRecommendersResponse, error) {
-	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage, service.MaxPage)
 	users, next, err := s.albums.Recommendations.List(ctx, request.GetAlbumId(), size, request.GetPageToken())
 	return &albumv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, err
 }

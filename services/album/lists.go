@@ -16,7 +16,7 @@ import (
 func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	page, err := s.albums.Documents.Page(ctx, docstore.Query{
 		Where: byOwner().Is(request.GetOwnerId()),
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
 	})
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *Server) ListRecentAlbums(ctx context.Context, request *albumv1.ListRece
 	}
 	page, err := s.albums.Documents.Page(ctx, docstore.Query{
 		Where: where.Everywhere(), Descending: true,
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
 	})
 	return &albumv1.ListRecentAlbumsResponse{Albums: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
 }
@@ -80,7 +80,7 @@ func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.
 func (s *Server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query{
 		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 100), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err

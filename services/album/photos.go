@@ -3,6 +3,7 @@ package album
 import (
 	"context"
 
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -12,7 +13,7 @@ import (
 func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetAlbumId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, map[string]any{"update_time": s.now()},
+		nil, s.changedNow(),
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, AlbumID: request.GetAlbumId(), RequestKey: requestKey,
@@ -24,7 +25,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 
 // UpdatePhoto changes a photo of an album.
 func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(), s.changedNow(), func(p *photo) {
 		if request.ThumbnailUrl != nil {
 			p.ThumbnailURL = request.GetThumbnailUrl()
 		}
@@ -35,17 +36,14 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.albums.Update(ctx, request.GetAlbumId(), s.changeBy(request.GetActorId())); err != nil {
-		return nil, err
-	}
 	return &albumv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
 }
 
 // RemovePhoto removes a photo from an album.
 func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
-	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(),
-		func(a *album, _ *photo) error { return s.changeBy(request.GetActorId())(a) },
-		map[string]any{"update_time": s.now()})
+	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(),
+		func(a *album, _ *photo) error { return s.albums.Allow(a, request.GetActorId(), a.ID) },
+		s.changedNow())
 	if err != nil {
 		return nil, err
 	}
@@ -54,18 +52,12 @@ func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRe
 
 // ListPhotos returns a page of an album's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequest) (*albumv1.ListPhotosResponse, error) {
-	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
+	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
 	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
 
-// changeBy returns a change of an album that allows only the owner and updates the change
-// time.
-func (s *Server) changeBy(actorID int64) func(*album) error {
-	return func(a *album) error {
-		if err := s.albums.Allow(a, actorID, a.ID); err != nil {
-			return err
-		}
-		a.UpdateTime = s.now()
-		return nil
-	}
-}
+// changedNow returns the time of a change, for the parent of a photo.
+func (s *Server) changedNow() map[string]any { return map[string]any{"update_time": s.now()} }
+
+// etagOfPhoto returns the etag of a photo.
+func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.ThumbnailURL, p.Description) }

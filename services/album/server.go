@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -53,6 +54,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Owner:           func(a *album) int64 { return a.OwnerID },
 		OwnerField:      "owner_id",
 		RequestKey:      func(a *album) string { return docstore.BareKey(a.RequestKey) },
+		Etag:            func(a *album) string { return owned.EtagOf(a.ContentRevision, a.UpdateTime) },
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
@@ -65,6 +67,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				LatestField: latestPhoto,
 				Part:        changes.Photos,
 				ParentOf:    func(p *photo) int64 { return p.AlbumID },
+				Etag:        etagOfPhoto,
 			}),
 		},
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -100,7 +101,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 			_, denied := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 			return cmp.Or(denied, err)
 		}
-		updated, err = s.blogs.SetBy(ctx, request.GetActorId(), request.GetBlogId(), false,
+		updated, err = s.blogs.SetBy(ctx, request.GetActorId(), request.GetBlogId(), request.GetEtag(), s.now(), false,
 			func(*blog) map[string]any { return s.changeTo(request, quotedOldID) })
 		return err
 	}, func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil })
@@ -113,7 +114,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 
 // changeTo returns the fields that a request sets.
 func (s *Server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]any {
-	set := map[string]any{"update_time": s.now()}
+	set := map[string]any{}
 	if request.Type != nil {
 		set["type"] = int32(request.GetType())
 	}
@@ -161,13 +162,14 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) (oldID string, err
 
 // DeleteBlog deletes an entry. A later sweep removes its ballots and comments.
 func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
-	err := s.blogs.Documents.Delete(ctx, request.GetBlogId(),
-		docstore.Is("author_id", request.GetActorId()), docstore.Lacks(dueField))
-	if err == nil {
-		return &blogv1.DeleteBlogResponse{}, nil
-	}
-	if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
-		return nil, err
+	if still, err := s.blogs.Still(request.GetActorId(), request.GetEtag()); err == nil {
+		err = s.blogs.Documents.Delete(ctx, request.GetBlogId(), append(still, docstore.Lacks(dueField))...)
+		if err == nil {
+			return &blogv1.DeleteBlogResponse{}, nil
+		}
+		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
+			return nil, err
+		}
 	}
 	found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 	if err != nil {
@@ -178,7 +180,7 @@ func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 	if _, err := s.settle(ctx, found); err != nil {
 		return nil, err
 	}
-	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), found.ID)
+	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), found.ID, request.GetEtag())
 }
 
 // GetBlog returns an entry with its first comments.
@@ -232,6 +234,7 @@ func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 		CreateTime:  timestamppb.New(b.CreateTime),
 		UpdateTime:  timestamppb.New(b.UpdateTime),
 		OldId:       aliases.OldID(b.ID, b.RequestKey),
+		Etag:        owned.EtagOf(b.ContentRevision, b.UpdateTime),
 		ReplyOldId:  b.ReplyOldID,
 	}
 }

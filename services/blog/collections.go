@@ -30,7 +30,9 @@ type blog struct {
 	MapType     int32     `bson:"map_type"`
 	CreateTime  time.Time `bson:"create_time"`
 	UpdateTime  time.Time `bson:"update_time"`
-	Score       int64     `bson:"score"`
+	// ContentRevision is part of the etag; see owned.ContentRevision.
+	ContentRevision int64 `bson:"_of_content,omitempty"`
+	Score           int64 `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
 	// Reward is the author's reward for the entry. RewardDue is 1 until the author is known to have it,

@@ -32,7 +32,7 @@ func (s *Server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommen
 
 // ListComments returns a page of an entry's comments.
 func (s *Server) ListComments(ctx context.Context, request *blogv1.ListCommentsRequest) (*blogv1.ListCommentsResponse, error) {
-	shown, next, err := s.blogs.Comments.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	shown, next, err := s.blogs.Comments.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage, service.MaxPage), request.GetPageToken())
 	return &blogv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, err
 }
 
@@ -54,7 +54,7 @@ func (s *Server) WithdrawRecommendation(
 func (s *Server) ListRecommenders(
 	ctx context.Context, request *blogv1.ListRecommendersRequest,
 ) (*blogv1.ListRecommendersResponse, error) {
-	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage, service.MaxPage)
 	users, next, err := s.blogs.Recommendations.List(ctx, request.GetBlogId(), size, request.GetPageToken())
 	return &blogv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, err
 }
@@ -88,7 +88,7 @@ func (s *Server) ListBallots(ctx context.Context, request *blogv1.ListBallotsReq
 	} else if found.Vote == nil {
 		return nil, noVote(found.ID)
 	}
-	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage, service.MaxPage)
 	listed, next, err := s.ballots.List(ctx, request.GetBlogId(), size, request.GetPageToken())
 	if err != nil {
 		return nil, err

@@ -17,6 +17,9 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
+// maxEntries is how many entries a page has at most.
+const maxEntries = 100
+
 // ListBlogs returns a page of the entries of one user or of all users.
 func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	page, err := s.blogs.Documents.Page(ctx, listQuery(request))
@@ -93,7 +96,7 @@ func (s *Server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.Ser
 // listQuery returns the query for a page of a list.
 func listQuery(request *blogv1.ListBlogsRequest) docstore.Query {
 	return docstore.Query{
-		Where: listed(request), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20),
+		Where: listed(request), Of: request.GetPublication().String(), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20, maxEntries),
 	}
 }
 
@@ -142,7 +145,7 @@ func (s *Server) ListRecentBlogs(ctx context.Context, request *blogv1.ListRecent
 		where = byTypePostDay().In(int64(kind), published)
 	}
 	page, err := s.blogs.Documents.Page(ctx, docstore.Query{
-		Where: where.Everywhere(), Descending: true, Token: token, Limit: service.PageSize(request.GetPageSize(), 20),
+		Where: where.Everywhere(), Descending: true, Token: token, Limit: service.PageSize(request.GetPageSize(), 20, maxEntries),
 	})
 	if err != nil {
 		return nil, err
@@ -190,7 +193,7 @@ type located struct {
 func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query{
 		Area: nearby.AreaOf(request), Category: int64(request.GetType()),
-		Size: service.PageSize(request.GetPageSize(), 100), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err

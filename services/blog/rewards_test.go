@@ -183,7 +183,7 @@ func TestSettlingChangesNothingElseInTheEntry(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	want.Title, want.UpdateTime = "new", f.time
+	want.Title, want.UpdateTime, want.ContentRevision = "new", f.time, 1
 	if err := f.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -92,6 +93,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		Owner:           func(b *blog) int64 { return b.AuthorID },
 		OwnerField:      "author_id",
 		RequestKey:      func(b *blog) string { return docstore.BareKey(b.RequestKey) },
+		Etag:            func(b *blog) string { return owned.EtagOf(b.ContentRevision, b.UpdateTime) },
 		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },

@@ -25,7 +25,9 @@ type poi struct {
 	Cell       int64     `bson:"cell"`
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
-	Score      int64     `bson:"score"`
+	// ContentRevision is part of the etag; see owned.ContentRevision.
+	ContentRevision int64 `bson:"_of_content,omitempty"`
+	Score           int64 `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
 	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.

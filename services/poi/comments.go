@@ -28,7 +28,7 @@ func (s *Server) RemoveComment(ctx context.Context, request *poiv1.RemoveComment
 
 // ListComments returns a page of a landmark's comments.
 func (s *Server) ListComments(ctx context.Context, request *poiv1.ListCommentsRequest) (*poiv1.ListCommentsResponse, error) {
-	shown, next, err := s.pois.Comments.List(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	shown, next, err := s.pois.Comments.List(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), comments.FirstPage, service.MaxPage), request.GetPageToken())
 	return &poiv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, err
 }
 
@@ -50,7 +50,7 @@ func (s *Server) WithdrawRecommendation(
 func (s *Server) ListRecommenders(
 	ctx context.Context, request *poiv1.ListRecommendersRequest,
 ) (*poiv1.ListRecommendersResponse, error) {
-	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage, service.MaxPage)
 	users, next, err := s.pois.Recommendations.List(ctx, request.GetPoiId(), size, request.GetPageToken())
 	return &poiv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, err
 }

@@ -20,7 +20,7 @@ import (
 func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	page, err := s.pois.Documents.Page(ctx, docstore.Query{
 		Where: byCategory().Is(int64(request.GetCategory())).Everywhere(),
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
 	})
 	return &poiv1.ListPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
 }
@@ -141,7 +141,7 @@ func ownID(key string) (poiID int64, ok bool) {
 func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query{
 		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 100), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (s *Server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBox
 	b := request.GetBounds()
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
 		Box: nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()), Category: int64(request.GetCategory()),
-		Size: service.PageSize(request.GetPageSize(), 1000), Token: request.GetPageToken(),
+		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err

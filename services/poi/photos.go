@@ -3,6 +3,7 @@ package poi
 import (
 	"context"
 
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -12,7 +13,7 @@ import (
 func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetPoiId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, map[string]any{"update_time": s.now()},
+		nil, s.changedNow(),
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,
@@ -24,7 +25,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 
 // UpdatePhoto changes a photo of a landmark.
 func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), request.GetEtag(), s.changedNow(), func(p *photo) {
 		if request.PhotoUrl != nil {
 			p.URL = request.GetPhotoUrl()
 		}
@@ -35,17 +36,14 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequ
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.pois.Update(ctx, request.GetPoiId(), s.changeBy(request.GetActorId())); err != nil {
-		return nil, err
-	}
 	return &poiv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
 }
 
 // RemovePhoto removes a photo from a landmark.
 func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
-	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(),
-		func(p *poi, _ *photo) error { return s.changeBy(request.GetActorId())(p) },
-		map[string]any{"update_time": s.now()})
+	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(), request.GetEtag(),
+		func(p *poi, _ *photo) error { return s.pois.Allow(p, request.GetActorId(), p.ID) },
+		s.changedNow())
 	if err != nil {
 		return nil, err
 	}
@@ -54,18 +52,12 @@ func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequ
 
 // ListPhotos returns a page of a landmark's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosRequest) (*poiv1.ListPhotosResponse, error) {
-	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
+	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
 	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
 
-// changeBy returns a change of a landmark that allows only the owner and updates the change
-// time.
-func (s *Server) changeBy(actorID int64) func(*poi) error {
-	return func(p *poi) error {
-		if err := s.pois.Allow(p, actorID, p.ID); err != nil {
-			return err
-		}
-		p.UpdateTime = s.now()
-		return nil
-	}
-}
+// changedNow returns the time of a change, for the parent of a photo.
+func (s *Server) changedNow() map[string]any { return map[string]any{"update_time": s.now()} }
+
+// etagOfPhoto returns the etag of a photo.
+func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.URL, p.Description) }

@@ -10,6 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -50,7 +51,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
 	var updated poi
 	update := func() (err error) {
-		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), false, s.changeTo(request))
+		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), s.now(), false, s.changeTo(request))
 		return err
 	}
 	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
@@ -63,7 +64,7 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 // changeTo returns the fields that a request sets.
 func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) map[string]any {
 	return func(*poi) map[string]any {
-		set := map[string]any{"update_time": s.now()}
+		set := map[string]any{}
 		if request.Name != nil {
 			set["name"] = request.GetName()
 		}
@@ -88,7 +89,7 @@ func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest)
 	if strings.HasPrefix(docstore.BareKey(found.RequestKey), importPrefix) {
 		set = append(set, docstore.Is("request_key", docstore.OwnedKey(found.OwnerID, freedPrefix+strconv.FormatInt(found.ID, 10))))
 	}
-	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId(), set...)
+	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), set...)
 }
 
 // GetPoi returns a landmark with its first photos and comments.
@@ -144,11 +145,12 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 		UpdateTime: timestamppb.New(p.UpdateTime),
 		Score:      p.Score + p.UnnamedScore,
 		OldId:      aliases.OldID(p.ID, p.RequestKey),
+		Etag:       owned.EtagOf(p.ContentRevision, p.UpdateTime),
 	}
 }
 
 func photoProto(p photo) *poiv1.Photo {
-	return &poiv1.Photo{PhotoId: p.ID, PhotoUrl: p.URL, Description: p.Description, OldId: aliases.OldID(p.ID, p.RequestKey)}
+	return &poiv1.Photo{PhotoId: p.ID, PhotoUrl: p.URL, Description: p.Description, OldId: aliases.OldID(p.ID, p.RequestKey), Etag: etagOfPhoto(&p)}
 }
 
 func photosProto(photos []photo) []*poiv1.Photo {

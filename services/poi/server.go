@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -56,6 +57,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Owner:           func(p *poi) int64 { return p.OwnerID },
 		OwnerField:      "owner_id",
 		RequestKey:      func(p *poi) string { return docstore.BareKey(p.RequestKey) },
+		Etag:            func(p *poi) string { return owned.EtagOf(p.ContentRevision, p.UpdateTime) },
 		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
@@ -68,6 +70,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				LatestField: latestPhoto,
 				Part:        changes.Photos,
 				ParentOf:    func(p *photo) int64 { return p.PoiID },
+				Etag:        etagOfPhoto,
 			}),
 		},
 	})

@@ -32,6 +32,14 @@ func Write(path string, permissions fs.FileMode, write func(io.Writer) error) er
 	return syncFolder(filepath.Dir(path))
 }
 
+// WriteTo is Write, or writes to standard output if path is "-".
+func WriteTo(stdout io.Writer, path string, permissions fs.FileMode, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(stdout)
+	}
+	return Write(path, permissions, write)
+}
+
 // Replace renames a file that is synced to path, durably.
 func Replace(file, path string) error {
 	if err := os.Rename(file, path); err != nil {

@@ -31,7 +31,8 @@ type compareCommand struct {
 	TimeZone    string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of the replies; ${default} by default."`
 	MaxReply    int64    `default:"16777216" placeholder:"BYTES" help:"Limit of a reply in bytes; ${default} by default."`
 	Examples    int      `default:"10" placeholder:"NUMBER" help:"Limit of the examples of differences for each operation; ${default} by default."`
-	HTML        string   `placeholder:"FILE" help:"Write a report with examples side by side. It holds texts of the replies."`
+	newFile     `embed:""`
+	HTML        string `placeholder:"FILE" help:"Write a report with examples side by side. It holds texts of the replies."`
 }
 
 // ruleNames returns the names of the rules.
@@ -59,6 +60,9 @@ answer, a reply could not be read, or nothing was compared. docs/moving-in.md ex
 
 // Run plays the file.
 func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (failed error) {
+	if err := c.check(c.HTML); err != nil {
+		return err
+	}
 	options, err := c.options(connection)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -84,6 +85,8 @@ func describe(ctx context.Context, err error) failure {
 	switch {
 	case ctx.Err() != nil, errors.Is(err, errGivenUp):
 		return failure{status: statusInterrupted, message: "interrupted"}
+	case errors.Is(err, fs.ErrNotExist):
+		return failure{status: statusNotFound, message: err.Error()}
 	case errors.As(err, &parse):
 		return failure{statusUsage, parse.Error(), append(parse.twins, parse.help())}
 	case errors.As(err, &call):
@@ -91,7 +94,7 @@ func describe(ctx context.Context, err error) failure {
 	case errors.As(err, &file):
 		return describeFile(file)
 	case errors.As(err, &own):
-		return failure{status: own.status, message: own.message}
+		return failure{status: own.status, message: err.Error()}
 	}
 	return failure{status: statusFailed, message: err.Error()}
 }

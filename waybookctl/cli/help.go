@@ -38,6 +38,23 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return errAnswered
 }
 
+// versionCommand is the word version.
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(parser *kong.Kong) error { return versionFlag(true).BeforeReset(parser) }
+
+// helpCommand is the word help.
+type helpCommand struct {
+	Command []string `arg:"" optional:"" help:"Words of the command."`
+}
+
+// Run prints the help of a command.
+func (c *helpCommand) Run(parser *kong.Kong) error {
+	_, err := parser.Parse(append(c.Command, "--help"))
+	return (&environment{}).blame(err)
+}
+
 // helpOf returns the help of a flag or an argument, with its allowed words and its environment
 // variable.
 func helpOf(value *kong.Value) string {

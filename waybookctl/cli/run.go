@@ -20,7 +20,7 @@ import (
 const description = `Operate Waybook: users, sessions, applications, albums, entries and landmarks over gRPC, and the store itself.
 
 Results go to standard output, everything else to standard error. The exit status is 0 on success,
-2 for an invalid command line, 3 when something is not found, 4 when a service refuses the request, 5 when a
+2 for an invalid command line, 3 when something is not found, a file too, 4 when a service refuses the request, 5 when a
 retry may succeed, 130 when interrupted, and 1 after any other failure. compare and move verify have the statuses of diff.`
 
 // commands is the tree of commands. To add a command, add a field here or in the struct of its
@@ -47,6 +47,8 @@ type commands struct {
 	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
 	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
+	HelpWord    helpCommand         `cmd:"" name:"help" help:"Show the help of a command."`
+	VersionWord versionCommand      `cmd:"" name:"version" help:"Print the version, the commit and the Go version."`
 	Completion  completionCommands  `cmd:"" help:"Scripts that complete command lines in a shell."`
 	Complete    completeWords       `cmd:"" hidden:"" passthrough:"all" help:"Print completion candidates for a command line."`
 }

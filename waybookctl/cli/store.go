@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -152,7 +153,8 @@ func ids(list []int64) string {
 type storeDump struct {
 	storeChoice `embed:""`
 
-	File string `arg:"" help:"File to write. It appears only when complete, and only its owner can read it, because it holds hashes of passwords."`
+	newFile `embed:""`
+	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only its owner can read it, because it holds hashes of passwords."`
 }
 
 // Help returns the detailed help.
@@ -164,13 +166,19 @@ changes. Where that matters, stop the services or use mongodump --oplog.`
 
 // Run dumps the store.
 func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
+	if err := c.check(c.File); err != nil {
+		return err
+	}
 	options := c.options()
-	options.Progress = summed(report)
+	options.Progress, options.Stdout = summed(report), out.Out
 	report.Start("dumping", progress.Documents, 0)
 	contents, err := storekeeping.Dump(ctx, options, c.File)
 	report.Finish()
 	if err != nil {
 		return err
+	}
+	if c.File == "-" {
+		return nil
 	}
 	return printCollections(out, contents.Collections, output.Object{{Name: "sha256", Value: hex.EncodeToString(contents.Sum[:])}})
 }
@@ -178,7 +186,7 @@ func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progres
 type storeLoad struct {
 	storeChoice `embed:""`
 
-	File string `arg:"" type:"existingfile" help:"A file that dump wrote."`
+	File string `arg:"" type:"existingfile" help:"A file that dump wrote; - for standard input, which is copied to a temporary file first."`
 }
 
 // Help returns the detailed help.
@@ -188,11 +196,16 @@ interrupted load, run it again. No service starts on the store before a load has
 }
 
 // Run loads the file.
-func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
+func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progress.Reporter, in io.Reader) (err error) {
+	path, remove, err := regular(c.File, in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
 	options := c.options()
 	options.Progress = summed(report)
 	report.Start("verifying", progress.Documents, 0)
-	dump, err := storekeeping.OpenDump(ctx, options, c.File)
+	dump, err := storekeeping.OpenDump(ctx, options, path)
 	report.Finish()
 	if err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 type storeBackup struct {
 	Service string `placeholder:"SERVICE" enum:"account,album,blog,poi" default:"account" help:"Back up the store of the program that serves this service, ${default} by default. Standalone has one store for all four."`
 	Keep    int    `placeholder:"COUNT" help:"Take <file> as a directory, write waybook-TIME.db there, and keep the newest COUNT such files."`
-	File    string `arg:"" help:"File to write, or a directory with --keep. A file appears only when complete and verified, and only its owner can read it, because it holds hashes of passwords."`
+	newFile `embed:""`
+	File    string `arg:"" help:"File to write, - for standard output, or a directory with --keep. A file appears only when complete and verified, and only its owner can read it, because it holds hashes of passwords."`
 }
 
 // Help returns the detailed help.
@@ -35,6 +36,11 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	if c.Keep < 0 {
 		return usageError("--keep must be at least 1")
 	}
+	if c.Keep == 0 {
+		if err := c.check(c.File); err != nil {
+			return err
+		}
+	}
 	if c.Keep > 0 {
 		var err error
 		if file, err = rotation.Path(time.Now()); err != nil {
@@ -44,7 +50,7 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	made := backupMade{File: file}
 	var err error
 	reach, finish := copying(report, "receiving")
-	made.BackedUp, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]), file, reach)
+	made.BackedUp, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]), file, out.Out, reach)
 	finish()
 	if err != nil {
 		return err
@@ -56,6 +62,9 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 		if made.Removed, err = rotation.Prune(file); err != nil {
 			return fmt.Errorf("the backup %s is complete, but an older one can't be removed: %w", file, err)
 		}
+	}
+	if file == "-" {
+		return nil
 	}
 	return out.Tagged(made, func(page *output.Page) {
 		page.Text(fmt.Sprintf("%s: %s, SHA-256 %s.", file, mebibytes(made.Bytes), made.SHA256))

@@ -103,7 +103,15 @@ func resolve(ctx context.Context, admin string) (addresses []string, err error) 
 	for _, each := range hosts {
 		addresses = append(addresses, net.JoinHostPort(each, port))
 	}
-	return addresses, err
+	return addresses, unreachable(err)
+}
+
+// unreachable makes the failure of a connection one that a retry may mend.
+func unreachable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return statusError{statusUnavailable, err.Error()}
 }
 
 func askOne(ctx context.Context, client *http.Client, address, id string) ([]slowPart, error) {
@@ -117,13 +125,13 @@ func askOne(ctx context.Context, client *http.Client, address, id string) ([]slo
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, err
+		return nil, unreachable(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxSlowReply+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, unreachable(err)
 	case len(body) > maxSlowReply:
 		return nil, errors.New("the reply is too long for an admin port of Waybook")
 	case response.StatusCode == http.StatusNotImplemented:

@@ -131,6 +131,7 @@ func (c *landmarkImport) print(out *output.Printer, summary *transfer.ImportSumm
 type landmarkExport struct {
 	fileFormat `embed:""`
 
+	newFile  `embed:""`
 	File     string                  `arg:"" help:"File to write; - for standard output. It appears only when complete."`
 	Owner    int64                   `placeholder:"USER" help:"Only landmarks of this user."`
 	Category word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Only landmarks of this category."`
@@ -149,6 +150,9 @@ give landmark import --owner-field owner_id.`
 func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
 	format, err := c.of(c.File)
 	if err != nil {
+		return err
+	}
+	if err := c.check(c.File); err != nil {
 		return err
 	}
 	options := transfer.ExportOptions{OwnerID: c.Owner, Category: landmarkfile.Category(c.Category.value), Format: format}
@@ -177,8 +181,9 @@ func describeFile(invalid *transfer.InvalidFileError) failure {
 }
 
 type userExport struct {
-	User int64  `arg:"" help:"The user's identifier."`
-	File string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+	newFile `embed:""`
+	User    int64  `arg:"" help:"The user's identifier."`
+	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
 }
 
 // Help returns the detailed help.
@@ -191,12 +196,13 @@ It has no password, no session, and not what the user wrote in the content of ot
 
 // Run exports the data.
 func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.User, c.File, move.Everything)
+	return exportOf(ctx, call, out, c.User, c.newFile, c.File, move.Everything)
 }
 
 // ownExport is an export of one kind of a user's content.
 type ownExport struct {
-	File string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+	newFile `embed:""`
+	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
 }
 
 // Help returns the detailed help.
@@ -212,7 +218,7 @@ type albumExport struct {
 
 // Run exports the albums.
 func (c *albumExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Owner, c.File, move.OwnAlbums)
+	return exportOf(ctx, call, out, c.Owner, c.newFile, c.File, move.OwnAlbums)
 }
 
 type entryExport struct {
@@ -222,11 +228,14 @@ type entryExport struct {
 
 // Run exports the entries.
 func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Author, c.File, move.OwnEntries)
+	return exportOf(ctx, call, out, c.Author, c.newFile, c.File, move.OwnEntries)
 }
 
 // exportOf writes records of a user to a file, or to standard output.
-func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, path string, what move.Selection) (err error) {
+func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, file newFile, path string, what move.Selection) (err error) {
+	if err := file.check(path); err != nil {
+		return err
+	}
 	if path == "-" {
 		_, err = move.ExportPerson(ctx, call.Services, user, what, out.Out)
 		return err

@@ -33,8 +33,8 @@ type BackedUp struct {
 // Backup writes a copy of the embedded store of a running program to a file, which appears only
 // when it is complete, verified and synced. The file is a store file. Then it confirms the backup
 // to the program. progress receives how many of the bytes have arrived.
-func Backup(ctx context.Context, client storev1.StoreServiceClient, path string, progress func(arrived, size int64)) (BackedUp, error) {
-	done, err := copyTo(ctx, client, path, progress)
+func Backup(ctx context.Context, client storev1.StoreServiceClient, path string, stdout io.Writer, progress func(arrived, size int64)) (BackedUp, error) {
+	done, err := copyTo(ctx, client, path, stdout, progress)
 	if err != nil {
 		return done, err
 	}
@@ -46,7 +46,7 @@ func Backup(ctx context.Context, client storev1.StoreServiceClient, path string,
 	return done, nil
 }
 
-func copyTo(ctx context.Context, client storev1.StoreServiceClient, path string, progress func(arrived, size int64)) (done BackedUp, err error) {
+func copyTo(ctx context.Context, client storev1.StoreServiceClient, path string, stdout io.Writer, progress func(arrived, size int64)) (done BackedUp, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream if the file cannot be written
 	stream, err := client.Backup(ctx, &storev1.BackupRequest{})
@@ -61,7 +61,7 @@ func copyTo(ctx context.Context, client storev1.StoreServiceClient, path string,
 		return done, errors.New("the backup does not begin with its size")
 	}
 	size := first.GetStart().GetSizeBytes()
-	err = atomicfile.Write(path, dumpPermissions, func(file io.Writer) (err error) {
+	err = atomicfile.WriteTo(stdout, path, dumpPermissions, func(file io.Writer) (err error) {
 		done, err = receive(stream, file, size, progress)
 		return err
 	})

@@ -52,7 +52,7 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 	if !slices.ContainsFunc(collections, collection.exists) {
 		return contents, errors.New("the store has no collections of these services; check that it is the right store")
 	}
-	err = atomicfile.Write(path, dumpPermissions, func(file io.Writer) (err error) {
+	err = atomicfile.WriteTo(options.Stdout, path, dumpPermissions, func(file io.Writer) (err error) {
 		contents, err = dump(ctx, options, file, collections)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"slices"
@@ -35,6 +36,8 @@ type Options struct {
 	// Progress, if not nil, receives the number of documents of a collection that were read or
 	// written so far. A check reads a collection once for each constraint it is in.
 	Progress func(collection string, documents int64)
+	// Stdout gets the dump whose path is "-".
+	Stdout io.Writer
 }
 
 // part is a service from the point of view of storekeeping.
@@ -111,7 +114,7 @@ func (o Options) explained(err error) error {
 	case errors.Is(err, embedded.ErrLocked):
 		return fmt.Errorf("%w; stop it first", err)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no embedded store in %s", o.Store.Data)
+		return fmt.Errorf("there is no embedded store in %s: %w", o.Store.Data, fs.ErrNotExist)
 	}
 	return err
 }

@@ -87,7 +87,7 @@ type Page[M any] struct {
 
 // List returns a page of changes.
 func (f *Feed[T, M]) List(ctx context.Context, token string, size int32, withDocuments bool) (Page[M], error) {
-	return f.page(ctx, docstore.FeedQuery{Token: token, Limit: service.PageSize(size, pageSize), WithDocuments: withDocuments})
+	return f.page(ctx, docstore.FeedQuery{Token: token, Limit: service.PageSize(size, pageSize, service.MaxPage), WithDocuments: withDocuments})
 }
 
 func (f *Feed[T, M]) page(ctx context.Context, query docstore.FeedQuery) (Page[M], error) {

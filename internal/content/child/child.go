@@ -7,6 +7,7 @@ package child
 import (
 	"context"
 	"errors"
+	"reflect"
 	"sync"
 
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -46,6 +47,8 @@ type Set[P, C any] struct {
 	// ByParent orders the children. ParentOf returns the id of a child's parent.
 	ByParent docstore.Index1[int64]
 	ParentOf func(*C) int64
+	// Etag returns the etag of a child; nil if children have none.
+	Etag func(*C) string
 	// NoChild returns the error for an unknown id.
 	NoChild func(id int64) *apierror.Error
 
@@ -72,17 +75,26 @@ func (s *Set[P, C]) Add(
 	return child, err
 }
 
-// Remove deletes a child of a parent. allow may reject the removal. set has new values of fields of the
-// parent.
-func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, set map[string]any) error {
+// Remove deletes a child of a parent that still has the etag, unless it is empty. allow may reject the removal.
+// set has new values of fields of the parent.
+func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag string, allow func(*P, *C) error, set map[string]any) error {
 	var parent P
 	var child C
+	var unchanged []docstore.Condition
 	err := s.Parents.Together(func() (err error) {
 		parent, err = s.Parents.Get(ctx, parentID)
 		return err
 	}, func() (err error) {
-		child, err = s.Get(ctx, parentID, childID)
-		return err
+		if etag == "" {
+			child, err = s.Get(ctx, parentID, childID)
+			return err
+		}
+		stored, err := s.Children.GetStored(ctx, childID)
+		if child = stored.Document; err == nil && s.ParentOf(&child) != parentID {
+			err = docstore.ErrNotFound
+		}
+		unchanged = append(unchanged, stored.Unchanged())
+		return s.noChild(err, childID)
 	})
 	if err != nil {
 		return err
@@ -90,10 +102,19 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow f
 	if err := allow(&parent, &child); err != nil {
 		return err
 	}
+	if etag != "" && s.Etag(&child) != etag {
+		return owned.Changed()
+	}
 	return s.Parents.Beside(ctx, parentID, s.Part, func() error {
 		return s.Parents.Together(
 			func() error { return s.Parents.Touch(ctx, parentID, s.Part, set) },
-			func() error { return s.noChild(s.Children.Delete(ctx, childID), childID) },
+			func() error {
+				err := s.Children.Delete(ctx, childID, unchanged...)
+				if errors.Is(err, docstore.ErrConflict) {
+					return owned.Changed()
+				}
+				return s.noChild(err, childID)
+			},
 		)
 	})
 }
@@ -107,21 +128,22 @@ func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error)
 	return child, s.noChild(err, childID)
 }
 
-// Update changes a child of a parent, if the parent belongs to the user.
-func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, change func(*C)) (C, error) {
-	// Both are read at the same time. The child is changed, and its parent touched, only if the
+// errUnchanged says that there is nothing to tell the followers of a parent.
+var errUnchanged = errors.New("the child is unchanged")
+
+// Update changes a child of a parent, if the parent belongs to the user and the child still has the etag, unless
+// it is empty. set has new values of fields of the parent. If change changes nothing, nothing is written.
+func (s *Set[P, C]) Update(
+	ctx context.Context, actorID, parentID, childID int64, etag string, set map[string]any, change func(*C),
+) (child C, err error) {
+	// Both are read at the same time. The child is changed, and its parent touched before, only if the
 	// parent allows that.
 	allowed := sync.OnceValue(func() error {
 		_, err := s.Parents.GetBy(ctx, actorID, parentID)
 		return err
 	})
-	touch := func() error {
-		if err := allowed(); err != nil {
-			return err
-		}
-		return s.Parents.Touch(ctx, parentID, s.Part, nil)
-	}
-	var child C
+	isTouched := false
+	touch := sync.OnceValue(func() error { isTouched = true; return s.Parents.Touch(ctx, parentID, s.Part, set) })
 	update := func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
 			if err := allowed(); err != nil {
@@ -130,12 +152,26 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 			if s.ParentOf(child) != parentID {
 				return docstore.ErrNotFound
 			}
-			change(child)
-			return nil
+			if etag != "" && s.Etag(child) != etag {
+				return owned.Changed()
+			}
+			before := *child
+			if change(child); reflect.DeepEqual(before, *child) {
+				return nil
+			}
+			return touch()
 		})
 		return s.noChild(err, childID)
 	}
-	err := s.Parents.Beside(ctx, parentID, s.Part, func() error { return s.Parents.Together(allowed, touch, update) })
+	err = s.Parents.Beside(ctx, parentID, s.Part, func() error {
+		if err := s.Parents.Together(allowed, update); err != nil || isTouched {
+			return err
+		}
+		return errUnchanged
+	})
+	if errors.Is(err, errUnchanged) {
+		err = nil
+	}
 	return child, err
 }
 

@@ -63,7 +63,7 @@ func TestAnIdentifierOfARemovedChildIsNotGivenAgain(t *testing.T) {
 			t.Fatalf("item %d again: %v", i.ID, err)
 		}
 		given[i.ID] = true
-		if err := process.Remove(t.Context(), boxID, i.ID, func(*box, *item) error { return nil }, nil); err != nil {
+		if err := process.Remove(t.Context(), boxID, i.ID, "", func(*box, *item) error { return nil }, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -104,8 +104,10 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 
 // Reply sets the owner's answer to a comment.
 func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
-	comment, err := s.Update(ctx, actorID, parentID, commentID, func(comment *Comment) {
-		comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
+	comment, err := s.Update(ctx, actorID, parentID, commentID, "", nil, func(comment *Comment) {
+		if comment.Reply == nil || comment.Reply.Text != text {
+			comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, 
 
 // Withdraw removes a comment. Only its author and the owner of the document may do so.
 func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int64) error {
-	return s.Remove(ctx, parentID, commentID,
+	return s.Remove(ctx, parentID, commentID, "",
 		func(parent *P, comment *Comment) error {
 			if actorID == comment.AuthorID {
 				return nil

@@ -29,7 +29,7 @@ func TestServicesLeaveNothingToFind(t *testing.T) {
 	w.vote(10, 2, choices.None)
 	w.removeItem(w.addItem(20))
 	w.addBox(40, 2, 2)
-	must(t, w.boxes.DeleteBy(t.Context(), owner, 40))
+	must(t, w.boxes.DeleteBy(t.Context(), owner, 40, ""))
 	before := w.contents()
 	expectFindings(t, w.check(integrity.Look))
 	expectFindings(t, w.check(integrity.Repair))
@@ -141,7 +141,7 @@ func TestAWriteBetweenTwoReadsIsNotAFinding(t *testing.T) {
 		// After the second vote, the mark no longer names the first.
 		"two users vote each time": {"choices", 5, func(w *world) { w.vote(10, w.newUser(), 2); w.vote(10, w.newUser(), 2) }},
 		"a box is added":           {"items", 1, func(w *world) { w.addBox(5, 1, 1); w.addBox(15, 1, 1) }},
-		"a box is deleted":         {"items", 1, func(w *world) { must(w.t, w.boxes.DeleteBy(w.t.Context(), owner, 10)) }},
+		"a box is deleted":         {"items", 1, func(w *world) { must(w.t, w.boxes.DeleteBy(w.t.Context(), owner, 10, "")) }},
 		"a deletion is over":       {"boxes", 3, func(w *world) { w.sweepBeforeThird() }},
 	} {
 		for mode, verb := range map[integrity.Mode]string{integrity.Look: " during a look", integrity.Repair: " during a repair"} {
@@ -149,7 +149,7 @@ func TestAWriteBetweenTwoReadsIsNotAFinding(t *testing.T) {
 				w := newWorld(t)
 				w.addBox(10, 2, 2)
 				w.addBox(20, 2, 2)
-				must(t, w.boxes.DeleteBy(t.Context(), owner, 20))
+				must(t, w.boxes.DeleteBy(t.Context(), owner, 20, ""))
 				w.store.before(c.collection, c.times, func() { c.do(w) })
 				expectFindings(t, w.check(mode))
 				if w.store.times != 0 {
@@ -180,7 +180,7 @@ func TestACheckDuringWritesFindsNothing(t *testing.T) {
 				if round%2 == 0 {
 					w.removeItem(i)
 				}
-				if err := w.boxes.DeleteBy(t.Context(), owner, own); err != nil {
+				if err := w.boxes.DeleteBy(t.Context(), owner, own, ""); err != nil {
 					t.Error(err)
 				}
 			}

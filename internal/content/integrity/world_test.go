@@ -146,7 +146,7 @@ func (w *world) addItem(boxID int64) item {
 
 func (w *world) removeItem(i item) {
 	w.t.Helper()
-	w.expect(w.items.Remove(w.t.Context(), i.BoxID, i.ID, func(*box, *item) error { return nil }, nil))
+	w.expect(w.items.Remove(w.t.Context(), i.BoxID, i.ID, "", func(*box, *item) error { return nil }, nil))
 }
 
 func (w *world) vote(boxID, userID int64, value int32) {

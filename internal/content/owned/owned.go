@@ -5,6 +5,7 @@ package owned
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -18,6 +19,8 @@ type Collection[T any] struct {
 	// ID returns a document's id. Owner returns its owner's id, which is in the field OwnerField.
 	ID, Owner  func(*T) int64
 	OwnerField string
+	// Etag returns the etag of a document; see EtagOf.
+	Etag func(*T) string
 	// NotFound returns the error for an unknown id. NotOwner returns the error for a user
 	// who does not own the document.
 	NotFound, NotOwner func(id int64) *apierror.Error
@@ -85,15 +88,51 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 	})
 }
 
-// SetBy sets fields of a document that must belong to the user, and returns the document. fields returns their
-// values. If they need the document, it is read before; otherwise was is nil.
-func (c *Collection[T]) SetBy(ctx context.Context, actorID, id int64, needsDocument bool, fields func(was *T) map[string]any) (T, error) {
+// SetBy sets fields of a document that must belong to the user and still have the etag, unless it is empty,
+// and the time of its change, and returns the document. If it has all values, nothing is written. fields returns
+// the values. If they need the document, it is read before; otherwise was is nil.
+func (c *Collection[T]) SetBy(
+	ctx context.Context, actorID, id int64, etag string, now time.Time, needsDocument bool, fields func(was *T) map[string]any,
+) (document T, err error) {
+	mark := map[string]any{updateTime: now}
 	if needsDocument {
-		return c.UpdateBy(ctx, actorID, id, func(document *T) error { return docstore.Assign(document, fields(document)) })
+		return c.UpdateBy(ctx, actorID, id, func(document *T) error {
+			if etag != "" && c.Etag(document) != etag {
+				return Changed()
+			}
+			before := *document
+			if err := docstore.Assign(document, fields(document)); err != nil || reflect.DeepEqual(before, *document) {
+				return err
+			}
+			return docstore.Assign(document, mark)
+		})
 	}
-	document, err := c.Documents.Set(ctx, id, fields(nil), docstore.Is(c.OwnerField, actorID))
-	return document, c.ownErrorOf(err, id)
+	err = c.onlyStill(ctx, actorID, id, etag, func(conditions []docstore.Condition) (err error) {
+		document, err = c.Documents.Set(ctx, id, fields(nil), mark, conditions...)
+		return err
+	})
+	return document, err
 }
+
+// onlyStill writes a document if it belongs to the user and has the etag, unless it is empty. A refusal reads
+// again to say why.
+func (c *Collection[T]) onlyStill(ctx context.Context, actorID, id int64, etag string, write func([]docstore.Condition) error) error {
+	conditions, changed := c.Still(actorID, etag)
+	if changed == nil {
+		err := write(conditions)
+		if etag == "" || !errors.Is(err, docstore.ErrConflict) {
+			return c.ownErrorOf(err, id)
+		}
+		changed = Changed()
+	}
+	if _, err := c.GetBy(ctx, actorID, id); err != nil {
+		return err
+	}
+	return changed
+}
+
+// updateTime is the field of the time when the owner changed a document last.
+const updateTime = "update_time"
 
 // Together does reads at the same time where that is faster. See docstore.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
@@ -128,10 +167,11 @@ func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store
 	return err
 }
 
-// DeleteBy deletes a document that must belong to the user. A later sweep removes its children. set are
-// values of its tombstone; see docstore.Deletion.
-func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, set ...docstore.Condition) error {
-	return c.ownErrorOf(c.Documents.DeleteSetting(ctx, id, set, docstore.Is(c.OwnerField, actorID)), id)
+// DeleteBy deletes a document that must belong to the user and still have the etag, unless it is empty. A later sweep removes its children. set are values of its tombstone; see docstore.Deletion.
+func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, etag string, set ...docstore.Condition) error {
+	return c.onlyStill(ctx, actorID, id, etag, func(conditions []docstore.Condition) error {
+		return c.Documents.DeleteSetting(ctx, id, set, conditions...)
+	})
 }
 
 // IsStored reports whether a document is stored, and no later failure undoes the answer. What is removed

@@ -249,7 +249,7 @@ func sets(t *testing.T, engine docstore.Engine) {
 	must(t, c.Insert(t.Context(), pin{ID: 1, Owner: 1, Cell: 3, Note: "a", Text: long}))
 	want := pin{ID: 1, Owner: 1, Cell: 5, Note: long + "b", Text: long}
 	set := map[string]any{"cell": int64(5), "note": want.Note}
-	got, err := c.Set(t.Context(), 1, set, docstore.Is[int64]("owner", 1))
+	got, err := c.Set(t.Context(), 1, set, nil, docstore.Is[int64]("owner", 1))
 	must(t, err)
 	wantEqual(t, "returned", got, want)
 	for cell, n := range map[int64]int64{3: 0, 5: 1} {
@@ -257,12 +257,25 @@ func sets(t *testing.T, engine docstore.Engine) {
 		must(t, err)
 		wantEqual(t, "in the index", found, n)
 	}
-	_, err = c.Set(t.Context(), 1, set, docstore.Is[int64]("owner", 2))
+	mark := map[string]any{"text": "marked"}
+	for _, same := range []map[string]any{set, {"cell": int64(5)}, {}} {
+		got, err = c.Set(t.Context(), 1, same, mark, docstore.Is[int64]("owner", 1))
+		must(t, err)
+		wantEqual(t, "unchanged", got, want)
+	}
+	_, err = c.Set(t.Context(), 1, map[string]any{}, mark, docstore.Is[int64]("owner", 2))
 	wantError(t, err, docstore.ErrConflict)
-	_, err = c.Set(t.Context(), 9, set, docstore.Is[int64]("owner", 2))
+	want.Text, set["cell"] = "marked", int64(6)
+	want.Cell = 6
+	got, err = c.Set(t.Context(), 1, set, mark)
+	must(t, err)
+	wantEqual(t, "changed", got, want)
+	_, err = c.Set(t.Context(), 1, set, nil, docstore.Is[int64]("owner", 2))
+	wantError(t, err, docstore.ErrConflict)
+	_, err = c.Set(t.Context(), 9, set, nil, docstore.Is[int64]("owner", 2))
 	wantError(t, err, docstore.ErrNotFound)
 	for field, value := range map[string]any{"cell": "text", "owner": int64(3), "nowhere": int64(1)} {
-		_, err = c.Set(t.Context(), 1, map[string]any{field: value})
+		_, err = c.Set(t.Context(), 1, map[string]any{field: value}, nil)
 		wantPlain(t, err)
 	}
 	got, err = c.Get(t.Context(), 1)

@@ -188,6 +188,18 @@ func separate(document bson.Raw, had bool) (record, []apart, error) {
 	return record{bson: rest, hasReferences: true}, out, nil
 }
 
+// refuse returns docstore.ErrConflict if a document has all values of change.IfNew, long ones included.
+func (t *table) refuse(tx *bolt.Tx, id []byte, r record, change docstore.Change) error {
+	if len(change.IfNew) == 0 || !r.hasReferences {
+		return nil // Apply looks at it
+	}
+	whole, err := t.whole(tx, id, r, change.IfNew)
+	if err == nil && !change.IsNewTo(whole) {
+		err = docstore.ErrConflict
+	}
+	return err
+}
+
 // whole returns a copy of a document with its long values. Unless fields is nil, those of
 // other fields are left out.
 func (t *table) whole(tx *bolt.Tx, id []byte, r record, fields []string) (bson.Raw, error) {

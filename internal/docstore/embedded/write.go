@@ -129,6 +129,9 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 		b := t.buckets(tx)
 		for i, change := range changes {
 			refusals[i], err = b.modify(change.ID, effects[i], func(key []byte, old record) (bson.Raw, error) {
+				if err := t.refuse(tx, key, old, change); err != nil {
+					return nil, err
+				}
 				changed, err := change.Apply(old.bson)
 				if err == nil && note != nil {
 					err = note(tx, key, old)

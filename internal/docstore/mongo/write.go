@@ -69,7 +69,7 @@ func (t *table) Update(ctx context.Context, change docstore.Change) (before bson
 	if err != nil {
 		return nil, err
 	}
-	err = t.changeOne(ctx, t.placed(change.ID), change.Revision != 0 || len(change.If) > 0, func() (isDone bool, err error) {
+	err = t.changeOne(ctx, t.placed(change.ID), change.Revision != 0 || len(change.If)+len(change.IfNew) > 0, func() (isDone bool, err error) {
 		if before, isDone, err = t.updateOne(ctx, filter, update, change); err != nil {
 			err = t.updateError(err)
 		}
@@ -151,7 +151,9 @@ func meeting(filter bson.D, conditions []docstore.Condition) bson.D {
 	filter = filter[:len(filter):len(filter)]
 	for _, is := range conditions {
 		var value any = bson.D{{Key: "$exists", Value: false}}
-		if !is.Value.IsNone() {
+		if !is.Time.IsZero() {
+			value = is.Time
+		} else if !is.Value.IsNone() {
 			value = is.Value.BSON()
 		}
 		filter = append(filter, bson.E{Key: is.Field, Value: value})
@@ -174,6 +176,9 @@ func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err err
 	if change.Revision != 0 {
 		filter = append(filter, bson.E{Key: docstore.RevisionField, Value: change.Revision})
 	}
+	if news := change.New(); len(news) > 0 {
+		filter = append(filter, lacking(news))
+	}
 	update = bson.D{{Key: "$inc", Value: increase(change.Counts(), change.Add)}}
 	if len(change.Set) > 0 {
 		set := make(bson.D, len(change.Set))
@@ -192,6 +197,19 @@ func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err err
 		update = append(update, stamping(docstore.ChangedField))
 	}
 	return filter, update, nil
+}
+
+// lacking matches the documents that lack one of the values. A missing field is as a zero.
+func lacking(values []docstore.Assignment) bson.E {
+	either := make(bson.A, len(values))
+	for i, set := range values {
+		has := bson.A{set.Value}
+		if docstore.IsZero(set.Value) {
+			has = append(has, nil)
+		}
+		either[i] = bson.D{{Key: set.Path, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$in", Value: has}}}}}}
+	}
+	return bson.E{Key: "$or", Value: either}
 }
 
 // increase returns the fields of a $inc: the amounts, and one more of a field that the

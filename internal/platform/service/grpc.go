@@ -79,7 +79,8 @@ func Serve(
 	}
 	server := grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(interceptors.Unary),
-		grpc.ChainStreamInterceptor(interceptors.Stream),
+		grpc.ChainStreamInterceptor(ofKnown(interceptors.Stream)),
+		grpc.UnknownServiceHandler(unknownMethod),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			Time: pingAfter, Timeout: pingTime,
@@ -97,7 +98,7 @@ func Serve(
 		service.Register(server)
 	}
 	storev1.RegisterStoreServiceServer(server, newStoreServer(store))
-	healthServer := health.NewServer()
+	healthServer := healthServer{health.NewServer()}
 	for served := range server.GetServiceInfo() {
 		healthServer.SetServingStatus(served, healthv1.HealthCheckResponse_SERVING)
 	}

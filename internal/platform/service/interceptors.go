@@ -101,7 +101,7 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 		return nil, err
 	}
 	defer gate.Leave(1)
-	request, violations := unmask(request)
+	request, violations := normalized(request)
 	call.Request = request
 	if err := i.validate(request, violations...); err != nil {
 		return nil, err

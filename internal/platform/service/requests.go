@@ -26,12 +26,14 @@ func ReadMaskOf(mask *fieldmaskpb.FieldMask, reply proto.Message) (ReadMask, err
 		return ReadMask{}, apierror.Invalid("INVALID_PARAMETER",
 			apierror.Violation{Field: "read_mask", Message: fmt.Sprintf("must have at most %d paths", maxPaths)})
 	}
-	if slices.Contains(paths, "*") {
+	if slices.Equal(paths, []string{"*"}) {
 		return ReadMask{}, nil
 	}
 	var violations []apierror.Violation
 	for _, path := range paths {
-		if _, err := fieldmaskpb.New(reply, path); err != nil {
+		if path == "*" {
+			violations = append(violations, starAlone("read_mask"))
+		} else if _, err := fieldmaskpb.New(reply, path); err != nil {
 			violations = append(violations, apierror.Violation{Field: "read_mask", Message: fmt.Sprintf("%.100q is no field of the reply", path)})
 		}
 	}
@@ -39,6 +41,11 @@ func ReadMaskOf(mask *fieldmaskpb.FieldMask, reply proto.Message) (ReadMask, err
 		return ReadMask{}, apierror.Invalid("INVALID_PARAMETER", violations...)
 	}
 	return ReadMask{paths}, nil
+}
+
+// starAlone is the violation of a mask that has "*" and other paths.
+func starAlone(mask string) apierror.Violation {
+	return apierror.Violation{Field: mask, Message: `"*" must be the only path`}
 }
 
 // Wants reports whether the caller asks for any of these fields, or for a part of one.
@@ -95,6 +102,20 @@ type withMask interface {
 	GetUpdateMask() *fieldmaskpb.FieldMask
 }
 
+// normalized returns a request in its normal form, and the violations of its update_mask; see unmask. The
+// digits of its request_id are in lower case, because a UUID is the same in both.
+func normalized(request any) (any, []apierror.Violation) {
+	request, violations := unmask(request)
+	if create, ok := request.(interface{ GetRequestId() string }); ok {
+		if lower := strings.ToLower(create.GetRequestId()); lower != create.GetRequestId() {
+			changed := proto.CloneOf(request.(proto.Message)).ProtoReflect()
+			changed.Set(changed.Descriptor().Fields().ByName("request_id"), protoreflect.ValueOfString(lower))
+			request = changed.Interface()
+		}
+	}
+	return request, violations
+}
+
 // unmask returns an update without a mask that changes what its mask names: it sets exactly the
 // named fields, so that validation and handlers need to know no masks. See
 // waybook.type.v1.update. It returns any other request as it is. The violations are those of the
@@ -139,6 +160,8 @@ func namedBy(paths []string, fields protoreflect.FieldDescriptors) (map[protoref
 	for _, path := range paths {
 		field, isKnown := known[path]
 		switch {
+		case path == "*" && len(paths) > 1:
+			violations = append(violations, starAlone(updateMask))
 		case path == "*":
 			for _, each := range known {
 				if !ruleOf(each).GetByNameOnly() {
@@ -188,12 +211,16 @@ func ruleOf(field protoreflect.FieldDescriptor) *typev1.UpdateRule {
 // half its memory (BenchmarkReadersThatStop in e2e/load).
 const StreamBatch = 200
 
-// PageSize returns the requested page size, or the method's default if there is none.
-func PageSize(asked int32, byDefault int) int {
+// MaxPage is how many items a page has at most, unless the contract of its method says less.
+const MaxPage = 1000
+
+// PageSize returns the requested page size, or the method's default if there is none. A larger one than atMost
+// counts as atMost (AIP-158).
+func PageSize(asked int32, byDefault, atMost int) int {
 	if asked == 0 {
 		return byDefault
 	}
-	return int(asked)
+	return min(int(asked), atMost)
 }
 
 // Digest returns a digest of a request, for docstore.Request. Requests that ask for the same have

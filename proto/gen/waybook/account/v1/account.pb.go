@@ -559,7 +559,7 @@ func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
 // Request of ListUsers.
 type ListUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -685,7 +685,7 @@ type FindUsersRequest struct {
 	//	*FindUsersRequest_EmailPrefix
 	//	*FindUsersRequest_NamePrefix
 	By isFindUsersRequest_By `protobuf_oneof:"by"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2348,7 +2348,7 @@ type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the sessions.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2579,7 +2579,7 @@ type ListRewardsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the rewards.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3177,7 +3177,7 @@ func (x *GetApplicationResponse) GetApplication() *Application {
 // Request of ListApplications.
 type ListApplicationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of results, from 1 to 100; 0 means 20.
+	// Maximum number of results; 0 means 20, and more than 100 mean 100.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3972,7 +3972,7 @@ func (x *UserChange) GetUser() *User {
 // Request of ListUserChanges.
 type ListUserChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes, from 1 to 1,000; 0 means 100. A page may be shorter.
+	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of an earlier reply, or of a batch of WatchUserChanges; empty for all
 	// users and then what changes.
@@ -4247,24 +4247,22 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\">\n" +
 	"\x11DeleteUserRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"\x14\n" +
-	"\x12DeleteUserResponse\"\xb7\x01\n" +
-	"\x10ListUsersRequest\x12'\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x12DeleteUserResponse\"\xb4\x01\n" +
+	"\x10ListUsersRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12Q\n" +
 	"\rpassword_form\x18\x03 \x01(\x0e2 .waybook.account.v1.PasswordFormB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x01R\fpasswordForm\"k\n" +
 	"\x11ListUsersResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd0\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcd\x01\n" +
 	"\x10FindUsersRequest\x12/\n" +
 	"\femail_prefix\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xfe\x01H\x00R\vemailPrefix\x12,\n" +
 	"\vname_prefix\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
-	"namePrefix\x12'\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"namePrefix\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\v\n" +
 	"\x02by\x12\x05\xbaH\x02\b\x01\"k\n" +
@@ -4368,11 +4366,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"S\n" +
 	"\x18CloseAllSessionsResponse\x12&\n" +
 	"\fclosed_count\x18\x01 \x01(\x03H\x00R\vclosedCount\x88\x01\x01B\x0f\n" +
-	"\r_closed_count\"\x92\x01\n" +
+	"\r_closed_count\"\x8f\x01\n" +
 	"\x13ListSessionsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
 	"\x14ListSessionsResponse\x127\n" +
@@ -4384,11 +4381,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x06amount\x18\x03 \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\"-\n" +
 	"\x13GrantRewardResponse\x12\x16\n" +
-	"\x06amount\x18\x01 \x01(\x03R\x06amount\"\x91\x01\n" +
+	"\x06amount\x18\x01 \x01(\x03R\x06amount\"\x8e\x01\n" +
 	"\x12ListRewardsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
 	"\x13ListRewardsResponse\x124\n" +
@@ -4424,9 +4420,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x15GetApplicationRequest\x12/\n" +
 	"\x03key\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[A-Za-z0-9._-]{1,64}$R\x03key\"[\n" +
 	"\x16GetApplicationResponse\x12A\n" +
-	"\vapplication\x18\x01 \x01(\v2\x1f.waybook.account.v1.ApplicationR\vapplication\"j\n" +
-	"\x17ListApplicationsRequest\x12&\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
+	"\vapplication\x18\x01 \x01(\v2\x1f.waybook.account.v1.ApplicationR\vapplication\"h\n" +
+	"\x17ListApplicationsRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x87\x01\n" +
 	"\x18ListApplicationsResponse\x12C\n" +
@@ -4480,10 +4476,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12,\n" +
-	"\x04user\x18\x06 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8d\x01\n" +
-	"\x16ListUserChangesRequest\x12'\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x04user\x18\x06 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8a\x01\n" +
+	"\x16ListUserChangesRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
 	"\finclude_user\x18\x03 \x01(\bR\vincludeUser\"\x96\x01\n" +

@@ -64,10 +64,12 @@ type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
 	// Changes an album; fields that are not set keep their values.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdateAlbum(ctx context.Context, in *UpdateAlbumRequest, opts ...grpc.CallOption) (*UpdateAlbumResponse, error)
 	// Deletes an album with its photos and comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	DeleteAlbum(ctx context.Context, in *DeleteAlbumRequest, opts ...grpc.CallOption) (*DeleteAlbumResponse, error)
 	// Returns an album with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
@@ -100,10 +102,12 @@ type AlbumServiceClient interface {
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
 	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
+	// PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
 	// Returns a page of an album's photos, in the order of addition.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
@@ -432,10 +436,12 @@ type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)
 	// Changes an album; fields that are not set keep their values.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdateAlbum(context.Context, *UpdateAlbumRequest) (*UpdateAlbumResponse, error)
 	// Deletes an album with its photos and comments.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	DeleteAlbum(context.Context, *DeleteAlbumRequest) (*DeleteAlbumResponse, error)
 	// Returns an album with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
@@ -468,10 +474,12 @@ type AlbumServiceServer interface {
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
 	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
+	// PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
 	// Returns a page of an album's photos, in the order of addition.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).

@@ -378,7 +378,10 @@ type Blog struct {
 	// not tell it (docs/moving-in.md).
 	OldId string `protobuf:"bytes,17,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// The same of the entry that this one quotes.
-	ReplyOldId    string `protobuf:"bytes,18,opt,name=reply_old_id,json=replyOldId,proto3" json:"reply_old_id,omitempty"`
+	ReplyOldId string `protobuf:"bytes,18,opt,name=reply_old_id,json=replyOldId,proto3" json:"reply_old_id,omitempty"`
+	// The state of this entry, for a change that is made only if the entry is still in it. It changes with
+	// each change by the owner, and not with comments, recommendations and votes.
+	Etag          string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -535,6 +538,13 @@ func (x *Blog) GetOldId() string {
 func (x *Blog) GetReplyOldId() string {
 	if x != nil {
 		return x.ReplyOldId
+	}
+	return ""
+}
+
+func (x *Blog) GetEtag() string {
+	if x != nil {
+		return x.Etag
 	}
 	return ""
 }
@@ -922,7 +932,9 @@ type UpdateBlogRequest struct {
 	// New map type; cleared, MAP_TYPE_MAP.
 	MapType *MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType,oneof" json:"map_type,omitempty"`
 	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,12,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,12,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Only if the entry still has this etag; in any state when empty.
+	Etag          string `protobuf:"bytes,13,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1041,6 +1053,13 @@ func (x *UpdateBlogRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
+func (x *UpdateBlogRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 // Reply of UpdateBlog.
 type UpdateBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1093,7 +1112,9 @@ type DeleteBlogRequest struct {
 	// The user who deletes the entry; must be its author.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The entry to delete.
-	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// Only if the entry still has this etag; in any state when empty.
+	Etag          string `protobuf:"bytes,3,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1140,6 +1161,13 @@ func (x *DeleteBlogRequest) GetBlogId() int64 {
 		return x.BlogId
 	}
 	return 0
+}
+
+func (x *DeleteBlogRequest) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 // Reply of DeleteBlog.
@@ -1422,7 +1450,7 @@ type SearchNearbyRequest struct {
 	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
 	// Only entries of this type; all when unspecified.
 	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -1695,7 +1723,7 @@ type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The author of the entries; 0 for all authors, only by planned date.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Maximum number of results, from 1 to 100; 0 means 20. The limit is lower than in
+	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
 	// other lists, because entries can be long.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
@@ -1852,7 +1880,7 @@ type ListRecentBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only entries of this type; all when unspecified.
 	Type BlogType `protobuf:"varint,1,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results, from 1 to 100; 0 means 20. The limit is lower than in
+	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
 	// other lists, because entries can be long.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
@@ -2266,7 +2294,7 @@ type ListBallotsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -2781,7 +2809,7 @@ type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page, or next_comments_token of GetBlog; empty for
 	// the first page.
@@ -3103,7 +3131,7 @@ type ListRecommendersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
@@ -3902,7 +3930,7 @@ func (x *BlogChange) GetBlog() *Blog {
 // Request of ListBlogChanges.
 type ListBlogChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes, from 1 to 1,000; 0 means 100. A page may be shorter.
+	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of an earlier reply, or of a batch of WatchBlogChanges; empty for all
 	// entries and then what changes.
@@ -4143,7 +4171,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xd3\x05\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xe7\x05\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -4167,7 +4195,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"updateTime\x12\x15\n" +
 	"\x06old_id\x18\x11 \x01(\tR\x05oldId\x12 \n" +
 	"\freply_old_id\x18\x12 \x01(\tR\n" +
-	"replyOldId\"[\n" +
+	"replyOldId\x12\x12\n" +
+	"\x04etag\x18\x13 \x01(\tR\x04etag\"[\n" +
 	"\x04Vote\x12 \n" +
 	"\vdescription\x18\x01 \x01(\tR\vdescription\x121\n" +
 	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceR\achoices\"@\n" +
@@ -4199,7 +4228,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04vote\x18\f \x01(\v2\x18.waybook.blog.v1.NewVoteR\x04voteB\r\n" +
 	"\v_zoom_level\"?\n" +
 	"\x12CreateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8c\x06\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xa9\x06\n" +
 	"\x11UpdateBlogRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12>\n" +
@@ -4218,7 +4247,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	" \x01(\x05B\x0f\xbaH\x06\x1a\x04\x18\x15(\x00\x9a\xb5\x18\x02\b\x0eH\x05R\tzoomLevel\x88\x01\x01\x12J\n" +
 	"\bmap_type\x18\v \x01(\x0e2\x18.waybook.blog.v1.MapTypeB\x10\xbaH\a\x82\x01\x04\x10\x01 \x00\x9a\xb5\x18\x02\b\x01H\x06R\amapType\x88\x01\x01\x12;\n" +
 	"\vupdate_mask\x18\f \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMaskB\a\n" +
+	"updateMask\x12\x1b\n" +
+	"\x04etag\x18\r \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etagB\a\n" +
 	"\x05_typeB\b\n" +
 	"\x06_titleB\n" +
 	"\n" +
@@ -4229,10 +4259,11 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\v_zoom_levelB\v\n" +
 	"\t_map_type\"?\n" +
 	"\x12UpdateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"s\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x90\x01\n" +
 	"\x11DeleteBlogRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"\x14\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12\x1b\n" +
+	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x14\n" +
 	"\x12DeleteBlogResponse\"x\n" +
 	"\x0eGetBlogRequest\x12-\n" +
 	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x127\n" +
@@ -4246,13 +4277,12 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x15BatchGetBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
 	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
-	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\x8c\x02\n" +
+	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\x89\x02\n" +
 	"\x13SearchNearbyRequest\x121\n" +
 	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
 	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x127\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12'\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
 	"\x04area\x12\x05\xbaH\x02\b\x01\"p\n" +
@@ -4267,10 +4297,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
 	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
 	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
-	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xf6\x05\n" +
+	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xf4\x05\n" +
 	"\x10ListBlogsRequest\x121\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12&\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12:\n" +
 	"\x05order\x18\x04 \x01(\x0e2\x1a.waybook.blog.v1.BlogOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x12;\n" +
@@ -4282,10 +4312,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1abthis.order == 1 || (this.publication == 0 && !has(this.post_date_from) && !has(this.post_date_to))\"h\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa2\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa0\x01\n" +
 	"\x16ListRecentBlogsRequest\x127\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12&\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"n\n" +
 	"\x17ListRecentBlogsResponse\x12+\n" +
@@ -4307,11 +4337,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12!\n" +
 	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"?\n" +
 	"\x12CastBallotResponse\x12)\n" +
-	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x95\x01\n" +
+	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x92\x01\n" +
 	"\x12ListBallotsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"p\n" +
 	"\x13ListBallotsResponse\x121\n" +
@@ -4343,11 +4372,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
 	"\n" +
 	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x96\x01\n" +
+	"\x15RemoveCommentResponse\"\x93\x01\n" +
 	"\x13ListCommentsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
@@ -4362,11 +4390,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x9a\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x97\x01\n" +
 	"\x17ListRecommendersRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
@@ -4432,10 +4459,9 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12)\n" +
-	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8d\x01\n" +
-	"\x16ListBlogChangesRequest\x12'\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\n" +
-	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8a\x01\n" +
+	"\x16ListBlogChangesRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
 	"\finclude_blog\x18\x03 \x01(\bR\vincludeBlog\"\x93\x01\n" +

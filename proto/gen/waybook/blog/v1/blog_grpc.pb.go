@@ -63,11 +63,13 @@ type BlogServiceClient interface {
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(ctx context.Context, in *CreateBlogRequest, opts ...grpc.CallOption) (*CreateBlogResponse, error)
 	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), INVALID_ARGUMENT
+	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT
 	// (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(ctx context.Context, in *UpdateBlogRequest, opts ...grpc.CallOption) (*UpdateBlogResponse, error)
 	// Deletes an entry with its vote and comments.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	DeleteBlog(ctx context.Context, in *DeleteBlogRequest, opts ...grpc.CallOption) (*DeleteBlogResponse, error)
 	// Returns an entry with the first page of its comments, even before its planned date.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
@@ -414,11 +416,13 @@ type BlogServiceServer interface {
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(context.Context, *CreateBlogRequest) (*CreateBlogResponse, error)
 	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), INVALID_ARGUMENT
+	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH), INVALID_ARGUMENT
 	// (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(context.Context, *UpdateBlogRequest) (*UpdateBlogResponse, error)
 	// Deletes an entry with its vote and comments.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	DeleteBlog(context.Context, *DeleteBlogRequest) (*DeleteBlogResponse, error)
 	// Returns an entry with the first page of its comments, even before its planned date.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND).

@@ -66,10 +66,12 @@ type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
 	// Changes a landmark; fields that are not set keep their values.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdatePoi(ctx context.Context, in *UpdatePoiRequest, opts ...grpc.CallOption) (*UpdatePoiResponse, error)
 	// Deletes a landmark with its photos and comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	DeletePoi(ctx context.Context, in *DeletePoiRequest, opts ...grpc.CallOption) (*DeletePoiResponse, error)
 	// Returns a landmark with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
@@ -119,10 +121,12 @@ type PoiServiceClient interface {
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
 	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
+	// PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
 	// Returns a page of a landmark's photos, in the order of addition.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
@@ -483,10 +487,12 @@ type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)
 	// Changes a landmark; fields that are not set keep their values.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdatePoi(context.Context, *UpdatePoiRequest) (*UpdatePoiResponse, error)
 	// Deletes a landmark with its photos and comments.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	DeletePoi(context.Context, *DeletePoiRequest) (*DeletePoiResponse, error)
 	// Returns a landmark with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
@@ -536,10 +542,12 @@ type PoiServiceServer interface {
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
 	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
+	// PERMISSION_DENIED (NOT_OWNER),
+	// ABORTED (ETAG_MISMATCH).
 	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
 	// Returns a page of a landmark's photos, in the order of addition.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).

@@ -96,7 +96,7 @@ var (
 	// How update_mask treats a field of an update. An update changes its fields with presence.
 	// Without a mask, it changes those that are set. With a mask (AIP-134), it changes exactly
 	// those that the mask names; a named field that is not set gets its cleared value, or is a
-	// violation if its rules do not allow that value. The path `*` names all fields.
+	// violation if its rules do not allow that value. The path `*` names all fields; it stands alone.
 	//
 	// optional waybook.type.v1.UpdateRule update = 50003;
 	E_Update = &file_waybook_type_v1_update_proto_extTypes[0]

@@ -1,0 +1,64 @@
+package owned
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// ContentRevision is the field of a document that counts how often its owner has changed its content; it is
+// missing until the first time. It is that of the feed's part.
+const ContentRevision = "_of_content"
+
+// EtagOf returns the etag of a document (AIP-154): how often its content was changed, and when its owner changed
+// it last. The count alone would not do, because a failover may undo a change and give its number to another.
+func EtagOf(contentRevision int64, updated time.Time) string {
+	return strconv.FormatInt(contentRevision, 36) + "-" + strconv.FormatInt(updated.UnixMilli(), 36)
+}
+
+// EtagOfTexts returns the etag of something that consists of texts: 64 bits of FNV-1a.
+func EtagOfTexts(texts ...string) string {
+	const offset, prime, end = 14695981039346656037, 1099511628211, 0xff // no text has the byte end
+	sum := uint64(offset)
+	for _, text := range texts {
+		for i := range len(text) {
+			sum = (sum ^ uint64(text[i])) * prime
+		}
+		sum = (sum ^ end) * prime
+	}
+	return strconv.FormatUint(sum, 36)
+}
+
+// Changed returns the error for something that has another etag than a request names.
+func Changed() *apierror.Error {
+	return apierror.New(codes.Aborted, "ETAG_MISMATCH", "it has changed since its etag was read; read it again")
+}
+
+// Still returns the conditions that a document belongs to a user and still has an etag, unless it is empty. It
+// fails if no document has the etag.
+func (c *Collection[T]) Still(actorID int64, etag string) ([]docstore.Condition, error) {
+	conditions := []docstore.Condition{docstore.Is(c.OwnerField, actorID)}
+	if etag == "" {
+		return conditions, nil
+	}
+	count, at, _ := strings.Cut(etag, "-")
+	revision, err := strconv.ParseInt(count, 36, 64)
+	if err != nil {
+		return nil, Changed()
+	}
+	moment, err := strconv.ParseInt(at, 36, 64)
+	updated := time.UnixMilli(moment)
+	if err != nil || EtagOf(revision, updated) != etag {
+		return nil, Changed()
+	}
+	is := docstore.Lacks(ContentRevision)
+	if revision > 0 {
+		is = docstore.Is(ContentRevision, revision)
+	}
+	return append(conditions, is, docstore.At(updateTime, updated)), nil
+}
