@@ -47,7 +47,9 @@ func (w *world) move(c *item) {
 	op := begin(c, true)
 	defer op.end()
 	p := w.anyProgram()
-	moved, err := p.album.MoveInAlbums(c.owner.context(), &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{c.record}})
+	moved, err := p.album.MoveInAlbums(c.owner.context(), &albumv1.MoveInAlbumsRequest{
+		Albums: []*albumv1.MovedAlbum{c.record}, Options: &typev1.MoveOptions{Revive: w.random.IntN(2) == 0},
+	})
 	r := w.answered(p, c.owner, reply{isDone: err == nil}, "moves %q in as album %d", c.first, c.id)
 	if c.isMoveBroken = !r.isDone; !r.isDone {
 		return
