@@ -15,6 +15,9 @@ import (
 
 // Each test removes one protection; the suite must report a violation.
 
+// storeFile is the file of the embedded store in its directory.
+const storeFile = "waybook.db"
+
 func TestTheSuiteNoticesLostWrites(t *testing.T) {
 	longform.Only(t)
 	r := begin(t, fault{shape: standalone}, 1, 0)

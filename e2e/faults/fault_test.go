@@ -5,7 +5,6 @@ package faults
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -58,14 +57,11 @@ const longestHold = 1500 * time.Millisecond
 // faults returns all known faults. Consecutive seeds select them in turn; the short form uses the
 // first ones.
 func faults() []fault {
-	brokenStore := []string{"INTERNAL_ERROR", "Internal"}
 	return []fault{
 		{"kill", standalone, nil, fails, (*run).kill},
 		{"reply lost", processes, nil, maySpare, (*run).loseReplies},
-		{"disk full", standalone, brokenStore, fails, (*run).fillDisk},
+		{"disk full", standalone, []string{"INTERNAL_ERROR", "Internal"}, fails, (*run).fillDisk},
 		{"kill", processes, nil, maySpare, (*run).kill},
-		{"torn tail", standalone, nil, fails, (*run).tearTail},
-		{"sync fails", standalone, brokenStore, fails, (*run).failSyncs},
 		{"store gone", onMongoDB, nil, slows, (*run).loseStore},
 		{"pause", processes, nil, slows, (*run).pauseProgram},
 		{"reply lost", standalone, nil, fails, (*run).loseReplies},
@@ -174,27 +170,6 @@ func (r *run) fillDisk() {
 	r.awaitFailure()
 	r.hold(shortestHold, longestHold)
 	limitFiles(r.t, p.process.PID(), ^uint64(0))
-}
-
-// failSyncs lets the program run for a while on a disk whose syncs fail.
-func (r *run) failSyncs() {
-	p := r.anyProgram()
-	p.kill()
-	p.start(r.t, noSyncVariable+"=yes")
-	r.awaitFailure()
-	r.hold(shortestHold, longestHold)
-	p.kill()
-	p.start(r.t)
-}
-
-func (r *run) tearTail() {
-	for range r.times() {
-		p := r.anyProgram()
-		p.kill()
-		tear(r.t, filepath.Join(p.data, storeFile), r.random)
-		p.start(r.t)
-		r.carry()
-	}
 }
 
 // awaitFailure waits until a client has seen a failure. It ends after callBound, and after so many

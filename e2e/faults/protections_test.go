@@ -6,13 +6,13 @@ import "github.com/waybook/waybook/e2e/faults/history"
 
 // protection is code that keeps a fault from doing harm.
 type protection struct {
-	// against is the fault, or the clock step of a unit test.
+	// against is the fault.
 	against string
 	shape   shape
 	// off describes the program without the protection. changes remove the protection.
 	off     string
 	changes []change
-	// finds is the expected finding: a rule, or that a program does not start.
+	// finds is the expected finding.
 	finds string
 	// seed is the seed of a run that hits the missing protection; most seeds do not. runs is the
 	// number of runs from that seed, because timing matters too; 0 means 1.
@@ -24,55 +24,36 @@ type protection struct {
 	isCheap bool
 }
 
-// change replaces text in a source file of the workspace, or of module if that is not empty.
-type change struct{ module, file, old, new string }
-
-const doesNotStart = "the program is not ready"
+// change replaces text in a source file of the workspace.
+type change struct{ file, old, new string }
 
 // protections returns at least one protection for each fault. A protection that serves several
 // faults, such as the request id, is listed for the fault that needs it most.
 func protections() []protection {
 	const (
-		committer, engine = "internal/docstore/embedded/committer.go", "internal/docstore/embedded/engine.go"
-		database          = "internal/docstore/mongo/"
-		edge              = "edge/"
+		committer = "internal/docstore/embedded/committer.go"
+		database  = "internal/docstore/mongo/"
+		edge      = "edge/"
 	)
 	isLate := "ctx.Err() == context.DeadlineExceeded"
-	impatient := change{"", edge + "edge.go", "DefaultCallTimeout = 10 * time.Second", "DefaultCallTimeout = 50 * time.Millisecond"}
-	mute := []change{impatient, {"", edge + "operation/run.go", "cancel()\n\t\tif err != nil {", "cancel()\n\t\tif err != nil && callCtx.Err() != context.DeadlineExceeded {"}}
-	anyEnd := change{"", edge + "operation/lists.go",
+	impatient := change{edge + "edge.go", "DefaultCallTimeout = 10 * time.Second", "DefaultCallTimeout = 50 * time.Millisecond"}
+	mute := []change{impatient, {edge + "operation/run.go", "cancel()\n\t\tif err != nil {", "cancel()\n\t\tif err != nil && callCtx.Err() != context.DeadlineExceeded {"}}
+	anyEnd := change{edge + "operation/lists.go",
 		"if err != nil {\n\t\t\t\treturn causeOr(ctx, err)\n\t\t\t}\n\t\t\tif position", "if err != nil {\n\t\t\t\tbreak\n\t\t\t}\n\t\t\tif position"}
-	unnamed := []change{{"", edge + "operation/run.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}
-	unnoticed := []change{{"", committer, "return false, c.commitFailed(id, err)", "_ = c.commitFailed(id, err)\n\t\treturn false, nil"}}
+	unnamed := []change{{edge + "operation/run.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}
+	unnoticed := []change{{committer, "return false, c.commitFailed(id, err)", "_ = c.commitFailed(id, err)\n\t\treturn false, nil"}}
 	return []protection{
 		{against: "disk full", shape: standalone, off: "a failed commit is acknowledged", changes: unnoticed, finds: history.Lost + ": ", isCheap: true},
-		{against: "a clock that steps back", off: "identifiers follow the clock", changes: []change{
-			{"", "internal/id/id.go", "s.clock = max(s.clock, int64(s.now().Sub(epoch)/tick), 1)", "s.clock = max(int64(s.now().Sub(epoch)/tick), 1)"},
-		}, finds: "TestAClockThatStepsBackDoesNotLowerIdentifiers", isCheap: true},
-		{against: "a clock that steps forward", off: "an identifier below the last one is issued as soon as the clock is correct again", changes: []change{
-			{"", "internal/id/id.go", "s.last[place] = drawn\n", "s.last[place] = int64(s.now().Sub(epoch) / tick)\n"},
-		}, finds: "TestAClockThatStepsBackDoesNotLowerIdentifiers"},
-
-		{against: "kill", shape: standalone, off: "the file is written twice a second, not before each acknowledgement", changes: []change{
-			{"", engine, "bolt.Open(path, 0o600, &options)", "openWrittenBack(path, &options)"},
-			{"", engine, "// makeDirectory makes the store's", writeBack + "\n// makeDirectory makes the store's"},
-		}, finds: history.Lost + ": "},
-		{against: "sync fails", shape: standalone, off: "failed commits are acknowledged, and commits continue",
-			changes: append(unnoticed, change{"", committer, "visible || !isLackOfSpace(cause)", "false"}), finds: history.Lost + ": ", isCheap: true},
-		{against: "torn tail", shape: standalone, off: "the checksum of a meta page is ignored", changes: []change{
-			{"go.etcd.io/bbolt", "internal/common/meta.go", "m.checksum != m.Sum64()", "m.checksum == 0"},
-		}, finds: doesNotStart},
-
 		{against: "pause", shape: processes, off: "a reply without the data of a late service counts as complete",
 			changes: mute, finds: history.Lost + ": "},
 		{against: "cut", seed: 193, shape: processes, off: "a failed connection is retried after minutes", changes: []change{
-			{"", "internal/platform/process/transport.go", "BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second",
+			{"internal/platform/process/transport.go", "BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second",
 				"BaseDelay: 5 * time.Minute, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Minute"},
 		}, finds: history.Late + ": "},
 		{against: "delay", seed: 77, shape: processes, off: "a session that can't be verified in time counts as closed", changes: []change{
 			impatient,
-			{"", edge + "verifier.go", "VerifySession(ctx, asked)\n", "VerifySession(ctx, asked)\n\tif " + isLate + " {\n\t\terr = failure.New(\"LOGIN_REQUIRED\")\n\t}\n"},
-			{"", edge + "verifier.go", "case joined.err != nil:", "case status.Code(joined.err) == codes.DeadlineExceeded:\n\t\treturn failure.New(\"LOGIN_REQUIRED\")\n\tcase joined.err != nil:"},
+			{edge + "verifier.go", "VerifySession(ctx, asked)\n", "VerifySession(ctx, asked)\n\tif " + isLate + " {\n\t\terr = failure.New(\"LOGIN_REQUIRED\")\n\t}\n"},
+			{edge + "verifier.go", "case joined.err != nil:", "case status.Code(joined.err) == codes.DeadlineExceeded:\n\t\treturn failure.New(\"LOGIN_REQUIRED\")\n\tcase joined.err != nil:"},
 		}, finds: history.Lost + ": "},
 		{against: "throttle", seed: 4, shape: processes, off: "a reply without the data of a late service counts as complete",
 			changes: mute, finds: history.Lost + ": "},
@@ -81,38 +62,15 @@ func protections() []protection {
 		{against: "reply lost", seed: 697, shape: processes, off: "the edge gives creations no request id", changes: unnamed, finds: history.Twice + ": "},
 
 		{against: "store gone", shape: onMongoDB, off: "data in an unreachable store counts as not found", changes: []change{
-			{"", database + "failure.go", "fmt.Errorf(\"%w: no server can take it\", docstore.ErrUnavailable)",
+			{database + "failure.go", "fmt.Errorf(\"%w: no server can take it\", docstore.ErrUnavailable)",
 				"fmt.Errorf(\"%w: no server can take it\", docstore.ErrNotFound)"},
 		}, finds: history.Lost + ": ", outageSeconds: 15},
 		{against: "reply of the store lost", seed: 190, shape: onMongoDB, off: "the driver does not retry writes, and the edge gives creations no request id",
-			changes: append(unnamed, change{"", database + "engine.go", "SetRetryWrites(true)", "SetRetryWrites(false)"}), finds: history.Twice + ": "},
+			changes: append(unnamed, change{database + "engine.go", "SetRetryWrites(true)", "SetRetryWrites(false)"}), finds: history.Twice + ": "},
 		{against: "way to the store cut half way", seed: 92966, shape: onMongoDB, off: "an interrupted query is not retried and returns nothing", changes: []change{
-			{"", database + "read.go", "if err != nil && mayPass(err) &&", "if err != nil && false &&"},
-			{"", database + "read.go", "cursor, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, err\n\t}",
+			{database + "read.go", "if err != nil && mayPass(err) &&", "if err != nil && false &&"},
+			{database + "read.go", "cursor, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, err\n\t}",
 				"cursor, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, nil\n\t}"},
 		}, finds: history.Lost + ": "},
 	}
 }
-
-// writeBack opens a store whose file is written only every 500 ms.
-const writeBack = `func openWrittenBack(path string, options *bolt.Options) (*bolt.DB, error) {
-	work := path + ".work"
-	_ = os.Remove(work)
-	if content, err := os.ReadFile(path); err == nil {
-		_ = os.WriteFile(work, content, 0o600)
-	}
-	db, err := bolt.Open(work, 0o600, options)
-	if err != nil {
-		return nil, err
-	}
-	go func() {
-		for {
-			time.Sleep(500 * time.Millisecond)
-			if db.View(func(tx *bolt.Tx) error { return tx.CopyFile(path+".copy", 0o600) }) == nil {
-				_ = os.Rename(path+".copy", path)
-			}
-		}
-	}()
-	return db, nil
-}
-`

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -36,14 +35,8 @@ func TestTheSuiteNoticesEveryMissingProtection(t *testing.T) {
 		if !p.isCheap && os.Getenv(protectionsVariable) != "all" {
 			continue
 		}
-		t.Run(strings.TrimPrefix(string(p.shape)+", "+p.against, ", "), func(t *testing.T) {
-			overlay := p.changed(t)
-			var output string
-			if p.shape == "" {
-				output = mustFail(t, nil, "go", "test", "-overlay", overlay, "-run", "Clock", workspace(t, filepath.Dir(p.changes[0].file)))
-			} else {
-				output = p.perform(t, overlay)
-			}
+		t.Run(string(p.shape)+", "+p.against, func(t *testing.T) {
+			output := p.perform(t, p.changed(t))
 			found := findings(output, p.finds)
 			if len(found) == 0 {
 				t.Fatalf("no finding %q:\n%s", p.finds, output)
@@ -91,35 +84,31 @@ func (p protection) perform(t *testing.T, overlay string) string {
 	return mustFail(t, environment, own, "-test.run", "WhateverFails")
 }
 
-// source holds the replacements of source files while the test runs: an overlay of workspace files
-// for go build, and copies of modules for a workspace of their own.
-type source struct {
-	t       *testing.T
-	replace map[string]string
-	modules map[string]string
-}
-
-// changed applies the changes and returns the path of the overlay's description.
+// changed applies the changes to copies of the sources, and returns the path of the overlay's description.
 func (p protection) changed(t *testing.T) (overlay string) {
 	t.Helper()
-	s := source{t, map[string]string{}, map[string]string{}}
+	replaced, sources := map[string]string{}, map[string]string{}
 	for _, c := range p.changes {
-		file := s.writable(c)
-		contents, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+		original := workspace(t, c.file)
+		if sources[original] == "" {
+			contents, err := os.ReadFile(original)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sources[original] = string(contents)
 		}
-		if count := strings.Count(string(contents), c.old); count != 1 {
+		if count := strings.Count(sources[original], c.old); count != 1 {
 			t.Fatalf("%s contains this text %d times, want once; update the change in protections:\n%s", c.file, count, c.old)
 		}
-		if err := os.WriteFile(file, []byte(strings.Replace(string(contents), c.old, c.new, 1)), 0o600); err != nil {
+		sources[original] = strings.Replace(sources[original], c.old, c.new, 1)
+	}
+	for original, contents := range sources {
+		replaced[original] = filepath.Join(t.TempDir(), filepath.Base(original))
+		if err := os.WriteFile(replaced[original], []byte(contents), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(s.modules) > 0 {
-		t.Setenv("GOWORK", s.workspace())
-	}
-	description, err := json.Marshal(map[string]any{"Replace": s.replace})
+	description, err := json.Marshal(map[string]any{"Replace": replaced})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,55 +117,6 @@ func (p protection) changed(t *testing.T) (overlay string) {
 		t.Fatal(err)
 	}
 	return overlay
-}
-
-// writable returns a copy of the file to change.
-func (s *source) writable(c change) (file string) {
-	s.t.Helper()
-	if c.module != "" {
-		if s.modules[c.module] == "" {
-			s.modules[c.module] = filepath.Join(s.t.TempDir(), "module")
-			if err := os.CopyFS(s.modules[c.module], os.DirFS(list(s.t, c.module)[0])); err != nil {
-				s.t.Fatal(err)
-			}
-		}
-		return filepath.Join(s.modules[c.module], c.file)
-	}
-	original := workspace(s.t, c.file)
-	if s.replace[original] == "" {
-		contents, err := os.ReadFile(original)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		s.replace[original] = filepath.Join(s.t.TempDir(), filepath.Base(c.file))
-		if err := os.WriteFile(s.replace[original], contents, 0o600); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	return s.replace[original]
-}
-
-// workspace writes a go.work with the same modules, in which copies replace the originals.
-func (s *source) workspace() (file string) {
-	s.t.Helper()
-	var text strings.Builder
-	fmt.Fprintln(&text, "go", strings.TrimPrefix(runtime.Version(), "go"))
-	for _, directory := range list(s.t) {
-		fmt.Fprintf(&text, "use %q\n", directory)
-	}
-	for module, directory := range s.modules {
-		fmt.Fprintf(&text, "replace %s => %q\n", module, directory)
-	}
-	file = filepath.Join(s.t.TempDir(), "go.work")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	if sums, err := os.ReadFile(workspace(s.t, "go.work.sum")); err == nil {
-		if err := os.WriteFile(file+".sum", sums, 0o600); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	return file
 }
 
 // workspace returns the absolute path of a file of the workspace.
@@ -199,16 +139,6 @@ func mustFail(t *testing.T, environment []string, name string, args ...string) s
 		t.Fatalf("the command did not fail: %v\n%s", err, output)
 	}
 	return string(output)
-}
-
-// list returns the directories of modules, or of all modules of the workspace.
-func list(t *testing.T, modules ...string) []string {
-	t.Helper()
-	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-m", "-f", "{{.Dir}}"}, modules...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Fields(string(output))
 }
 
 // findings returns the findings in the output of a test, without their positions.
