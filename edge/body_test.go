@@ -55,7 +55,7 @@ func TestABodyIsReadInItsCharset(t *testing.T) {
 	multi, multiType := multipartForm(t, newAlbum+"albumTitle=a+b%20晴")
 	for _, c := range []struct{ name, contentType, body, title, info string }{
 		{"UTF-8", formType, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
-		{"Apache HttpClient's default", latin1Form, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
+		{"UTF-8 that says Latin-1", latin1Form, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
 		{"Latin-1", latin1Form, newAlbum + "albumTitle=caf%E9", "café", ""},
 		{"ASCII", formType + ";charset=US-ASCII", newAlbum + "albumTitle=Taipei", "Taipei", ""},
 		{"ASCII with another byte", formType + ";charset=US-ASCII", newAlbum + "albumTitle=%E9", "", "INVALID ENCODING: albumTitle"},
