@@ -143,7 +143,7 @@ func TestAnInvalidFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
 	if listed := on.must("landmark", "list", "--category", "1", "-o", "json"); listed != "[]\n" {
 		t.Errorf("imported despite the problems: %s", listed)
 	}
-	on.run("", "landmark", "import", "no-such-file.csv", "--owner", owner).expect(1, "no-such-file.csv")
+	on.run("", "landmark", "import", "no-such-file.csv", "--owner", owner).expect(3, "no-such-file.csv")
 	on.run("", "landmark", "import", "file.xyz", "--owner", owner).expect(2, "--format")
 	on.run(good, "landmark", "import", "-", "--format", "csv", "--owner", "5").expect(3, "user")
 }

@@ -5,6 +5,7 @@
 package child
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -136,14 +137,14 @@ var errUnchanged = errors.New("the child is unchanged")
 func (s *Set[P, C]) Update(
 	ctx context.Context, actorID, parentID, childID int64, etag string, set map[string]any, change func(*C),
 ) (child C, err error) {
-	// Both are read at the same time. The child is changed, and its parent touched before, only if the
-	// parent allows that.
+	// Both are read at the same time, and then written at the same time, if the parent allows that.
 	allowed := sync.OnceValue(func() error {
 		_, err := s.Parents.GetBy(ctx, actorID, parentID)
 		return err
 	})
-	isTouched := false
-	touch := sync.OnceValue(func() error { isTouched = true; return s.Parents.Touch(ctx, parentID, s.Part, set) })
+	touched := make(chan error, 1)
+	touch := sync.OnceFunc(func() { go func() { touched <- s.Parents.Touch(ctx, parentID, s.Part, set) }() })
+	isChanged := false
 	update := func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
 			if err := allowed(); err != nil {
@@ -156,18 +157,20 @@ func (s *Set[P, C]) Update(
 				return owned.Changed()
 			}
 			before := *child
-			if change(child); reflect.DeepEqual(before, *child) {
-				return nil
+			if change(child); !reflect.DeepEqual(before, *child) {
+				isChanged = true
+				touch()
 			}
-			return touch()
+			return nil
 		})
 		return s.noChild(err, childID)
 	}
 	err = s.Parents.Beside(ctx, parentID, s.Part, func() error {
-		if err := s.Parents.Together(allowed, update); err != nil || isTouched {
-			return err
+		err := s.Parents.Together(allowed, update)
+		if !isChanged {
+			return cmp.Or(err, errUnchanged)
 		}
-		return errUnchanged
+		return cmp.Or(err, <-touched)
 	})
 	if errors.Is(err, errUnchanged) {
 		err = nil

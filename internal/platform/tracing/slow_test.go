@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/tracing"
+	_ "github.com/waybook/waybook/proto/gen/waybook/album/v1" // a method that is traced is one of the contracts
 )
 
 // keeping returns a tracing that keeps requests of a second and longer.

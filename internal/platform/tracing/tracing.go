@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
 // scope is the name of the instrumentation in the spans.
@@ -63,12 +65,20 @@ func (t Tracing) options() []otelgrpc.Option {
 		otelgrpc.WithPropagators(propagation.TraceContext{}),
 		// Prometheus collects the metrics.
 		otelgrpc.WithMeterProvider(noop.NewMeterProvider()),
-		// Skip health checks and reflection.
 		otelgrpc.WithFilter(func(info *stats.RPCTagInfo) bool { return isOurs(info.FullMethodName) }),
 	}
 }
 
-func isOurs(method string) bool { return strings.HasPrefix(method, "/waybook.") }
+// isOurs reports whether a method is one of Waybook's contracts: no health check, no reflection, and no
+// name that a client has made up.
+func isOurs(method string) bool {
+	if !strings.HasPrefix(method, "/waybook.") {
+		return false
+	}
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(method[1:], "/", ".")))
+	_, isMethod := found.(protoreflect.MethodDescriptor)
+	return err == nil && isMethod
+}
 
 // Carry returns ctx with the span of another context. It is for calls within the process,
 // whose context is not derived from the caller's.
