@@ -129,12 +129,11 @@ func closeLater(t *testing.T, engine docstore.Engine) {
 	})
 }
 
-// followsAll has writers with at most so many albums each make changes while something disturbs the
-// store and a follower is killed, and compares. Deletions are forgotten if there is a clock to advance.
-func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func(), processes ...replica) {
-	journal := filepath.Join(t.TempDir(), "journal")
-	w := &world{t: t, processes: processes, most: most, disturb: disturb, tickets: make(chan int)}
-	var running sync.WaitGroup
+// startWorld has writers with at most so many albums each make changes while something disturbs the store,
+// for followers that a command starts. Its tickets end the writers, and running is done then.
+func startWorld(t *testing.T, most int, disturb func(), command func() *exec.Cmd, processes ...replica) (w *world, running *sync.WaitGroup) {
+	w = &world{t: t, processes: processes, most: most, disturb: disturb, command: command, tickets: make(chan int)}
+	running = &sync.WaitGroup{}
 	w.owners = make([]int64, writers)
 	for i := range writers {
 		reply, err := processes[0].account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint("writer ", i)})
@@ -143,9 +142,25 @@ func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func()
 	for i := range writers {
 		running.Go(func() { w.write(i) })
 	}
+	return w, running
+}
+
+// followsAll kills a follower while writers make changes, and compares. Deletions are forgotten if there
+// is a clock to advance.
+func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func(), processes ...replica) {
+	journal := filepath.Join(t.TempDir(), "journal")
+	addresses := make([]string, len(processes))
+	for i, each := range processes {
+		addresses[i] = each.address
+	}
+	w, running := startWorld(t, most, disturb, func() *exec.Cmd {
+		command := exec.CommandContext(t.Context(), os.Args[0])
+		command.Env = append(os.Environ(), followVariable+"="+strings.Join(addresses, ","), journalVariable+"="+journal)
+		return command
+	}, processes...)
 	early, err := processes[0].album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
 	beginning := must(early, err).GetNextPageToken()
-	titles := w.restart(journal)
+	titles := w.restart()
 	phases := max(kills, changes/changesPerKill)
 	for phase := range phases {
 		for n := range changes / phases {
@@ -166,7 +181,7 @@ func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func()
 			w.must(processes[0].sweep)
 			w.expectForgotten(beginning)
 		}
-		titles = w.restart(journal)
+		titles = w.restart()
 	}
 	close(w.tickets)
 	running.Wait()
@@ -197,6 +212,8 @@ type world struct {
 	// most is how many albums a writer has at a time.
 	most    int
 	disturb func()
+	// command is that of a follower.
+	command func() *exec.Cmd
 	owners  []int64
 	// tickets are for the changes that writers may make now.
 	tickets chan int
@@ -205,15 +222,10 @@ type world struct {
 	input   io.Closer
 }
 
-// restart starts a follower and returns the titles that it prints.
-func (w *world) restart(journal string) *bufio.Scanner {
+// restart starts a follower and returns the lines that it prints.
+func (w *world) restart() *bufio.Scanner {
 	w.t.Helper()
-	addresses := make([]string, len(w.processes))
-	for i, each := range w.processes {
-		addresses[i] = each.address
-	}
-	w.running = exec.CommandContext(w.t.Context(), os.Args[0])
-	w.running.Env = append(os.Environ(), followVariable+"="+strings.Join(addresses, ","), journalVariable+"="+journal)
+	w.running = w.command()
 	w.running.Stderr = os.Stderr
 	w.input = must(w.running.StdinPipe())
 	output := must(w.running.StdoutPipe())

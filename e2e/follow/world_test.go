@@ -2,6 +2,7 @@ package follow
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -90,7 +91,7 @@ func startReplica(t *testing.T, store docstore.Engine) replica {
 	})
 	return replica{
 		address: listener.Addr().String(), account: accountv1.NewAccountServiceClient(connection), album: albumv1.NewAlbumServiceClient(connection),
-		sweep: albums.Sweep,
+		sweep: func(ctx context.Context) error { return errors.Join(accounts.Sweep(ctx), albums.Sweep(ctx)) },
 	}
 }
 

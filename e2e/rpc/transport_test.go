@@ -4,14 +4,20 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding/gzip"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 func TestTheHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
@@ -34,10 +40,10 @@ func (bytesCodec) Marshal(v any) ([]byte, error) { return v.([]byte), nil }
 func (bytesCodec) Unmarshal([]byte, any) error   { return nil }
 func (bytesCodec) Name() string                  { return "proto" }
 
-// docs/grpc.md lists these. gRPC writes them before a service sees the call, so they have no details.
+// docs/callers.md lists these. gRPC writes them before a service sees the call, so they have no details.
 func TestTheFailuresOfTheTransportAreThoseOfTheGuide(t *testing.T) {
 	w := start(t)
-	guide := string(must(os.ReadFile("../../docs/grpc.md"))(t))
+	guide := string(must(os.ReadFile("../../docs/callers.md"))(t))
 	const get = "/waybook.album.v1.AlbumService/GetAlbum"
 	call := func(ctx context.Context, request any, options ...grpc.CallOption) error {
 		return w.connection.Invoke(ctx, get, request, &emptypb.Empty{}, options...)
@@ -55,7 +61,46 @@ func TestTheFailuresOfTheTransportAreThoseOfTheGuide(t *testing.T) {
 			t.Errorf("got %v, want %v with %q", test.err, test.code, test.text)
 		}
 		if !strings.Contains(guide, test.text) {
-			t.Errorf("docs/grpc.md lacks %q", test.text)
+			t.Errorf("docs/callers.md lacks %q", test.text)
+		}
+	}
+}
+
+// compressions is what a client sees of the sizes of messages.
+type compressions struct{ sent, received atomic.Bool }
+
+func (*compressions) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (*compressions) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (*compressions) HandleConn(context.Context, stats.ConnStats)                       {}
+func (c *compressions) HandleRPC(_ context.Context, event stats.RPCStats) {
+	switch event := event.(type) {
+	case *stats.OutPayload:
+		c.sent.Store(event.CompressedLength < event.Length)
+	case *stats.InPayload:
+		c.received.Store(event.CompressedLength < event.Length)
+	}
+}
+
+func TestAReplyIsCompressedIfItsRequestWas(t *testing.T) {
+	w := start(t)
+	seen := &compressions{}
+	connection := must(grpc.NewClient(w.connection.CanonicalTarget(), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(seen)))(t)
+	t.Cleanup(func() {
+		if err := connection.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	request := &accountv1.CreateUserRequest{Name: strings.Repeat("x", 100)}
+	for _, isCompressed := range []bool{true, false} {
+		var options []grpc.CallOption
+		if isCompressed {
+			options = append(options, grpc.UseCompressor(gzip.Name))
+		}
+		if _, err := accountv1.NewAccountServiceClient(connection).CreateUser(t.Context(), request, options...); err != nil {
+			t.Fatal(err)
+		}
+		if seen.sent.Load() != isCompressed || seen.received.Load() != isCompressed {
+			t.Errorf("of a compressed request (%v), the request was (%v) and the reply was (%v)", isCompressed, seen.sent.Load(), seen.received.Load())
 		}
 	}
 }

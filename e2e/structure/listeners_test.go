@@ -23,42 +23,49 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
-var update = flag.Bool("update", false, "rewrite the table of listeners in SECURITY.md")
+var update = flag.Bool("update", false, "rewrite the tables in SECURITY.md and docs/callers.md")
 
-// The table of listeners is between these lines of SECURITY.md.
-const (
-	listenersBegin = "<!-- begin of the table of listeners: go test ./e2e/structure -run Listeners -update -->\n"
-	listenersEnd   = "<!-- end of the table of listeners -->\n"
-)
-
-// The words of the table are in testdata/listeners.md, and its numbers in the code.
+// The words of a table are in testdata, and its numbers in the code.
 func TestTheTableOfListenersInSecurityIsCurrent(t *testing.T) {
-	page := filepath.Join(root, "SECURITY.md")
-	content, err := os.ReadFile(page)
+	expectTable(t, "SECURITY.md", "Listeners", "listeners")
+}
+
+func TestTheTableOfLimitsForCallersIsCurrent(t *testing.T) {
+	expectTable(t, "docs/callers.md", "Limits", "limits")
+}
+
+// expectTable expects that a page has a table between two lines that name it, or writes it with -update.
+// test selects the test that does so.
+func expectTable(t *testing.T, page, test, name string) {
+	t.Helper()
+	begin := fmt.Sprintf("<!-- begin of the table of %s: go test ./e2e/structure -run %s -update -->\n", name, test)
+	end := fmt.Sprintf("<!-- end of the table of %s -->\n", name)
+	path := filepath.Join(root, page)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, hasBegin := strings.Cut(string(content), listenersBegin)
-	shown, after, hasEnd := strings.Cut(rest, listenersEnd)
+	before, rest, hasBegin := strings.Cut(string(content), begin)
+	shown, after, hasEnd := strings.Cut(rest, end)
 	if !hasBegin || !hasEnd {
-		t.Fatalf("%s lacks the lines\n%s%s", page, listenersBegin, listenersEnd)
+		t.Fatalf("%s lacks the lines\n%s%s", path, begin, end)
 	}
-	want := "\n" + tableOfListeners(t) + "\n"
+	want := "\n" + tableOf(t, name) + "\n"
 	if *update {
-		if err := os.WriteFile(page, []byte(before+listenersBegin+want+listenersEnd+after), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if shown != want {
-		t.Errorf("the table of listeners in %s is stale: run go test ./e2e/structure -run Listeners -update", page)
+		t.Errorf("the table of %s in %s is stale: run go test ./e2e/structure -run %s -update", name, path, test)
 	}
 }
 
 // A program that listens somewhere else needs a row, and limits.
 func TestEachListenerHasARowInTheTable(t *testing.T) {
 	rows := map[string]bool{}
-	for _, found := range regexp.MustCompile("(?m)^\\| `-([a-z]+)`").FindAllStringSubmatch(tableOfListeners(t), -1) {
+	for _, found := range regexp.MustCompile("(?m)^\\| `-([a-z]+)`").FindAllStringSubmatch(tableOf(t, "listeners"), -1) {
 		rows[found[1]] = true
 	}
 	opened := map[string]bool{}
@@ -140,8 +147,8 @@ func limitsOf(t *testing.T) func(name string) (int64, error) {
 	}
 }
 
-// tableOfListeners returns the table, with the constants and the defaults of flags in the code.
-func tableOfListeners(t *testing.T) string {
+// tableOf returns a table of testdata, with the constants and the defaults of flags in the code.
+func tableOf(t *testing.T, name string) string {
 	t.Helper()
 	flags := flag.NewFlagSet("", flag.PanicOnError)
 	new(edge.Flags).Register(flags)
@@ -170,7 +177,7 @@ func tableOfListeners(t *testing.T) string {
 			return fmt.Sprintf("%s (`-%s`)", withCommas(found.DefValue), name), nil
 		},
 	}
-	table, err := template.New("listeners.md").Funcs(words).ParseFiles("testdata/listeners.md")
+	table, err := template.New(name + ".md").Funcs(words).ParseFiles("testdata/" + name + ".md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	_ "google.golang.org/grpc/encoding/gzip" // callers may compress
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
@@ -36,6 +37,8 @@ const (
 	handshakeTime = 10 * time.Second
 	// pingAfter is how long a client may be silent until the port pings it; it has pingTime to reply.
 	pingAfter, pingTime = time.Minute, 20 * time.Second
+	// minPing is the shortest time between two pings of a client; the third earlier one ends its connection.
+	minPing = 10 * time.Second
 	// maxMetadata bounds the metadata of a call in bytes, where each entry counts for 32 more.
 	maxMetadata = 16 << 10
 	// maxStreams limits the calls in flight of a connection; others wait at the client. An edge
@@ -81,7 +84,7 @@ func Serve(
 		grpc.ChainUnaryInterceptor(interceptors.Unary),
 		grpc.ChainStreamInterceptor(ofKnown(interceptors.Stream)),
 		grpc.UnknownServiceHandler(unknownMethod),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			Time: pingAfter, Timeout: pingTime,
 			MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: streamTimeout,

@@ -1,6 +1,7 @@
 package guides_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -16,7 +17,8 @@ import (
 )
 
 const (
-	consumersPage = examples.Docs + "consumers.md"
+	callersPage   = examples.Docs + "callers.md"
+	failures      = examples.Docs + "grpc/failures.proto"
 	descriptorSet = "../../proto/descriptors/waybook.protoset.binpb"
 	// buildTime bounds a program with its compilation.
 	buildTime = 5 * time.Minute
@@ -25,18 +27,25 @@ const (
 // program is a program of the page.
 type program struct {
 	language, fence, file string
-	// needs are the programs that it needs, and libraries is a command that fails without its libraries.
+	// needs are the programs that it needs. libraries is a command that fails without its libraries, if the
+	// page has none.
 	needs     []string
 	libraries string
 	// environment is what the page leaves to the reader.
 	environment []string
 }
 
-func consumers() []program {
+func callers(t *testing.T) []program {
+	t.Helper()
+	workspace, err := filepath.Abs("../../go.work") // in place of the reader's module
+	if err != nil {
+		t.Fatal(err)
+	}
 	const jars = "/usr/share/java"
 	return []program{
+		{"go", "go", "albums.go", []string{"bash", "go"}, "true", []string{"GOWORK=" + workspace}},
 		{"python", "python", "albums.py", []string{"bash", "protoc", "grpc_python_plugin", "python3"}, "python3 -c 'import grpc, google.protobuf'", nil},
-		{"node", "js", "albums.js", []string{"bash", "node", "npm"}, "npm install --no-audit --no-fund @grpc/grpc-js@1.14.7 @grpc/proto-loader@0.8.1", nil},
+		{"node", "js", "albums.js", []string{"bash", "node", "npm"}, "", nil},
 		{"java", "java", "Albums.java", []string{"bash", "protoc", "grpc_java_plugin", "java", "javac"}, "test -e " + jars + "/grpc-netty.jar",
 			[]string{"JARS=" + jars + "/*"}},
 	}
@@ -52,14 +61,14 @@ func TestTheProgramsOfThePageListAlbums(t *testing.T) {
 	connection := launch.Dial(t, waybook.GRPC)
 	owner := launch.CreateUser(t, connection, "小旅人")
 	album := launch.CreateAlbumsOf(t, connection, owner, "阿里山", 1)[0]
-	for _, each := range consumers() {
+	for _, each := range callers(t) {
 		t.Run(each.language, func(t *testing.T) {
 			for _, needed := range each.needs {
 				examples.Need(t, needed)
 			}
 			folder := t.TempDir()
-			script := each.writeTo(t, folder)
-			if output, err := each.run(t, folder, each.libraries, 0); err != nil {
+			libraries, script := each.writeTo(t, folder)
+			if output, err := each.run(t, folder, cmp.Or(each.libraries, libraries), 0); err != nil {
 				t.Skipf("SKIPPED: a library is missing: %s", output)
 			}
 			script = strings.ReplaceAll(script, "127.0.0.1:9090", waybook.GRPC)
@@ -68,17 +77,18 @@ func TestTheProgramsOfThePageListAlbums(t *testing.T) {
 				t.Errorf("printed %q, want %q: %v", output, want, err)
 			}
 			output, err = each.run(t, folder, script, owner+1)
-			if err == nil || !strings.Contains(output, fmt.Sprintf("NOT_FOUND: there is no user %d", owner+1)) {
+			if err == nil || !strings.Contains(output, fmt.Sprintf("USER_NOT_FOUND: there is no user %d", owner+1)) {
 				t.Errorf("of a user who does not exist, it printed %q: %v", output, err)
 			}
 		})
 	}
 }
 
-// writeTo writes the program and the files that it reads into a folder, and returns its commands.
-func (p program) writeTo(t *testing.T, folder string) (script string) {
+// writeTo writes the program and the files that it reads into a folder, and returns its commands. The
+// first installs its libraries, and may be empty.
+func (p program) writeTo(t *testing.T, folder string) (libraries, script string) {
 	t.Helper()
-	blocks, err := examples.Blocks(consumersPage)
+	blocks, err := examples.Blocks(callersPage)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,18 +96,20 @@ func (p program) writeTo(t *testing.T, folder string) (script string) {
 		switch block.Language {
 		case "sh " + p.language:
 			script = "set -e\n" + block.Text
+		case "sh " + p.language + " libraries":
+			libraries = block.Text
 		case p.fence:
 			write(t, filepath.Join(folder, p.file), []byte(block.Text))
 		}
 	}
-	for _, file := range []string{descriptorSet, retries} {
+	for _, file := range []string{descriptorSet, retries, failures} {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(folder, filepath.Base(file)), content)
 	}
-	return script
+	return libraries, script
 }
 
 func (p program) run(t *testing.T, folder, script string, user int64) (string, error) {
