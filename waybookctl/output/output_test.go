@@ -53,7 +53,8 @@ func TestAValueIsPrintedInEachFormat(t *testing.T) {
   },
   "create_time": "2026-11-20T23:30:00.005Z",
   "score": 0,
-  "old_id": ""
+  "old_id": "",
+  "etag": ""
 }
 `,
 		YAML: `album_id: 9007199254740991
@@ -65,6 +66,7 @@ location:
 create_time: "2026-11-20T23:30:00.005Z"
 score: 0
 old_id: ""
+etag: ""
 `,
 		Table: `TITLE     <台北> & co
 CATEGORY  ALBUM_CATEGORY_FOOD
