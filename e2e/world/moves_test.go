@@ -34,13 +34,14 @@ func (w *world) moveSomething(u *user) {
 	}
 	c := w.newItem(u, kinds[0], record.GetTitle())
 	c.begun, c.record, c.id = 0, record, int64(old) // it has any place among those that were not moved in
+	c.isMoved()
 	w.move(c)
 }
 
 // move sends the record of content.
 func (w *world) move(c *item) {
 	was := c.exists
-	if was != yes {
+	if was == no {
 		c.isMoved()
 	}
 	c.wasAdded, c.exists = c.wasAdded.or(yes), c.exists.or(yes)
