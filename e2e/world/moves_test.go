@@ -19,8 +19,7 @@ func (w *world) moveSomething(u *user) {
 			return
 		}
 	}
-	old := 1000 * w.tick() // the numbers of an old service, of its albums and of what belongs to them
-	w.ticks = old
+	old := 10 * w.tick() // the numbers of an old service, of its albums and of what belongs to them
 	at := timestamppb.New(time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC))
 	record := &albumv1.MovedAlbum{
 		OldId: strconv.Itoa(old), OwnerId: u.id, Title: w.unique("moved album"),
