@@ -29,9 +29,9 @@ const maxTries = 256
 // _id. Errors: ErrNotFound, *DuplicateError, and ErrConflict if other writers were
 // faster 256 times in a row.
 //
-// Update writes only what changed, and nothing if change changes nothing. So fields that T does not have stay as they are, and a
-// small change of a large document is a small write. What it reads is durable, because a failover
-// may give the revision of a state that it undoes to another one.
+// Update writes only what changed, and nothing if change changes nothing. So fields that T does not
+// have stay as they are, and a small change of a large document is a small write. What it reads is
+// durable, because a failover may give the revision of a state that it undoes to another one.
 func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) error) (T, error) {
 	var none T
 	for try := range maxTries {

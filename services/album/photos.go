@@ -13,7 +13,7 @@ import (
 func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetAlbumId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, s.changedNow(),
+		nil, owned.ChangedAt(s.now()),
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, AlbumID: request.GetAlbumId(), RequestKey: requestKey,
@@ -25,7 +25,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 
 // UpdatePhoto changes a photo of an album.
 func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(), s.changedNow(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(), owned.ChangedAt(s.now()), func(p *photo) {
 		if request.ThumbnailUrl != nil {
 			p.ThumbnailURL = request.GetThumbnailUrl()
 		}
@@ -43,7 +43,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(),
 		func(a *album, _ *photo) error { return s.albums.Allow(a, request.GetActorId(), a.ID) },
-		s.changedNow())
+		owned.ChangedAt(s.now()))
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +55,6 @@ func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequ
 	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
 	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
-
-// changedNow returns the time of a change, for the parent of a photo.
-func (s *Server) changedNow() map[string]any { return map[string]any{"update_time": s.now()} }
 
 // etagOfPhoto returns the etag of a photo.
 func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.ThumbnailURL, p.Description) }

@@ -13,7 +13,7 @@ import (
 func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetPoiId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, s.changedNow(),
+		nil, owned.ChangedAt(s.now()),
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,
@@ -25,7 +25,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 
 // UpdatePhoto changes a photo of a landmark.
 func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), request.GetEtag(), s.changedNow(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), request.GetEtag(), owned.ChangedAt(s.now()), func(p *photo) {
 		if request.PhotoUrl != nil {
 			p.URL = request.GetPhotoUrl()
 		}
@@ -43,7 +43,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequ
 func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(), request.GetEtag(),
 		func(p *poi, _ *photo) error { return s.pois.Allow(p, request.GetActorId(), p.ID) },
-		s.changedNow())
+		owned.ChangedAt(s.now()))
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +55,6 @@ func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosReques
 	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
 	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
-
-// changedNow returns the time of a change, for the parent of a photo.
-func (s *Server) changedNow() map[string]any { return map[string]any{"update_time": s.now()} }
 
 // etagOfPhoto returns the etag of a photo.
 func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.URL, p.Description) }

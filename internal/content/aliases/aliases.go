@@ -130,20 +130,11 @@ func (a *Aliases) Revive(ctx context.Context, oldIDs []string) error {
 
 func (a *Aliases) mark(ctx context.Context, oldID string, isGone bool) error {
 	_, err := a.documents.Update(ctx, oldID, func(stored *alias) error {
-		if stored.IsGone == isGone {
-			return errSame
-		}
 		stored.IsGone = isGone
 		return nil
 	})
-	if errors.Is(err, errSame) {
-		return nil
-	}
 	return err
 }
-
-// errSame ends an update of an alias that is as it should be.
-var errSame = errors.New("the alias is the same")
 
 // IsTaken reports whether another old identifier stands for an identifier. Its content need not be
 // stored.

@@ -142,9 +142,7 @@ func (s *Set[P, C]) Update(
 		_, err := s.Parents.GetBy(ctx, actorID, parentID)
 		return err
 	})
-	touched := make(chan error, 1)
-	touch := sync.OnceFunc(func() { go func() { touched <- s.Parents.Touch(ctx, parentID, s.Part, set) }() })
-	isChanged := false
+	var touched chan error // nil until there is a change
 	update := func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
 			if err := allowed(); err != nil {
@@ -157,9 +155,9 @@ func (s *Set[P, C]) Update(
 				return owned.Changed()
 			}
 			before := *child
-			if change(child); !reflect.DeepEqual(before, *child) {
-				isChanged = true
-				touch()
+			if change(child); touched == nil && !reflect.DeepEqual(before, *child) {
+				touched = make(chan error, 1)
+				go func() { touched <- s.Parents.Touch(ctx, parentID, s.Part, set) }()
 			}
 			return nil
 		})
@@ -167,7 +165,7 @@ func (s *Set[P, C]) Update(
 	}
 	err = s.Parents.Beside(ctx, parentID, s.Part, func() error {
 		err := s.Parents.Together(allowed, update)
-		if !isChanged {
+		if touched == nil {
 			return cmp.Or(err, errUnchanged)
 		}
 		return cmp.Or(err, <-touched)

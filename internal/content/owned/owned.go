@@ -94,7 +94,7 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 func (c *Collection[T]) SetBy(
 	ctx context.Context, actorID, id int64, etag string, now time.Time, needsDocument bool, fields func(was *T) map[string]any,
 ) (document T, err error) {
-	mark := map[string]any{updateTime: now}
+	mark := ChangedAt(now)
 	if needsDocument {
 		return c.UpdateBy(ctx, actorID, id, func(document *T) error {
 			if etag != "" && c.Etag(document) != etag {
@@ -134,6 +134,9 @@ func (c *Collection[T]) onlyStill(ctx context.Context, actorID, id int64, etag s
 // updateTime is the field of the time when the owner changed a document last.
 const updateTime = "update_time"
 
+// ChangedAt returns the value of the field of the time when the owner changed a document last.
+func ChangedAt(now time.Time) map[string]any { return map[string]any{updateTime: now} }
+
 // Together does reads at the same time where that is faster. See docstore.Together.
 func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
@@ -167,7 +170,8 @@ func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store
 	return err
 }
 
-// DeleteBy deletes a document that must belong to the user and still have the etag, unless it is empty. A later sweep removes its children. set are values of its tombstone; see docstore.Deletion.
+// DeleteBy deletes a document that must belong to the user and still have the etag, unless it is empty. A later
+// sweep removes its children. set are values of its tombstone; see docstore.Deletion.
 func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, etag string, set ...docstore.Condition) error {
 	return c.onlyStill(ctx, actorID, id, etag, func(conditions []docstore.Condition) error {
 		return c.Documents.DeleteSetting(ctx, id, set, conditions...)

@@ -75,9 +75,10 @@ func isOurs(method string) bool {
 	if !strings.HasPrefix(method, "/waybook.") {
 		return false
 	}
-	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(method[1:], "/", ".")))
-	_, isMethod := found.(protoreflect.MethodDescriptor)
-	return err == nil && isMethod
+	of, name, _ := strings.Cut(method[1:], "/")
+	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(of)) // nil if there is none
+	service, isService := found.(protoreflect.ServiceDescriptor)
+	return isService && service.Methods().ByName(protoreflect.Name(name)) != nil
 }
 
 // Carry returns ctx with the span of another context. It is for calls within the process,
