@@ -16,10 +16,10 @@ func (somebody) Address() string   { return "192.0.2.1" }
 func (somebody) Devices() []string { return []string{"0123456789abcdef0123456789abcdef"} }
 
 // isUnused reports whether the edge leaves a field to other callers: what it sets is what changes, it
-// shows all that it reads, and
-// the two parts of an album's location change separately.
+// shows all that it reads, a legacy client never says which state it saw, and the two parts of an
+// album's location change separately.
 func isUnused(request protoreflect.Name, path string) bool {
-	return path == "update_mask.paths" || path == "read_mask.paths" || request == "UpdateAlbumRequest" && strings.HasPrefix(path, "location.")
+	return path == "update_mask.paths" || path == "read_mask.paths" || path == "etag" || request == "UpdateAlbumRequest" && strings.HasPrefix(path, "location.")
 }
 
 // A violation of a field must name the parameter of the client. If no parameter feeds the field,
