@@ -54,10 +54,10 @@ func (s *search) kill() {
 	_ = s.command.Wait()
 }
 
-// find returns the kinds and titles that words find.
-func (s *search) find(words string) (found []string) {
+// find returns the kinds and titles that words find, with further parameters such as &kind=album.
+func (s *search) find(words string, more ...string) (found []string) {
 	s.t.Helper()
-	response, err := http.Get(s.address + url.QueryEscape(words))
+	response, err := http.Get(s.address + url.QueryEscape(words) + strings.Join(more, ""))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -102,6 +102,13 @@ func TestSearchFollowsWhatIsWritten(t *testing.T) {
 	owner := launch.CreateUser(t, connection, "找")
 	id := launch.CreateAlbumsOf(t, connection, owner, "合歡山賞雪", 1)[0]
 	s.await("合歡", "album 合歡山賞雪")
+	for more, want := range map[string]int{
+		"&kind=album&category=girls&lat=25.034&lng=121.5645&radius=1": 1, "&category=pets": 0, "&kind=entry": 0, "&lat=25&lng=121.5645": 0,
+	} {
+		if found := s.find("合歡", more); len(found) != want {
+			t.Errorf("%s finds %q, want %d", more, found, want)
+		}
+	}
 	// What happens while it is killed.
 	s.kill()
 	albums := albumv1.NewAlbumServiceClient(connection)

@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // Batch is a batch of changes, with the token that continues after them.
@@ -33,7 +37,9 @@ func Albums(service grpc.ClientConnInterface) Source {
 		stream, err := client.WatchAlbumChanges(ctx, &albumv1.WatchAlbumChangesRequest{PageToken: token, IncludeAlbum: true})
 		return receive(stream, err, each, func(batch *albumv1.WatchAlbumChangesResponse) (b Batch) {
 			for _, c := range batch.GetChanges() {
-				b.add(c.GetAlbumId(), c.GetAlbum() != nil, Text{Album, c.GetAlbum().GetTitle(), "", 0})
+				b.add(c.GetAlbumId(), c.GetAlbum() != nil, Text{
+					Kind: Album, Title: c.GetAlbum().GetTitle(), Category: wordOf(c.GetAlbum().GetCategory()), Place: placeOf(c.GetAlbum()),
+				})
 			}
 			return b
 		})
@@ -49,7 +55,8 @@ func Entries(service grpc.ClientConnInterface) Source {
 			for _, c := range batch.GetChanges() {
 				day := c.GetBlog().GetPostDate()
 				b.add(c.GetBlogId(), c.GetBlog() != nil, Text{
-					Entry, c.GetBlog().GetTitle(), c.GetBlog().GetContent(), dayOf(int(day.GetYear()), int(day.GetMonth()), int(day.GetDay())),
+					Kind: Entry, Title: c.GetBlog().GetTitle(), Content: c.GetBlog().GetContent(), Category: wordOf(c.GetBlog().GetType()),
+					Place: placeOf(c.GetBlog()), Day: dayOf(int(day.GetYear()), int(day.GetMonth()), int(day.GetDay())),
 				})
 			}
 			return b
@@ -64,11 +71,46 @@ func Landmarks(service grpc.ClientConnInterface) Source {
 		stream, err := client.WatchPoiChanges(ctx, &poiv1.WatchPoiChangesRequest{PageToken: token, IncludePoi: true})
 		return receive(stream, err, each, func(batch *poiv1.WatchPoiChangesResponse) (b Batch) {
 			for _, c := range batch.GetChanges() {
-				b.add(c.GetPoiId(), c.GetPoi() != nil, Text{Landmark, c.GetPoi().GetName(), "", 0})
+				b.add(c.GetPoiId(), c.GetPoi() != nil, Text{
+					Kind: Landmark, Title: c.GetPoi().GetName(), Category: wordOf(c.GetPoi().GetCategory()), Place: placeOf(c.GetPoi()),
+				})
 			}
 			return b
 		})
 	}}
+}
+
+// wordOf returns the word of a value: ALBUM_CATEGORY_FOOD is food.
+func wordOf(value protoreflect.Enum) string {
+	return wordsOf(value.Descriptor())[value.Number()]
+}
+
+// wordsOf returns the words of the values of an enum.
+func wordsOf(described protoreflect.EnumDescriptor) map[protoreflect.EnumNumber]string {
+	all := map[protoreflect.EnumNumber]string{}
+	prefix := strings.TrimSuffix(string(described.Values().ByNumber(0).Name()), "UNSPECIFIED")
+	for i := range described.Values().Len() {
+		value := described.Values().Get(i)
+		all[value.Number()] = strings.ToLower(strings.TrimPrefix(string(value.Name()), prefix))
+	}
+	return all
+}
+
+// categories are the words of all categories and types.
+var categories = func() (all []string) {
+	for _, enum := range []protoreflect.Enum{albumv1.AlbumCategory(0), blogv1.BlogType(0), poiv1.PoiCategory(0)} {
+		for number, word := range wordsOf(enum.Descriptor()) {
+			if number != 0 {
+				all = append(all, word)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}()
+
+func placeOf(content interface{ GetLocation() *typev1.Location }) Place {
+	return Place{content.GetLocation().GetLat(), content.GetLocation().GetLng()}
 }
 
 // dayOf returns a day as Text.Day has it.

@@ -1,21 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/blevesearch/bleve/v2"
 	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
+	"github.com/blevesearch/bleve/v2/analysis/char/asciifolding"
 	"github.com/blevesearch/bleve/v2/analysis/lang/cjk"
 	"github.com/blevesearch/bleve/v2/analysis/token/lowercase"
 	"github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
 	"github.com/blevesearch/bleve/v2/mapping"
-	"github.com/blevesearch/bleve/v2/search/query"
 )
 
 // Kind is a kind of content.
@@ -34,8 +35,17 @@ type Text struct {
 	// Title is the title or the name. Content is the text of an entry.
 	Title   string `json:"title"`
 	Content string `json:"content"`
+	// Category is that of an album or a landmark, or the type of an entry, such as domestic_travel.
+	Category string `json:"category"`
+	Place    Place  `json:"place"`
 	// Day is the day from which an entry is published, such as 20260228; 0 for other content.
 	Day int `json:"day"`
+}
+
+// Place is a place on the map, in degrees.
+type Place struct {
+	Lat float64 `json:"lat"`
+	Lng float64 `json:"lng"`
 }
 
 // Index is a full-text index on disk. It may be used concurrently.
@@ -44,39 +54,58 @@ type Index struct{ bleve.Index }
 // lockTime is how long OpenIndex waits for another copy of the program to end.
 const lockTime = 2 * time.Second
 
-// OpenIndex opens the index in a directory, or creates it. It fails if another program has it open.
+// OpenIndex opens the index in a directory, or creates it. It fails if another program has it open, or if the index
+// was made by a program that analyzes otherwise.
 func OpenIndex(directory string) (Index, error) {
-	opened, err := bleve.OpenUsing(directory, map[string]any{"bolt_timeout": lockTime.String()})
-	if errors.Is(err, bleve.ErrorIndexPathDoesNotExist) {
-		var how mapping.IndexMapping
-		if how, err = textMapping(); err == nil {
-			opened, err = bleve.New(directory, how)
-		}
+	how, err := textMapping()
+	if err != nil {
+		return Index{}, err
 	}
-	if err != nil && strings.HasSuffix(err.Error(), "timeout") {
+	opened, err := bleve.OpenUsing(directory, map[string]any{"bolt_timeout": lockTime.String()})
+	switch {
+	case errors.Is(err, bleve.ErrorIndexPathDoesNotExist):
+		opened, err = bleve.New(directory, how)
+	case err != nil && strings.HasSuffix(err.Error(), "timeout"):
 		err = fmt.Errorf("another program uses the index %s; stop it, or name another directory with -index", directory)
+	case err == nil && !isEqual(opened.Mapping(), how):
+		err = errors.Join(fmt.Errorf("another version of the program made the index %s; remove it, and it is built anew", directory), opened.Close())
 	}
 	return Index{opened}, err
 }
 
-// textMapping analyzes texts in Chinese, Japanese and Korean as single characters and as pairs, and
-// other texts as words, in any letter case and width.
+// isEqual reports whether two mappings are stored as the same text.
+func isEqual(a, b mapping.IndexMapping) bool {
+	first, err := json.Marshal(a)
+	second, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(first, second)
+}
+
+// The analyzers. Both fold what is written in several ways: letters of any case and width and with accents, and variants
+// of Chinese characters. Texts in Chinese, Japanese and Korean are analyzed as single characters and as pairs, and
+// other texts as words. A query has the pairs alone, or a character that stands alone.
+const words, pairs = "words", "pairs"
+
 func textMapping() (mapping.IndexMapping, error) {
-	const bigrams, words = "characters and pairs", "words"
+	const bigrams = "characters and pairs"
 	m := bleve.NewIndexMapping()
 	if err := m.AddCustomTokenFilter(bigrams, map[string]any{"type": cjk.BigramName, "output_unigram": true}); err != nil {
 		return nil, err
 	}
-	if err := m.AddCustomAnalyzer(words, map[string]any{
-		"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{cjk.WidthName, lowercase.Name, bigrams},
-	}); err != nil {
-		return nil, err
+	for name, filter := range map[string]string{words: bigrams, pairs: cjk.BigramName} {
+		if err := m.AddCustomAnalyzer(name, map[string]any{
+			"type": custom.Name, "char_filters": []string{asciifolding.Name, variants}, "tokenizer": unicode.Name,
+			"token_filters": []string{cjk.WidthName, lowercase.Name, filter},
+		}); err != nil {
+			return nil, err
+		}
 	}
 	m.DefaultAnalyzer = words
 	content := bleve.NewTextFieldMapping()
 	content.Store = false
 	m.DefaultMapping.AddFieldMappingsAt("content", content)
 	m.DefaultMapping.AddFieldMappingsAt("kind", bleve.NewKeywordFieldMapping())
+	m.DefaultMapping.AddFieldMappingsAt("category", bleve.NewKeywordFieldMapping())
+	m.DefaultMapping.AddFieldMappingsAt("place", bleve.NewGeoPointFieldMapping())
 	return m, nil
 }
 
@@ -127,64 +156,4 @@ func (x Index) Clear(ctx context.Context, kind Kind) error {
 			return err
 		}
 	}
-}
-
-// Found is a result of a search, the best first.
-type Found struct {
-	Kind  Kind    `json:"kind"`
-	ID    int64   `json:"id,string"`
-	Title string  `json:"title"`
-	Score float64 `json:"score"`
-}
-
-// phrase finds a word in a field: the pairs of its characters one after the other, or a character
-// that stands alone. A word of one or two characters is one term, so it needs no positions.
-func phrase(word, field string, boost float64) query.Query {
-	if utf8.RuneCountInString(word) <= 2 {
-		term := bleve.NewMatchQuery(word)
-		term.Analyzer, term.Operator = cjk.AnalyzerName, query.MatchQueryOperatorAnd
-		term.SetField(field)
-		term.SetBoost(boost)
-		return term
-	}
-	terms := bleve.NewMatchPhraseQuery(word)
-	terms.Analyzer = cjk.AnalyzerName
-	terms.SetField(field)
-	terms.SetBoost(boost)
-	return terms
-}
-
-// Find returns what is published by a day and has every word of a text in its title or in its content. Titles
-// count more.
-func (x Index) Find(ctx context.Context, text string, today, limit int) ([]Found, error) {
-	all := bleve.NewConjunctionQuery()
-	for word := range strings.FieldsSeq(text) {
-		const titleBoost = 3
-		all.AddQuery(bleve.NewDisjunctionQuery(phrase(word, "title", titleBoost), phrase(word, "content", 1)))
-	}
-	if len(all.Conjuncts) == 0 {
-		return nil, nil
-	}
-	day, isIncluded := float64(today), true
-	published := bleve.NewNumericRangeInclusiveQuery(nil, &day, nil, &isIncluded)
-	published.SetField("day")
-	published.SetBoost(0)
-	all.AddQuery(published)
-	request := bleve.NewSearchRequestOptions(all, limit, 0, false)
-	request.Fields = []string{"title"}
-	result, err := x.SearchInContext(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	found := make([]Found, 0, len(result.Hits))
-	for _, hit := range result.Hits {
-		kind, number, _ := strings.Cut(hit.ID, "/")
-		id, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("the index has the key %q: %w", hit.ID, err)
-		}
-		title, _ := hit.Fields["title"].(string)
-		found = append(found, Found{Kind(kind), id, title, hit.Score})
-	}
-	return found, nil
 }

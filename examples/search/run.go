@@ -9,10 +9,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
+	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +29,7 @@ import (
 // run serves searches until ctx ends. It prints the address.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("search", flag.ContinueOnError)
-	address := flags.String("http", "127.0.0.1:8090", "`address` of GET /search?q=WORDS&limit=20")
+	address := flags.String("http", "127.0.0.1:8090", "`address` of GET /search")
 	directory := flags.String("index", "search-index", "`directory` of the index")
 	const local = "unix:waybook-data/grpc.sock" // where standalone serves all of them
 	album := flags.String("album", local, "`address` of the album service")
@@ -105,12 +110,6 @@ func serve(ctx context.Context, address string, searches http.Handler, out io.Wr
 	return nil
 }
 
-// The bounds of a search.
-const (
-	maxWordsBytes = 200
-	maxResults    = 100
-)
-
 // today returns the day in a time zone.
 func today(zone *time.Location) int {
 	year, month, day := time.Now().In(zone).Date()
@@ -122,21 +121,59 @@ func handler(index Index, zone *time.Location) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
-		words, limit := r.FormValue("q"), 20
-		if text := r.FormValue("limit"); text != "" {
-			limit, _ = strconv.Atoi(text)
-		}
-		if len(words) > maxWordsBytes || limit < 1 || limit > maxResults {
-			http.Error(w, fmt.Sprintf("q: at most %d bytes; limit: 1 to %d", maxWordsBytes, maxResults), http.StatusBadRequest)
+		asked, err := queryOf(r.URL.Query(), today(zone))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		found, err := index.Find(r.Context(), words, today(zone), limit)
+		found, isSimilar, err := index.Find(r.Context(), asked)
 		if err != nil {
+			slog.ErrorContext(r.Context(), "search", "err", err)
 			http.Error(w, "the index failed", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"found": found}) // the client has gone if this fails
+		_ = json.NewEncoder(w).Encode(map[string]any{"found": found, "similar": isSimilar}) // the client has gone if this fails
 	})
 	return mux
+}
+
+// queryOf returns the query of a request. The error names what is wrong.
+func queryOf(form url.Values, today int) (Query, error) {
+	const maxWordsBytes, maxResults, maxRadius = 200, 100, 100_000
+	var wrong error
+	number := func(name string, otherwise, least, most float64) float64 {
+		if !form.Has(name) {
+			return otherwise
+		}
+		value, err := strconv.ParseFloat(form.Get(name), 64)
+		if err != nil || !(least <= value && value <= most) {
+			wrong = errors.Join(wrong, fmt.Errorf("%s: a number from %v to %v", name, least, most))
+		}
+		return value
+	}
+	q := Query{
+		Words: form.Get("q"), Kind: Kind(form.Get("kind")), Category: form.Get("category"), Today: today,
+		Limit: int(number("limit", 20, 1, maxResults)),
+	}
+	if form.Has("lat") || form.Has("lng") || form.Has("radius") {
+		nowhere := math.NaN()
+		q.Near = &Circle{Place{number("lat", nowhere, -90, 90), number("lng", nowhere, -180, 180)}, number("radius", 1000, 0, maxRadius)}
+		if !form.Has("lat") || !form.Has("lng") {
+			wrong = errors.Join(wrong, errors.New("lat and lng: both or neither"))
+		}
+	}
+	switch {
+	case len(q.Words) > maxWordsBytes:
+		wrong = errors.Join(wrong, fmt.Errorf("q: at most %d bytes", maxWordsBytes))
+	case q.Words == "" && q.Near == nil:
+		wrong = errors.Join(wrong, errors.New("q, or lat and lng: say what to search for"))
+	}
+	if !slices.Contains([]Kind{"", Album, Entry, Landmark}, q.Kind) {
+		wrong = errors.Join(wrong, fmt.Errorf("kind: %s, %s or %s", Album, Entry, Landmark))
+	}
+	if q.Category != "" && !slices.Contains(categories, q.Category) {
+		wrong = errors.Join(wrong, fmt.Errorf("category: one of %s", strings.Join(categories, ", ")))
+	}
+	return q, wrong
 }
