@@ -167,6 +167,8 @@ func copiesAll(t *testing.T, folder, follow string) {
 	if c.anew < 2 {
 		t.Errorf("%d times a table started anew", c.anew)
 	}
+	c.expectOneTransaction("UPDATE ON tokens WHEN NEW.feed = 'albums'")
+	c.expectOneTransaction("INSERT ON albums")
 	c.expectOneFollower()
 	t.Logf("%d albums of %d users; %d times a table started anew", len(albums), len(names), c.anew)
 }
@@ -239,6 +241,39 @@ func (c *copying) delete(album, guest int64) {
 		c.t.Fatal(err)
 	}
 	delete(c.names, guest)
+}
+
+// expectOneTransaction makes the file refuse a part of what a batch writes. Then the file must keep neither the albums of the
+// batch nor its token, whichever comes first.
+func (c *copying) expectOneTransaction(refused string) {
+	c.t.Helper()
+	ctx := c.t.Context()
+	state := func() (albums int, token string) {
+		row := c.file.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM albums), (SELECT token FROM tokens WHERE feed = 'albums')")
+		if err := row.Scan(&albums, &token); err != nil {
+			c.t.Fatal(err)
+		}
+		return albums, token
+	}
+	albums, token := state()
+	c.create(0, "refused")
+	for isSettled := false; !isSettled; time.Sleep(soon / 10) { // so the first batch has it
+		batch, err := c.processes[0].album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token})
+		isSettled = len(must(batch, err).GetChanges()) > 0
+	}
+	if _, err := c.file.ExecContext(ctx, "CREATE TRIGGER refusing BEFORE "+refused+" BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
+		c.t.Fatal(err)
+	}
+	output, err := c.command().CombinedOutput()
+	if err == nil || !strings.Contains(string(output), "refused") {
+		c.t.Errorf("a follower whose file refuses %s ends with %v: %s", refused, err, output)
+	}
+	if albumsNow, tokenNow := state(); albumsNow != albums || tokenNow != token {
+		c.t.Errorf("a file that refuses %s has %d albums more, and another token: %v", refused, albumsNow-albums, tokenNow != token)
+	}
+	if _, err := c.file.ExecContext(ctx, "DROP TRIGGER refusing"); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // expectOneFollower expects that of two followers on one file one ends as albums are created.
