@@ -39,6 +39,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require golang.org/x/time v0.16.0 // indirect
+
 require (
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect

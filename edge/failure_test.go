@@ -2,9 +2,12 @@ package edge
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -22,23 +25,24 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 		err          error
 		status       int
 		reason, info string
-		logged       bool
+		// level is that of the one line of the log; none when empty.
+		level string
 	}{
 		{name: "an album that is not there", err: refusedFor(codes.NotFound, "ALBUM_NOT_FOUND"), reason: "ALBUM_NOT_FOUND", info: "ALBUM NOT FOUND"},
 		{name: "somebody else's", err: refusedFor(codes.PermissionDenied, "NOT_OWNER"), reason: "NOT_OWNER", info: "NOT OWNER"},
 		{name: "a quoted blog that is not there", err: refusedFor(codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND"), reason: "QUOTED_BLOG_NOT_FOUND", info: "INVALID PARAMETER: replyBlogID (no such blog)"},
 		{name: "a field that a parameter feeds", err: violation("location.lat"), reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: lat (from -90 to 90)"},
-		{name: "a field that no parameter feeds", err: violation("actor_id"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", logged: true},
+		{name: "a field that no parameter feeds", err: violation("actor_id"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
 		{name: "a reason that is not known here", err: refusedFor(codes.NotFound, "SECRET_NOT_FOUND"), reason: "NOT_FOUND", info: "NOT FOUND"},
 		{name: "a repeated create of what was deleted", err: refusedFor(codes.NotFound, "GONE"), reason: "NOT_FOUND", info: "NOT FOUND"},
 		{name: "a known reason in another domain", err: statusWith(codes.NotFound, &errdetails.ErrorInfo{Reason: "ALBUM_NOT_FOUND", Domain: "elsewhere"}), reason: "NOT_FOUND", info: "NOT FOUND"},
 		{name: "a conflict", err: refusedFor(codes.Aborted, "CONFLICT"), reason: "CONFLICT", info: "CONFLICT"},
-		{name: "no right to call at all", err: status.Error(codes.PermissionDenied, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", logged: true},
-		{name: "no identity to call with", err: status.Error(codes.Unauthenticated, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", logged: true},
-		{name: "a fault of the service", err: status.Error(codes.Internal, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", logged: true},
-		{name: "an unavailable service", err: status.Error(codes.Unavailable, "private text"), status: 503, reason: "SERVICE_UNAVAILABLE", info: "SERVICE UNAVAILABLE"},
-		{name: "a slow service", err: status.Error(codes.DeadlineExceeded, "private text"), status: 503, reason: "SERVICE_TIMEOUT", info: "SERVICE TIMEOUT"},
-		{name: "a service that stops", err: status.Error(codes.Canceled, "private text"), status: 503, reason: "SERVICE_UNAVAILABLE", info: "SERVICE UNAVAILABLE"},
+		{name: "no right to call at all", err: status.Error(codes.PermissionDenied, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
+		{name: "no identity to call with", err: status.Error(codes.Unauthenticated, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
+		{name: "a fault of the service", err: status.Error(codes.Internal, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
+		{name: "an unavailable service", err: status.Error(codes.Unavailable, "private text"), status: 503, reason: "SERVICE_UNAVAILABLE", info: "SERVICE UNAVAILABLE", level: "WARN"},
+		{name: "a slow service", err: status.Error(codes.DeadlineExceeded, "private text"), status: 503, reason: "SERVICE_TIMEOUT", info: "SERVICE TIMEOUT", level: "WARN"},
+		{name: "a service that stops", err: status.Error(codes.Canceled, "private text"), status: 503, reason: "SERVICE_UNAVAILABLE", info: "SERVICE UNAVAILABLE", level: "WARN"},
 		{name: "too many requests", err: status.Error(codes.ResourceExhausted, "private text"), status: 429, reason: "TOO_MANY_REQUESTS", info: "TOO MANY REQUESTS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,9 +63,29 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 			if retry := w.Header().Get("Retry-After") != ""; retry != (c.status != 0) {
 				t.Errorf("Retry-After: %v", retry)
 			}
-			if logged := strings.Count(log.String(), "private text"); logged != map[bool]int{true: 1}[c.logged] {
-				t.Errorf("logged %d times: %s", logged, &log)
+			if lines := log.String(); strings.Count(lines, "\n") != min(len(c.level), 1) || !strings.Contains(lines, c.level) {
+				t.Errorf("logged %s", lines)
 			}
 		})
 	}
+}
+
+func TestWarningsAboutTemporaryFailuresAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h := newEdge(t, &fakes{answer: always(nil, status.Error(codes.Unavailable, "gone"))}, func(config *Config) {
+			config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		})
+		for range 3 * warningsPerSecond {
+			post(h, addAlbumForm)
+		}
+		if lines := strings.Count(log.String(), "\n"); lines != warningsPerSecond {
+			t.Errorf("%d lines in a moment", lines)
+		}
+		log.Reset()
+		time.Sleep(time.Second)
+		if post(h, addAlbumForm); !strings.Contains(log.String(), fmt.Sprint("left_out=", 2*warningsPerSecond)) {
+			t.Errorf("the next line is %s", &log)
+		}
+	})
 }

@@ -5,7 +5,10 @@ package rolling
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"net/http"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -69,7 +72,9 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 	}
 }
 
+// The log and the metrics of the edge say why it failed.
 func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
+	const service = "waybook.album.v1.AlbumService"
 	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
 	ours, other := fleet.Certificates.Authority, launch.NewAuthority(t)
 	album, edge := fleet.Of("album")[0], fleet.Of("edge")[0]
@@ -96,7 +101,42 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 		if got := response.Header.Get("X-Waybook-Reason"); got != c.reason {
 			t.Errorf("album presents %s: %s, want %s", c.what, got, c.reason)
 		}
+		if c.reason != "SERVICE_UNAVAILABLE" {
+			continue
+		}
+		call := awaitFailedCall(t, edge, response.Header.Get("X-Request-Id"))
+		if call.Service != service || call.Method != "GetAlbum" || call.Code != "Unavailable" || !strings.Contains(call.Message, "certificate") ||
+			!strings.Contains(call.Target, album.Address()) || call.Tries == 0 || strings.Count(call.Attempts, "no connection: Unavailable after ") != call.Tries || call.Milliseconds <= 0 {
+			t.Errorf("album presents %s: the log has %+v", c.what, call)
+		}
+		awaitMetric(t, edge, `waybook_edge_failed_attempts_total{code="Unavailable",service="`+service+`"}`, func(count float64) bool {
+			return count >= float64(call.Tries)
+		})
 	}
+}
+
+// failedCall is what the log of the edge has about the call that made a request fail.
+type failedCall struct {
+	Service, Method, Target, Code, Message, Attempts string
+	Tries                                            int
+	Milliseconds                                     float64 `json:"duration_ms"`
+}
+
+// awaitFailedCall waits until the log of the edge has the failure of a request.
+func awaitFailedCall(t *testing.T, edge *manifestrun.Pod, id string) failedCall {
+	t.Helper()
+	var line struct {
+		Message string `json:"msg"`
+		ID      string `json:"request_id"`
+		Call    failedCall
+	}
+	await(t, func() bool {
+		return slices.ContainsFunc(strings.Split(edge.Printed(), "\n"), func(text string) bool {
+			err := json.Unmarshal([]byte(text), &line)
+			return err == nil && line.Message == "request failed" && line.ID == id
+		})
+	})
+	return line.Call
 }
 
 // The steps are those of docs/operations.md.

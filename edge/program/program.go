@@ -15,6 +15,7 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/shadow"
+	"github.com/waybook/waybook/internal/platform/attempts"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -99,7 +100,7 @@ func Start(ctx context.Context, config Config, env process.Env) error {
 	}
 	served := config.Interface.Config()
 	served.Zone, served.Validator = zone, validator
-	if err := dial(env, config, &served); err != nil {
+	if err := dial(env, config, &served, metrics); err != nil {
 		return err
 	}
 	handler, err := NewHandler(ctx, env, Reports{metrics, readiness}, config.Front, served)
@@ -180,18 +181,29 @@ func Serve(env process.Env, metrics *process.Metrics, listener net.Listener, han
 }
 
 // dial connects the edge to the services.
-func dial(env process.Env, config Config, served *edge.Config) error {
-	links := map[string]*grpc.ClientConn{}
+func dial(env process.Env, config Config, served *edge.Config, metrics *process.Metrics) error {
+	links, options := map[string]grpc.ClientConnInterface{}, attempts.DialOptions(newFailedAttempts(metrics))
 	for name, address := range map[string]string{"account": config.Account, "album": config.Album, "blog": config.Blog, "poi": config.Poi} {
 		var err error
-		if links[name], err = env.Dial(name, address); err != nil {
+		if links[name], err = env.Dial(name, address, options...); err != nil {
 			return err
 		}
 	}
-	served.Account = accountv1.NewAccountServiceClient(links["account"])
-	served.Album = albumv1.NewAlbumServiceClient(links["album"])
-	served.Blog = blogv1.NewBlogServiceClient(links["blog"])
-	served.Poi = poiv1.NewPoiServiceClient(links["poi"])
+	call(served, func(name string) grpc.ClientConnInterface { return links[name] })
 	served.GathersSessions = true
 	return nil
+}
+
+// CallWithin makes the edge call services in its own process.
+func CallWithin(served *edge.Config, services grpc.ClientConnInterface, metrics *process.Metrics) {
+	watched := attempts.Around(services, newFailedAttempts(metrics))
+	call(served, func(string) grpc.ClientConnInterface { return watched })
+}
+
+// call makes the edge call services over connections.
+func call(served *edge.Config, to func(name string) grpc.ClientConnInterface) {
+	served.Account = accountv1.NewAccountServiceClient(to("account"))
+	served.Album = albumv1.NewAlbumServiceClient(to("album"))
+	served.Blog = blogv1.NewBlogServiceClient(to("blog"))
+	served.Poi = poiv1.NewPoiServiceClient(to("poi"))
 }

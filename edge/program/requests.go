@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
+	grpccodes "google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/platform/process"
@@ -42,6 +43,16 @@ func newRequests(env process.Env, metrics *process.Metrics, isLogged bool) *requ
 	}
 	metrics.Registry.MustRegister(r.durations, r.inFlight, r.signatures)
 	return r
+}
+
+// newFailedAttempts registers the counter of failed attempts to call a service, and returns what counts them.
+func newFailedAttempts(metrics *process.Metrics) func(service string, code grpccodes.Code) {
+	failed := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "waybook_edge_failed_attempts_total",
+		Help: "Attempts to call a service that failed, by service and gRPC status. The edge repeats some calls, so a request may have several, or succeed.",
+	}, []string{"service", "code"})
+	metrics.Registry.MustRegister(failed)
+	return func(service string, code grpccodes.Code) { failed.WithLabelValues(service, code.String()).Inc() }
 }
 
 // follow returns a handler that starts the id, the trace and the in-flight count of a request,

@@ -78,7 +78,7 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 	}
 	config.Front.Page = config.Console.Page()
 	edgeConfig := config.Interface.Config()
-	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
+	program.CallWithin(&edgeConfig, channel, host.Metrics)
 	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
 	handler, err := program.NewHandler(ctx, env, program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}, config.Front, edgeConfig)
 	if err != nil {
