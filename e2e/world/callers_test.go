@@ -3,11 +3,13 @@ package world
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/docstore"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -38,6 +40,9 @@ func (w *world) repeat(c *item) {
 		w.violated("create %q: %v", c.first, err)
 	}
 	if r.isDone {
+		if op.existed == no && !w.mayUndo {
+			w.violated("a repeated request creates %q again, which was removed", c.first)
+		}
 		w.isAdded(c)
 		w.named(c, fmt.Sprint(id))
 	}
@@ -115,6 +120,30 @@ func (w *world) delete(u *user) {
 	}
 	if r := w.answered(p, u, reply{isDone: err == nil}, "is deleted"); r.isDone {
 		w.model.closed = append(w.model.closed, session{*u, time.Now()})
+	}
+}
+
+// hasNothing expects that nothing is left of the rewards of users who were deleted.
+func (w *world) hasNothing() {
+	p, ctx := w.anyProgram(), context.Background()
+	rewards, err := docstore.Open[string, struct {
+		ID string `bson:"_id"`
+	}](ctx, p.store, docstore.Spec{Name: "rewards", ID: docstore.String, Sharding: docstore.ByID})
+	w.must(err)
+	for batch, err := range rewards.Batches(ctx, docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 100}) {
+		w.must(err)
+		for _, each := range batch {
+			owner, _, _ := strings.Cut(each.ID, "/")
+			for _, u := range w.model.gone {
+				if owner != fmt.Sprint(u.id) {
+					continue
+				}
+				_, err := p.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: u.id})
+				if status.Code(err) == codes.NotFound {
+					w.violated("%s is deleted and has the reward %s", u.name, each.ID)
+				}
+			}
+		}
 	}
 }
 

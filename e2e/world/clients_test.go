@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"time"
 )
 
 // act does what a client does.
@@ -18,7 +19,7 @@ func (w *world) act(u *user) {
 	}
 	// The first are hot.
 	c := w.model.contents[w.random.IntN(1+w.random.IntN(len(w.model.contents)))]
-	if c.requestID != "" && c.removals == 0 && (c.id == 0 || w.random.IntN(8) == 0) {
+	if c.requestID != "" && c.mayRepeat() && (c.id == 0 || w.random.IntN(8) == 0) {
 		w.repeat(c)
 		return
 	}
@@ -181,7 +182,7 @@ func (w *world) remove(c *item) {
 		c.exists = open
 	}
 	if w.isThere(op, w.removed(c, c.owner)) {
-		c.exists = no
+		c.exists, c.removed = no, time.Now()
 	}
 }
 
@@ -193,14 +194,19 @@ func (w *world) trespass(c *item, u *user) {
 	op := begin(c, true)
 	defer op.end()
 	r := reply{}
-	if w.random.IntN(2) == 0 {
-		r = w.retitled(c, u, w.unique("taken"))
-	} else {
+	switch n := w.random.IntN(4); {
+	case n == 0 && c.kind.photo != "":
+		r = w.sendAbout(c, u, "addPhoto", c.kind.photo, w.unique("taken"))
+	case n == 1 && len(c.photos) > 0 && c.photos[0].id != "":
+		r = w.sendAbout(c, u, "removePhoto", "photoID", c.photos[0].id)
+	case n == 2:
 		r = w.removed(c, u)
+	default:
+		r = w.retitled(c, u, w.unique("taken"))
 	}
 	if r.isDone {
 		w.violated("%s changed %s %d of %s", u.name, c.kind.name, c.id, c.owner.name)
-	} else if r.info != "NOT OWNER" {
+	} else if r.info != "NOT OWNER" && r.info != "PHOTO NOT FOUND" {
 		w.isThere(op, r)
 	}
 }

@@ -147,8 +147,59 @@ func (c *cluster) operate() {
 		c.store.Trouble(c.random.Uint64())
 		c.isTroubled = true
 		c.judge()
+		if c.random.IntN(2) == 0 {
+			c.struggle()
+		}
 	case 7:
 		c.settle()
+	}
+}
+
+// struggle lets all users change one content at the same time, again and again, and then looks at it. What
+// a failover undoes shows where others build on it at once.
+func (c *cluster) struggle() {
+	hot := c.hottest()
+	if hot == nil {
+		return
+	}
+	for range 2 + c.random.IntN(6) {
+		var all []func()
+		for _, u := range c.users {
+			all = append(all, func() { c.insist(hot, u) })
+		}
+		c.turns.run(c.random, all)
+		c.world.system.revive()
+	}
+	c.settle()
+}
+
+// hottest returns the first content that is there; nil if none is.
+func (c *cluster) hottest() *item {
+	for _, each := range c.model.contents {
+		if each.id != 0 && each.exists == yes && !each.owner.isGone {
+			return each
+		}
+	}
+	return nil
+}
+
+// insist does something that others may build on.
+func (c *cluster) insist(hot *item, u *user) {
+	switch c.random.IntN(6) {
+	case 0, 1:
+		c.choose(hot, u, "recommend", yes)
+	case 2:
+		c.choose(hot, u, "withdrawRecommendation", no)
+	case 3:
+		c.vote(hot, u, c.random.IntN(2))
+	case 4:
+		c.rename(hot)
+	case 5:
+		if hot.requestID != "" {
+			c.repeat(hot)
+		} else {
+			c.addPart(hot, u, true)
+		}
 	}
 }
 

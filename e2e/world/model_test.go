@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"time"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -100,6 +101,16 @@ type item struct {
 	// changing is how many changes are going on, changes how many have begun, and removals how many of
 	// these remove it.
 	changing, changes, removals int
+	// removed is when a removal was last acknowledged.
+	removed time.Time
+}
+
+// longestRepeat is how long after a removal a request is repeated: deletions are known for seven days.
+const longestRepeat = 6 * 24 * time.Hour
+
+// mayRepeat reports whether the client repeats the request that created content.
+func (c *item) mayRepeat() bool {
+	return c.removals == 0 || c.exists == no && c.changing == 0 && time.Since(c.removed) < longestRepeat
 }
 
 // part is a photo or a comment. Its text is unlike that of any other.

@@ -269,6 +269,7 @@ func (w *world) settle() {
 	for _, u := range w.users {
 		w.hasRewards(u)
 	}
+	w.hasNothing()
 	for _, k := range kinds {
 		w.hasCopy(k)
 	}

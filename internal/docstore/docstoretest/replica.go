@@ -24,7 +24,7 @@ import (
 //   - Hold stops replication. A present Scan, Count and Highest show what only the primary has. A durable
 //     Scan and Feed show what the majority has.
 //   - Fail makes another server the primary. What only the old one had is rolled back. Until a majority has
-//     a write of the new one, a durable Scan may show what the majority had when Remember was called last.
+//     a write of the new one, a durable Scan may show what the majority had when Remember was called last, within a minute.
 //   - The deposed primary may still answer a present Scan, Count and Highest with what it had, rolled
 //     back or not, until the process that asks has talked to the new one. It answers a recent Scan within
 //     the staleness only, and a linearizable one never.
@@ -86,9 +86,10 @@ type shard struct {
 	number int
 	// majority is the primary itself unless replication is held.
 	primary, majority *server
-	// remembered is the majority as it was. It answers lateReads more reads.
-	remembered *server
-	lateReads  int
+	// remembered is the majority as it was at a time. It answers lateReads more reads.
+	remembered   *server
+	rememberedAt time.Time
+	lateReads    int
 	// held are the writes that only the primary has. resumed is closed when they are no longer held.
 	held    []*heldWrite
 	resumed chan struct{}
@@ -218,7 +219,15 @@ func (r *cluster) Remember(shard int) {
 	r.remember(r.shards[shard])
 }
 
-func (r *cluster) remember(s *shard) { s.remembered = r.newServer(s.primary) }
+func (r *cluster) remember(s *shard) {
+	s.remembered, s.rememberedAt = r.newServer(s.primary), r.settings.Now()
+}
+
+// mostLag is how long after an event reads may show what was before it: a deposed primary steps down once it
+// hears no majority, and the majority's state that a new one knows is not older.
+const mostLag = time.Minute
+
+func (r *cluster) isRecent(moment time.Time) bool { return r.settings.Now().Sub(moment) <= mostLag }
 
 // Fail makes another server the primary.
 func (r *cluster) Fail(failover Failover) {

@@ -63,13 +63,13 @@ func read[R any](ctx context.Context, t *replicaTable, s *shard, shows view, do 
 func (r *Replica) reader(ctx context.Context, s *shard, shows view) (*server, error) {
 	r.trouble.stir(r.cluster, s)
 	switch {
-	case shows == durable && s.lateReads > 0:
+	case shows == durable && s.lateReads > 0 && r.isRecent(s.rememberedAt):
 		s.lateReads--
 		r.note("shard %d shows what it remembers", s.number)
 		return s.remembered, nil
 	case shows == majority || shows == durable:
 		return s.majority, nil
-	case shows == local && s.staleReads > 0 && r.knows[s.number] < s.elections && r.trouble.isStale():
+	case shows == local && s.staleReads > 0 && r.isRecent(s.deposedAt) && r.knows[s.number] < s.elections && r.trouble.isStale():
 		s.staleReads--
 		r.note("the deposed primary of shard %d answers", s.number)
 		return s.deposed, nil
