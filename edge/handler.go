@@ -10,18 +10,15 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"buf.build/go/protovalidate"
-	"golang.org/x/time/rate"
 
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
 	"github.com/waybook/waybook/internal/platform/admission"
-	"github.com/waybook/waybook/internal/platform/attempts"
 )
 
 // handler serves the interface.
@@ -32,14 +29,8 @@ type handler struct {
 	zippers   zippers
 	exchanges sync.Pool
 	verifier  verifier
-	// warnings bounds the warnings about temporary failures, and leftOut counts those that were not logged
-	// since the last one.
-	warnings *rate.Limiter
-	leftOut  atomic.Int64
+	warnings  warnings
 }
-
-// warningsPerSecond is the most warnings about temporary failures in a second.
-const warningsPerSecond = 10
 
 // New returns the handler of the whole interface. It answers paths other than Path with a
 // failure, so that it can be the only handler of a server.
@@ -65,7 +56,7 @@ func New(c Config) http.Handler {
 	h := &handler{
 		config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites(),
 		verifier: verifier{account: c.Account, timeout: c.CallTimeout, gathers: c.GathersSessions},
-		warnings: rate.NewLimiter(warningsPerSecond, warningsPerSecond),
+		warnings: newWarnings(),
 	}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
 	return h
@@ -235,36 +226,6 @@ func (h *handler) conclude(x *exchange, err error) (reason string, complete bool
 func (x *exchange) leftDuring(err error) bool {
 	var found *failure.Failure
 	return x.request.Context().Err() != nil && !errors.As(err, &found)
-}
-
-// log logs failures on the server side, with the call that failed. Of temporary failures that cut no reply short, a
-// few lines a second are warnings, and the others are at debug level: a line per request would flood the log, and the
-// metrics count them all.
-func (h *handler) log(x *exchange, f *failure.Failure) {
-	if f.Cause == nil {
-		return
-	}
-	attributes := []slog.Attr{slog.String("func", x.function), slog.String("reason", f.Reason), slog.Bool("cut_short", x.response.started)}
-	if call := attempts.In(f.Cause); call != nil {
-		attributes = append(attributes, slog.Any("call", call))
-	} else {
-		attributes = append(attributes, slog.Any("error", f.Cause))
-	}
-	level := slog.LevelError
-	switch {
-	case f.RetryAfter == 0 || x.response.started:
-	case f.Kind != failure.Unavailable:
-		level = slog.LevelDebug
-	case h.warnings.Allow():
-		level = slog.LevelWarn
-		if leftOut := h.leftOut.Swap(0); leftOut > 0 {
-			attributes = append(attributes, slog.Int64("left_out", leftOut))
-		}
-	default:
-		level = slog.LevelDebug
-		h.leftOut.Add(1)
-	}
-	h.config.Log.LogAttrs(context.WithoutCancel(x.request.Context()), level, "request failed", attributes...)
 }
 
 func (x *exchange) sendFailure(f *failure.Failure, status int) error {
