@@ -37,7 +37,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		{"-o json album ph", []string{"photo"}},
 		{"--output json entry l", []string{"list"}},
 		{"--output=json entry l", []string{"list"}},
-		{"-o ", []string{"table", "json", "yaml"}},
+		{"-o ", []string{"table", "json", "yaml", "name", "jsonpath="}},
 		{"--output=y", []string{"--output=yaml"}},
 		{"--output = y", []string{"--output=yaml"}},
 		{"album create --cat", []string{"--category"}},
@@ -49,7 +49,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		{"album show ", nil},
 		{"album show -- --l", nil},
 		{"album create --title ", nil},
-		{"nothing --known ", []string{"user", "session", "application", "album", "entry", "landmark", "store", "move", "compare", "trace", "certs", "help", "version", "completion"}},
+		{"nothing --known ", []string{"user", "session", "application", "album", "entry", "landmark", "store", "move", "compare", "trace", "certs", "context", "help", "version", "completion"}},
 		{"album show 5 --unknown=", nil},
 	} {
 		if got := completed(t, strings.Split(test.line, " ")...); !slices.Equal(got, test.want) {

@@ -19,9 +19,10 @@ import (
 
 const description = `Operate Waybook: users, sessions, applications, albums, entries and landmarks over gRPC, and the store itself.
 
-Results go to standard output, everything else to standard error. The exit status is 0 on success,
-2 for an invalid command line, 3 when something is not found, a file too, 4 when a service refuses the request, 5 when a
-retry may succeed, 130 when interrupted, and 1 after any other failure. compare and move verify have the statuses of diff.`
+Results go to standard output, everything else to standard error. Exit statuses:
+
+${statuses}
+compare and move verify have those of diff.`
 
 // commands is the tree of commands. To add a command, add a field here or in the struct of its
 // noun. A command that is one RPC gets its Run method from calls or lists (rpc.go); the type of
@@ -31,8 +32,10 @@ retry may succeed, 130 when interrupted, and 1 after any other failure. compare 
 type commands struct {
 	Connection `embed:"" group:"Flags of all commands:"`
 
-	Output output.Format `twin:"" short:"o" default:"table" enum:"table,json,yaml" placeholder:"FORMAT" help:"Format of results." group:"Flags of all commands:"`
-	Help   helpFlag      `short:"h" help:"Show the help of a command."`
+	Context   string        `twin:"" placeholder:"NAME" help:"Context whose connection to use, instead of the one that context use selected." group:"Flags of all commands:"`
+	Output    output.Format `twin:"" short:"o" default:"table" placeholder:"FORMAT" help:"Format of results." group:"Flags of all commands:"`
+	NoHeaders bool          `help:"Leave out the headings of tables." group:"Flags of all commands:"`
+	Help      helpFlag      `short:"h" help:"Show the help of a command."`
 
 	Version versionFlag `help:"Print the version, the commit and the Go version."`
 
@@ -47,6 +50,7 @@ type commands struct {
 	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
 	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
+	Contexts    contextCommands     `cmd:"" name:"context" help:"Contexts: connections with a name, in a file of yours."`
 	HelpWord    helpCommand         `cmd:"" name:"help" help:"Show the help of a command."`
 	VersionWord versionCommand      `cmd:"" name:"version" help:"Print the version, the commit and the Go version."`
 	Completion  completionCommands  `cmd:"" help:"Scripts that complete command lines in a shell."`
@@ -75,7 +79,8 @@ func Run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 
 func run(ctx context.Context, args []string, streams Streams, lookupEnv func(string) (string, bool)) error {
 	var tree commands
-	twins := &environment{lookup: lookupEnv}
+	kept := openContexts(lookupEnv)
+	twins := &environment{lookup: lookupEnv, contexts: kept}
 	parser, err := newParser(&tree, streams, twins)
 	if err != nil {
 		return err
@@ -92,9 +97,15 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	parsed.Bind(
 		secrets{in: streams.In, prompt: streams.Err},
 		&tree.Connection,
-		&output.Printer{Format: tree.Output, Out: streams.Out, Notes: streams.Err},
+		&output.Printer{Format: tree.Output, NoHeaders: tree.NoHeaders, Out: streams.Out, Notes: streams.Err},
 	)
+	if err := parsed.BindSingletonProvider(func() (*contexts, error) { return kept, kept.err }); err != nil {
+		return err
+	}
 	if err := parsed.BindSingletonProvider(func() (*services, error) {
+		if err := kept.check(tree.Context); err != nil {
+			return nil, err
+		}
 		return connect(tree.Connection, process.Env{Stack: stack, Log: slog.New(slog.NewTextHandler(streams.Err, nil))})
 	}); err != nil {
 		return err
@@ -116,6 +127,6 @@ func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong,
 		kong.ValueFormatter(helpOf),
 		kong.WithHyphenPrefixedParameters(true),
 		kong.Resolvers(twins),
-		kong.Vars{"rules": ruleNames(), "allowances": allowanceNames(), "max_spool": strconv.FormatInt(transfer.DefaultMaxSpoolBytes, 10)},
+		kong.Vars{"statuses": statusLines(), "rules": ruleNames(), "allowances": allowanceNames(), "max_spool": strconv.FormatInt(transfer.DefaultMaxSpoolBytes, 10)},
 	)
 }
