@@ -21,8 +21,8 @@ import (
 )
 
 type changes struct {
-	TokenFile string `field:"-" placeholder:"FILE" help:"File that keeps the position between runs. The command begins there, and writes its new position when it has printed all. Without the file, it begins with everything that exists. Delete the file to start anew."`
-	Watch     bool   `field:"-" help:"Continue with what changes, until the command is interrupted. Each change is a line of JSON. The position is written after its lines, so a command that was killed prints some again when it is started again, and leaves none out."`
+	TokenFile string `placeholder:"FILE" help:"File that keeps the position between runs. The command begins there, and writes its new position when it has printed all. Without the file, it begins with everything that exists. Delete the file to start anew."`
+	Watch     bool   `help:"Continue with what changes, until the command is interrupted. Each change is a line of JSON. The position is written after its lines, so a command that was killed prints some again when it is started again, and leaves none out."`
 }
 
 // Run lists the settled changes. It writes the token when they are printed, so a command that is

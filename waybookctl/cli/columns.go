@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -18,8 +19,25 @@ type column struct{ head, path string }
 
 // columnsOf returns the columns of a message, or nil if it has none of its own.
 func columnsOf(message protoreflect.MessageDescriptor) []output.Column[proto.Message] {
+	return showing(columnsByName(strings.TrimPrefix(string(message.FullName()), "waybook.")))
+}
+
+// rowColumns returns the columns of a message, or one for each field if it has none of its own.
+func rowColumns(message protoreflect.MessageDescriptor) []output.Column[proto.Message] {
+	if own := columnsOf(message); own != nil {
+		return own
+	}
+	var all []column
+	for i := range message.Fields().Len() {
+		name := string(message.Fields().Get(i).Name())
+		all = append(all, column{strings.ToUpper(strings.ReplaceAll(name, "_", " ")), name})
+	}
+	return showing(all)
+}
+
+func showing(all []column) []output.Column[proto.Message] {
 	var columns []output.Column[proto.Message]
-	for _, each := range columnsByName(strings.TrimPrefix(string(message.FullName()), "waybook.")) {
+	for _, each := range all {
 		columns = append(columns, output.Column[proto.Message]{Head: each.head, Cell: func(m proto.Message) string {
 			return cellOf(m.ProtoReflect(), each.path)
 		}})
@@ -116,7 +134,26 @@ func cellOf(message protoreflect.Message, path string) string {
 	if hasUnset && !message.Has(field) {
 		return unset
 	}
+	return scalarsOf(message, field)
+}
+
+// scalarsOf returns the text of a field, or the texts of a list with spaces between them.
+func scalarsOf(message protoreflect.Message, field protoreflect.FieldDescriptor) string {
 	value := message.Get(field)
+	if !field.IsList() {
+		if field.HasPresence() && !message.Has(field) && field.Message() == nil {
+			return "unknown"
+		}
+		return scalarText(field, value)
+	}
+	texts := make([]string, value.List().Len())
+	for i := range texts {
+		texts[i] = scalarText(field, value.List().Get(i))
+	}
+	return strings.Join(texts, " ")
+}
+
+func scalarText(field protoreflect.FieldDescriptor, value protoreflect.Value) string {
 	switch field.Kind() {
 	case protoreflect.EnumKind:
 		return wordOfNumber(field.Enum(), value.Enum())
@@ -140,6 +177,11 @@ func messageText(message proto.Message) string {
 		return strings.TrimSpace(value.GetName() + " (" + number(value.GetUserId()) + ")")
 	case *typev1.PartRevisions:
 		return partsText(value)
+	}
+	if values := message.ProtoReflect(); values.IsValid() {
+		if encoded, err := json.Marshal(output.FromProto(message)); err == nil {
+			return string(encoded)
+		}
 	}
 	return ""
 }

@@ -32,8 +32,8 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		want []string
 	}{
 		{"al", []string{"album"}},
-		{"album ", []string{"create", "show", "list", "recent", "nearby", "changes", "update", "export", "delete", "recommend", "withdraw", "photo", "comment"}},
-		{"album photo ", []string{"add", "list", "remove"}},
+		{"album ", []string{"create", "update", "delete", "show", "batch-get", "nearby", "list", "recent", "photo", "comment", "recommend", "withdraw", "recommender", "resolve-old-ids", "changes", "export"}},
+		{"album photo ", []string{"add", "update", "remove", "list"}},
 		{"-o json album ph", []string{"photo"}},
 		{"--output json entry l", []string{"list"}},
 		{"--output=json entry l", []string{"list"}},
@@ -60,7 +60,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 
 func TestFlagsComeWithTheirHelpTheCommandsOwnFirst(t *testing.T) {
 	got := runWith(t.Context(), nil, "", "complete", "--", "album", "list", "--").out
-	if !strings.HasPrefix(got, "--limit\t") || !strings.Contains(got, "--owner\tOwner of the albums.\n") || !strings.Contains(got, "--timeout\t") {
+	if !strings.HasPrefix(got, "--owner\tThe owner of the albums.\n") || !strings.Contains(got, "--limit\t") || !strings.Contains(got, "--timeout\t") {
 		t.Errorf("flags\n%s", got)
 	}
 }

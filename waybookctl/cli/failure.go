@@ -138,6 +138,9 @@ func describeCall(call *callError) failure {
 		return describeTransport(call, answer.Code())
 	}
 	f := failure{statusOf(answer.Code()), answer.Message(), violations}
+	if reason == "ETAG_MISMATCH" { // a retry with the same etag fails again
+		f.status = statusRefused
+	}
 	if len(violations) > 0 {
 		f.message = "the " + call.service + " service refuses the request"
 	}
@@ -166,6 +169,8 @@ func nextStep(reason string) string {
 	switch reason {
 	case "NOT_OWNER":
 		return "without --as you act as the owner"
+	case "ETAG_MISMATCH":
+		return "it was changed since; look at it again with show"
 	case "CLIENT_NOT_ALLOWED":
 		return "present a certificate with the name operator, or one that -clients of the service names"
 	case "EMAIL_REQUIRED":

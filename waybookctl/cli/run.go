@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/proto/descriptors"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
@@ -24,11 +25,9 @@ Results go to standard output, everything else to standard error. Exit statuses:
 ${statuses}
 compare and move verify have those of diff.`
 
-// commands is the tree of commands. To add a command, add a field here or in the struct of its
-// noun. A command that is one RPC gets its Run method from calls or lists (rpc.go); the type of
-// another has its own. Run may take a context.Context, *services, *rpc, *output.Printer, secrets, a
-// progress.Reporter and, for standard input, an io.Reader. A command connects to the services only
-// if Run takes *services or *rpc.
+// commands is the tree of commands. Commands of one RPC are made from its descriptor (table.go). The type of another has a
+// Run method, which may take a context.Context, *services, *rpc, *output.Printer, secrets, a progress.Reporter and, for standard
+// input, an io.Reader. A command connects to the services only if Run takes *services or *rpc.
 type commands struct {
 	Connection `embed:"" group:"Flags of all commands:"`
 
@@ -42,9 +41,9 @@ type commands struct {
 	User        userCommands        `cmd:"" service:"account" help:"Users, who can log in and own things."`
 	Session     sessionCommands     `cmd:"" service:"account" help:"Sessions, which legacy clients name in a cookie."`
 	Application applicationCommands `cmd:"" service:"account" help:"Applications, which sign the requests of legacy clients."`
-	Album       albumCommands       `cmd:"" service:"album" set:"noun=album" help:"Albums with their photos and comments."`
-	Entry       entryCommands       `cmd:"" service:"blog" set:"noun=entry" help:"Diary entries, also called blogs, with their comments."`
-	Landmark    landmarkCommands    `cmd:"" service:"poi" set:"noun=landmark" help:"Landmarks, also called POIs, with their photos and comments."`
+	Album       albumCommands       `cmd:"" service:"album" help:"Albums with their photos and comments."`
+	Entry       entryCommands       `cmd:"" service:"blog" help:"Diary entries, also called blogs, with their comments."`
+	Landmark    landmarkCommands    `cmd:"" service:"poi" help:"Landmarks, also called POIs, with their photos and comments."`
 	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
 	Move        moveCommands        `cmd:"" help:"Move the data of an old service in: check, import, verify."`
 	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
@@ -113,11 +112,24 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	if err := parsed.BindSingletonProvider(func(call *services) (*rpc, error) { return call.rpc(ctx, parsed.Selected(), streams.In) }); err != nil {
 		return err
 	}
+	if selected := parsed.Selected(); selected.Tag.Has("rpc") && !selected.Target.Addr().MethodByName("Run").IsValid() {
+		results, err := parsed.Call(runRPC)
+		if err == nil {
+			err, _ = results[0].(error)
+		}
+		return err
+	}
 	return parsed.Run()
 }
 
 // newParser makes the parser of a tree of commands.
 func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong, error) {
+	generated, err := generator{new(descriptors.Resolver)}.commandsOf()
+	if err != nil {
+		return nil, err
+	}
+	tree.User.Generated, tree.Session.Generated, tree.Application.Generated = generated["user"], generated["session"], generated["application"]
+	tree.Album.Generated, tree.Entry.Generated, tree.Landmark.Generated = generated["album"], generated["entry"], generated["landmark"]
 	return kong.New(tree,
 		kong.Name(name),
 		kong.Description(description),
