@@ -16,7 +16,7 @@ import (
 // columns are the columns of the tables of messages: the heading of each, a colon, and the path of the field that it shows. A path
 // may end with | and the text for a field that is not set. Those of a result of a search are its distance, and those of what was
 // found.
-var columns = map[string]string{
+var columns = map[string]string{ // #nosec G101 -- names of fields
 	"album.v1.Album": "ALBUM:album_id CATEGORY:category LAT,LNG:location SCORE:score UPDATED:update_time OWNER:owner TITLE:title",
 	"poi.v1.Poi":     "LANDMARK:poi_id CATEGORY:category LAT,LNG:location SCORE:score UPDATED:update_time OWNER:owner NAME:name",
 	"blog.v1.Blog": "ENTRY:blog_id PLANNED:post_date TYPE:type WEATHER:weather LAT,LNG:location SCORE:score REWARD:reward " +

@@ -200,7 +200,7 @@ func (s *services) ownerOf(ctx context.Context, request any) (int64, error) {
 		found, err := s.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: request.GetPoiId()})
 		return found.GetPoi().GetOwner().GetUserId(), err
 	}
-	return 0, fmt.Errorf("%T names nothing that has an owner", request)
+	return 0, usageError("--as is required: this command names nothing that has an owner")
 }
 
 // do calls.
