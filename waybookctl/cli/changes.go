@@ -86,8 +86,8 @@ const idleTime = time.Minute
 
 // watch prints changes until ctx ends. It repeats calls while the service is unavailable.
 func (c *changes) watch(ctx context.Context, call *rpc, out *output.Printer, token string) error {
-	if out.Format == output.YAML {
-		return usageError("--watch prints lines of JSON; leave out -o yaml")
+	if out.Format != output.JSON && out.Format != output.Table {
+		return usageError("--watch prints lines of JSON; leave out --output")
 	}
 	lines, err := newLines(out.Out)
 	if err != nil {
