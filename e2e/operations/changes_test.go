@@ -17,10 +17,10 @@ func TestChangesContinueAfterTheTokenInAFile(t *testing.T) {
 		Entry    json.Number `json:"blog_id"`
 		Landmark json.Number `json:"poi_id"`
 	}
-	o.mustRead(&created, "album", "create", "台北一日", "--owner", owner, "--category", "food", "--lat", "25", "--lng", "121")
-	o.run("text", "entry", "create", "標題", "-", "--author", owner, "--type", "travel", "--weather", "clear", "--date", "2026-11-21",
+	o.mustRead(&created, "album", "create", "台北一日", "--as", owner, "--category", "food", "--lat", "25", "--lng", "121")
+	o.run("text", "entry", "create", "標題", "-", "--as", owner, "--type", "travel", "--weather", "clear", "--date", "2026-11-21",
 		"--lat", "25", "--lng", "121", "-o", "json").expect(0).read(&created)
-	o.mustRead(&created, "landmark", "create", "龍山寺", "--owner", owner, "--category", "community", "--lat", "25", "--lng", "121")
+	o.mustRead(&created, "landmark", "create", "龍山寺", "--as", owner, "--category", "community", "--lat", "25", "--lng", "121")
 	for _, it := range []struct{ noun, id, title, renamed string }{
 		{"album", created.Album.String(), "台北一日", "--title"}, {"entry", created.Entry.String(), "標題", "--title"},
 		{"landmark", created.Landmark.String(), "龍山寺", "--name"}, {"user", owner, "小旅人", ""},
@@ -69,11 +69,11 @@ func TestWhatIsNewAndNearIsListed(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	owner := o.createUser("小旅人")
 	for _, title := range []string{"一", "二"} {
-		o.must("album", "create", title, "--owner", owner, "--category", "food", "--lat", "25.0371", "--lng", "121.4998")
-		o.run("text", "entry", "create", title, "-", "--author", owner, "--type", "travel", "--weather", "clear", "--date", "2026-11-21",
+		o.must("album", "create", title, "--as", owner, "--category", "food", "--lat", "25.0371", "--lng", "121.4998")
+		o.run("text", "entry", "create", title, "-", "--as", owner, "--type", "travel", "--weather", "clear", "--date", "2026-11-21",
 			"--lat", "25.0371", "--lng", "121.4998").expect(0)
 	}
-	o.must("album", "create", "三", "--owner", owner, "--category", "domestic-travel", "--lat", "26", "--lng", "121.4998")
+	o.must("album", "create", "三", "--as", owner, "--category", "domestic-travel", "--lat", "26", "--lng", "121.4998")
 	for _, test := range []struct {
 		args   string
 		titles string

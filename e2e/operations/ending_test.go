@@ -16,7 +16,7 @@ func TestTheExitStatusTellsScriptsTheKindOfFailure(t *testing.T) {
 	o := operator{t, p.GRPC}
 	o.run("", "album", "show", "12").expect(3, "12")
 	o.run("", "user", "show", "0").expect(4, "user_id: ")
-	o.run("", "landmark", "create", strings.Repeat("x", 201), "--owner", o.createUser("x"), "--category", "5", "--lat", "91", "--lng", "1").
+	o.run("", "landmark", "create", strings.Repeat("x", 201), "--as", o.createUser("x"), "--category", "5", "--lat", "91", "--lng", "1").
 		expect(4, "\n  name: ", "\n  location.lat: ")
 	o.run("", "album", "shwo", "12").expect(2, `did you mean "show"`)
 	o.run("", "album", "list", "--owner", "12").expect(3, "12")
@@ -62,7 +62,7 @@ func TestBashCompletesCommandLines(t *testing.T) {
 	}
 	for words, want := range map[string]string{
 		`waybookctl ""`:                      "user session application album entry landmark",
-		`waybookctl album photo ""`:          "add list remove",
+		`waybookctl album photo ""`:          "add update remove list",
 		`waybookctl album create --cat`:      "--category",
 		`waybookctl album list --output = y`: "yaml",
 		`waybookctl -o json album list -o t`: "table",

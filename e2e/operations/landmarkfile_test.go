@@ -98,7 +98,7 @@ func TestAnImportedExportIsExportedTheSameInEachFormat(t *testing.T) {
 	from, to := operator{t, startEmpty(t).GRPC}, operator{t, startEmpty(t).GRPC}
 	owner := from.createUser("地主")
 	from.must("landmark", "import", citiesFile(t, 300), "--owner", owner, "--category", "2")
-	from.must("landmark", "create", "自己建的, \"引號\"", "--owner", owner, "--category", "thrill", "--lat", "-0.1", "--lng", "179.9999999")
+	from.must("landmark", "create", "自己建的, \"引號\"", "--as", owner, "--category", "thrill", "--lat", "-0.1", "--lng", "179.9999999")
 	for _, format := range []string{"geojson", "json", "ndjson", "csv"} {
 		first := filepath.Join(t.TempDir(), "first."+format)
 		second := filepath.Join(t.TempDir(), "second."+format)
@@ -238,7 +238,7 @@ func TestAnExportOfEverybodyWithIdentifiersIsTheSameFromEachStore(t *testing.T) 
 	for _, name := range []string{"甲", "乙"} {
 		owner := on.createUser(name)
 		on.must("landmark", "import", citiesFile(t, 250), "--owner", owner, "--category", "2")
-		on.must("landmark", "create", "自己建的", "--owner", owner, "--category", "thrill", "--lat", "-0.1", "--lng", "179.9999999")
+		on.must("landmark", "create", "自己建的", "--as", owner, "--category", "thrill", "--lat", "-0.1", "--lng", "179.9999999")
 	}
 	before := export(on)
 	if status := from.End(syscall.SIGTERM); status != 0 {

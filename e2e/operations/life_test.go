@@ -85,7 +85,7 @@ func TestTheLifeCycleOfAnAlbum(t *testing.T) {
 		ID    json.Number `json:"album_id"`
 		Title string
 	}
-	o.mustRead(&album, "album", "create", "台北一日", "--owner", owner, "--category", "domestic-travel", "--lat", "-25.034", "--lng", "121.5645")
+	o.mustRead(&album, "album", "create", "台北一日", "--as", owner, "--category", "domestic-travel", "--lat", "-25.034", "--lng", "121.5645")
 	id := album.ID.String()
 	o.mustRead(&album, "album", "update", id, "--title", "台北兩日")
 	if album.Title != "台北兩日" {
@@ -108,7 +108,7 @@ func TestTheLifeCycleOfALandmark(t *testing.T) {
 	var landmark struct {
 		ID json.Number `json:"poi_id"`
 	}
-	o.mustRead(&landmark, "landmark", "create", "龍山寺", "--owner", owner, "--category", "community", "--lat", "25.0372", "--lng", "121.4999")
+	o.mustRead(&landmark, "landmark", "create", "龍山寺", "--as", owner, "--category", "community", "--lat", "25.0372", "--lng", "121.4999")
 	id := landmark.ID.String()
 	o.must("landmark", "update", id, "--lat", "25.0371", "--lng", "121.4998")
 	live(o, thing{"landmark", id}, owner, friend)
@@ -127,13 +127,13 @@ func TestTheLifeCycleOfAnEntry(t *testing.T) {
 		ID      json.Number `json:"blog_id"`
 		Content string
 	}
-	o.run("第一行\n第二行\n", "entry", "create", "標題", "-", "--author", author, "--type", "travel", "--weather", "rainbow",
+	o.run("第一行\n第二行\n", "entry", "create", "標題", "-", "--as", author, "--type", "travel", "--weather", "rainbow",
 		"--date", "2026-11-21", "--lat", "25", "--lng", "121", "--vote", "去哪裡?", "--choice", "山, 谷", "--choice", "海", "-o", "json").expect(0).read(&entry)
 	if entry.Content != "第一行\n第二行\n" {
 		t.Errorf("the text is %q", entry.Content)
 	}
 	id := entry.ID.String()
-	if cast := o.must("entry", "vote", id, "2", "--as", friend); cast != "VOTES  CHOICE\n0      山, 谷\n1      海\n" {
+	if cast := o.must("entry", "vote", id, "2", "--as", friend); cast != "description 去哪裡?\nVOTES  CHOICE\n0      山, 谷\n1      海\n" {
 		t.Errorf("the vote is\n%s", cast)
 	}
 	o.run("", "entry", "vote", id, "1", "--as", friend).expect(4)

@@ -83,7 +83,7 @@ func TestAnEntrysRewardIsInItsAuthorsTotal(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	user := o.createUser("作者")
 	for range 2 {
-		o.must("entry", "create", "t", "c", "--author", user, "--type", "mood", "--weather", "snow",
+		o.must("entry", "create", "t", "c", "--as", user, "--type", "mood", "--weather", "snow",
 			"--date", "2026-11-21", "--lat", "1", "--lng", "2")
 	}
 	if total := o.must("user", "rewards", user); total != "TOTAL    20\nREWARDS  2\n" {
@@ -95,7 +95,7 @@ func TestEntriesAreListedByPlannedDate(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	user := o.createUser("作者")
 	for _, day := range []string{"2020-03-02", "9998-01-01", "2020-03-01"} {
-		o.must("entry", "create", day, "c", "--author", user, "--type", "mood", "--weather", "snow", "--date", day, "--lat", "1", "--lng", "2")
+		o.must("entry", "create", day, "c", "--as", user, "--type", "mood", "--weather", "snow", "--date", day, "--lat", "1", "--lng", "2")
 	}
 	for _, test := range []struct {
 		args, want string

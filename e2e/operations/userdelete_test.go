@@ -50,7 +50,7 @@ func TestUsersAreListedAndFound(t *testing.T) {
 	if shown := o.must("user", "passwords"); !strings.Contains(shown, "md5        1\n") || !strings.Contains(shown, "bcrypt     0\n") {
 		t.Errorf("the forms are\n%s", shown)
 	}
-	o.run("", "user", "list", "--password-form", "argon2id").expect(2, "--password-form")
+	o.run("", "user", "list", "--password-form", "argon2id").expect(4, "password_form")
 	if !o.logsIn("old@example.com", "hashcat") {
 		t.Error("the old password does not log in")
 	}

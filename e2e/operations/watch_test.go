@@ -91,7 +91,7 @@ func TestAWatchThatIsKilledLeavesNoChangeOut(t *testing.T) {
 				ID json.Number `json:"album_id"`
 			}
 			title := fmt.Sprint("title ", n)
-			made := o.run("", "album", "create", title, "--owner", owner, "--category", "food", "--lat", "25", "--lng", "121", "-o", "json")
+			made := o.run("", "album", "create", title, "--as", owner, "--category", "food", "--lat", "25", "--lng", "121", "-o", "json")
 			if made.status != 0 || json.Unmarshal([]byte(made.out), &created) != nil {
 				t.Errorf("%+v", made)
 				return

@@ -32,10 +32,23 @@ func Write(path string, permissions fs.FileMode, write func(io.Writer) error) er
 	return syncFolder(filepath.Dir(path))
 }
 
-// WriteTo is Write, or writes to standard output if path is "-".
+// WriteTo is Write, or writes to standard output if path is "-", and to a device or a pipe as it is. A file that is replaced keeps
+// its permissions.
 func WriteTo(stdout io.Writer, path string, permissions fs.FileMode, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(stdout)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil: // a new file
+	case info.Mode().IsRegular():
+		permissions = info.Mode().Perm()
+	default:
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(file), file.Close())
 	}
 	return Write(path, permissions, write)
 }

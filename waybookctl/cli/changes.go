@@ -21,8 +21,8 @@ import (
 )
 
 type changes struct {
-	TokenFile string `field:"-" placeholder:"FILE" help:"File that keeps the position between runs. The command begins there, and writes its new position when it has printed all. Without the file, it begins with everything that exists. Delete the file to start anew."`
-	Watch     bool   `field:"-" help:"Continue with what changes, until the command is interrupted. Each change is a line of JSON. The position is written after its lines, so a command that was killed prints some again when it is started again, and leaves none out."`
+	TokenFile string `placeholder:"FILE" help:"File that keeps the position between runs. The command begins there, and writes its new position when it has printed all. Without the file, it begins with everything that exists. Delete the file to start anew."`
+	Watch     bool   `help:"Continue with what changes, until the command is interrupted. Each change is a line of JSON. The position is written after its lines, so a command that was killed prints some again when it is started again, and leaves none out."`
 }
 
 // Run lists the settled changes. It writes the token when they are printed, so a command that is
@@ -86,8 +86,8 @@ const idleTime = time.Minute
 
 // watch prints changes until ctx ends. It repeats calls while the service is unavailable.
 func (c *changes) watch(ctx context.Context, call *rpc, out *output.Printer, token string) error {
-	if out.Format == output.YAML {
-		return usageError("--watch prints lines of JSON; leave out -o yaml")
+	if out.Format != output.JSON && out.Format != output.Table {
+		return usageError("--watch prints lines of JSON; leave out --output")
 	}
 	lines, err := newLines(out.Out)
 	if err != nil {

@@ -32,12 +32,12 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		want []string
 	}{
 		{"al", []string{"album"}},
-		{"album ", []string{"create", "show", "list", "recent", "nearby", "changes", "update", "export", "delete", "recommend", "withdraw", "photo", "comment"}},
-		{"album photo ", []string{"add", "list", "remove"}},
+		{"album ", []string{"create", "update", "delete", "show", "batch-get", "nearby", "list", "recent", "photo", "comment", "recommend", "withdraw", "recommender", "resolve-old-ids", "changes", "export"}},
+		{"album photo ", []string{"add", "update", "remove", "list"}},
 		{"-o json album ph", []string{"photo"}},
 		{"--output json entry l", []string{"list"}},
 		{"--output=json entry l", []string{"list"}},
-		{"-o ", []string{"table", "json", "yaml"}},
+		{"-o ", []string{"table", "json", "yaml", "name", "jsonpath="}},
 		{"--output=y", []string{"--output=yaml"}},
 		{"--output = y", []string{"--output=yaml"}},
 		{"album create --cat", []string{"--category"}},
@@ -49,7 +49,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		{"album show ", nil},
 		{"album show -- --l", nil},
 		{"album create --title ", nil},
-		{"nothing --known ", []string{"user", "session", "application", "album", "entry", "landmark", "store", "move", "compare", "trace", "certs", "help", "version", "completion"}},
+		{"nothing --known ", []string{"user", "session", "application", "album", "entry", "landmark", "store", "move", "compare", "trace", "certs", "context", "help", "version", "completion"}},
 		{"album show 5 --unknown=", nil},
 	} {
 		if got := completed(t, strings.Split(test.line, " ")...); !slices.Equal(got, test.want) {
@@ -60,7 +60,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 
 func TestFlagsComeWithTheirHelpTheCommandsOwnFirst(t *testing.T) {
 	got := runWith(t.Context(), nil, "", "complete", "--", "album", "list", "--").out
-	if !strings.HasPrefix(got, "--limit\t") || !strings.Contains(got, "--owner\tOwner of the albums.\n") || !strings.Contains(got, "--timeout\t") {
+	if !strings.HasPrefix(got, "--owner\tThe owner of the albums.\n") || !strings.Contains(got, "--limit\t") || !strings.Contains(got, "--timeout\t") {
 		t.Errorf("flags\n%s", got)
 	}
 }

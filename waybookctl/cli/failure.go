@@ -19,25 +19,42 @@ import (
 
 // The exit statuses. Scripts rely on them: they never change their meaning.
 const (
-	statusOK = 0
-	// statusFailed is a failure that no other status covers.
-	statusFailed = 1
-	// statusUsage means that the command line is invalid.
-	statusUsage = 2
-	// statusNotFound means that something does not exist.
-	statusNotFound = 3
-	// statusRefused means that a service will refuse the request again: it is invalid, not allowed,
-	// or asks for something taken.
-	statusRefused = 4
-	// statusUnavailable means that a retry may succeed.
+	statusOK          = 0
+	statusFailed      = 1
+	statusUsage       = 2
+	statusNotFound    = 3
+	statusRefused     = 4
 	statusUnavailable = 5
+	statusInterrupted = 130
+
 	// statusDifferent and statusTrouble are those of diff, for compare and move verify only: replies differ; the
 	// comparison could not be made, or not of all requests.
 	statusDifferent = 1
 	statusTrouble   = 2
-	// statusInterrupted means that SIGINT or SIGTERM ended the command.
-	statusInterrupted = 130
 )
+
+// exitStatuses say what the statuses mean, to the help and to docs/waybookctl.md.
+var exitStatuses = []struct {
+	status  int
+	meaning string
+}{
+	{statusOK, "success"},
+	{statusFailed, "any failure that no other status covers"},
+	{statusUsage, "invalid command line"},
+	{statusNotFound, "not found; also a file or a context"},
+	{statusRefused, "refused: invalid, not allowed, taken already, changed since (`--etag`), or a session that is not open"},
+	{statusUnavailable, "a service is unreachable, too slow or too busy: a retry may succeed"},
+	{statusInterrupted, "interrupted (SIGINT or SIGTERM)"},
+}
+
+// statusLines returns the exit statuses, a line each.
+func statusLines() string {
+	var lines strings.Builder
+	for _, each := range exitStatuses {
+		fmt.Fprintf(&lines, "    %-3d  %s\n", each.status, each.meaning)
+	}
+	return lines.String()
+}
 
 // statusError ends a command with a status of its own.
 type statusError struct {
@@ -121,6 +138,9 @@ func describeCall(call *callError) failure {
 		return describeTransport(call, answer.Code())
 	}
 	f := failure{statusOf(answer.Code()), answer.Message(), violations}
+	if reason == "ETAG_MISMATCH" { // a retry with the same etag fails again
+		f.status = statusRefused
+	}
 	if len(violations) > 0 {
 		f.message = "the " + call.service + " service refuses the request"
 	}
@@ -149,6 +169,8 @@ func nextStep(reason string) string {
 	switch reason {
 	case "NOT_OWNER":
 		return "without --as you act as the owner"
+	case "ETAG_MISMATCH":
+		return "it was changed since; look at it again with show"
 	case "CLIENT_NOT_ALLOWED":
 		return "present a certificate with the name operator, or one that -clients of the service names"
 	case "EMAIL_REQUIRED":

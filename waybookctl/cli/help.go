@@ -77,40 +77,59 @@ func envName(flag *kong.Flag) string {
 	return settings.EnvName(flag.Name)
 }
 
-// environment resolves flags that are not given from environment variables.
+// environment resolves flags that are not given: from environment variables, then from the context.
 type environment struct {
-	lookup func(string) (string, bool)
-	// used are the flags with a value from the environment.
-	used []*kong.Flag
+	lookup   func(string) (string, bool)
+	contexts *contexts
+	// used says where the values of flags are from.
+	used map[*kong.Flag]string
 }
 
 // Validate accepts everything: the values are checked like those of flags.
 func (e *environment) Validate(*kong.Application) error { return nil }
 
-// Resolve looks up a flag's environment variable.
-func (e *environment) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+// Resolve looks up a flag's environment variable, and the flag in the context.
+func (e *environment) Resolve(line *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	variable := envName(flag)
 	if variable == "" {
 		return nil, nil
 	}
-	value, ok := e.lookup(variable)
-	if !ok {
-		return nil, nil
+	if e.used == nil {
+		e.used = map[*kong.Flag]string{}
 	}
-	e.used = append(e.used, flag)
-	return settings.Trim(value), nil
+	if value, ok := e.lookup(variable); ok {
+		e.used[flag] = variable + " in the environment"
+		return settings.Trim(value), nil
+	}
+	if value, context := e.contexts.valueOf(flag, e.contextOf(line)); value != "" {
+		e.used[flag] = "the context " + context
+		return value, nil
+	}
+	return nil, nil
 }
 
-// blame adds the environment variables that an error may concern.
+// contextOf returns the context that --context or its environment variable names.
+func (e *environment) contextOf(line *kong.Context) string {
+	for _, each := range line.Path {
+		if each.Flag != nil && each.Flag.Name == contextFlag {
+			name, _ := line.FlagValue(each.Flag).(string)
+			return name
+		}
+	}
+	name, _ := e.lookup(settings.EnvName(contextFlag))
+	return name
+}
+
+// blame adds where the flags that an error may concern got their values.
 func (e *environment) blame(err error) error {
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) {
 		return err
 	}
 	wrong := &commandLineError{ParseError: parse}
-	for _, flag := range e.used {
+	for flag, source := range e.used {
 		if strings.Contains(parse.Error(), "--"+flag.Name) {
-			wrong.twins = append(wrong.twins, "--"+flag.Name+" is set by "+envName(flag)+" in the environment")
+			wrong.twins = append(wrong.twins, "--"+flag.Name+" is set by "+source)
 		}
 	}
 	return wrong

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"strings"
@@ -20,16 +21,23 @@ func (r *rpc) print(ctx context.Context, out *output.Printer) error {
 		return err
 	}
 	values, fields := reply.ProtoReflect(), r.method.Output().Fields()
-	switch {
-	case fields.Len() == 0: // delete and remove
-		out.Note("%sd %v", r.command.Name, r.argument(len(r.command.Positional)-1))
+	var only, secret protoreflect.FieldDescriptor
+	switch fields.Len() {
+	case 0:
+		out.Note("%s", r.done())
 		return nil
-	case fields.Len() > 1:
+	case 1:
+		only = fields.Get(0)
+	case 2:
+		if fields.Get(1).Name() == "secret" {
+			only, secret = fields.Get(0), fields.Get(1)
+		}
+	}
+	switch {
+	case only == nil:
 		r.noteMore(out, values)
 		return printMessage(out, reply)
-	}
-	switch only := fields.Get(0); {
-	case only.IsList():
+	case only.IsList() && only.Message() != nil:
 		return r.printItems(out, func(yield func(proto.Message, error) bool) {
 			for _, item := range itemsOf(reply) {
 				if !yield(item, nil) {
@@ -37,13 +45,21 @@ func (r *rpc) print(ctx context.Context, out *output.Printer) error {
 				}
 			}
 		})
+	case secret != nil:
+		return printMessage(out, values.Get(only).Message().Interface(), output.Field{Name: "secret", Value: values.Get(secret).String()})
 	case only.Message() != nil:
 		return printMessage(out, values.Get(only).Message().Interface())
-	default:
-		return out.Value(output.FromProto(reply), func(page *output.Page) {
-			page.Line(string(only.Name()) + " " + values.Get(only).String())
-		})
 	}
+	return printMessage(out, reply)
+}
+
+// done says what a call without a result did: deleted 123.
+func (r *rpc) done() string {
+	verb := r.command.Name
+	if !strings.HasSuffix(verb, "e") || len(r.command.Positional) == 0 {
+		return "done"
+	}
+	return fmt.Sprintf("%sd %v", verb, r.argument(len(r.command.Positional)-1))
 }
 
 // argument returns the command's argument at a position.
@@ -122,7 +138,7 @@ func (r *rpc) printItems(out *output.Printer, items iter.Seq2[proto.Message, err
 	case "pois":
 		kind = "landmarks"
 	}
-	return output.Items(out, kind, columnsOf(field.Message()), items)
+	return output.Items(out, kind, rowColumns(field.Message()), items)
 }
 
 // pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
@@ -157,7 +173,8 @@ func printMessage(out *output.Printer, message proto.Message, secrets ...output.
 	return out.Value(append(output.FromProto(message), secrets...), func(page *output.Page) { layOut(page, message, secrets...) })
 }
 
-// layOut prints a message that has columns as a record. Of another, it prints the messages and the lists in it.
+// layOut prints a message that has columns as a record. Of another, it prints a line for each scalar, and the messages and
+// the lists in it.
 func layOut(page *output.Page, message proto.Message, secrets ...output.Field) {
 	values, fields := message.ProtoReflect(), message.ProtoReflect().Descriptor().Fields()
 	if columns := columnsOf(values.Descriptor()); columns != nil {
@@ -174,10 +191,12 @@ func layOut(page *output.Page, message proto.Message, secrets ...output.Field) {
 	}
 	for i := range fields.Len() {
 		switch field := fields.Get(i); {
-		case field.IsList():
-			output.Rows(page, columnsOf(field.Message()), messagesIn(values.Get(field)))
-		case field.Message() != nil:
+		case field.IsList() && field.Message() != nil:
+			output.Rows(page, rowColumns(field.Message()), messagesIn(values.Get(field)))
+		case field.Message() != nil && values.Has(field):
 			layOut(page, values.Get(field).Message().Interface())
+		case field.Message() == nil && !strings.HasSuffix(string(field.Name()), "_token"):
+			page.Line(string(field.Name()) + " " + scalarsOf(values, field))
 		}
 	}
 }
@@ -187,6 +206,7 @@ func layOutText(page *output.Page, entry *blogv1.Blog) {
 	page.Text(entry.GetContent())
 	if vote := entry.GetVote(); vote != nil {
 		page.Text(vote.GetDescription())
-		layOut(page, vote)
+		choices := vote.ProtoReflect().Descriptor().Fields().ByName("choices")
+		output.Rows(page, columnsOf(choices.Message()), messagesIn(vote.ProtoReflect().Get(choices)))
 	}
 }

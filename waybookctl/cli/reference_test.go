@@ -20,6 +20,9 @@ var update = flag.Bool("update", false, "rewrite docs/waybookctl.md")
 // referencePath is the path of the page of waybookctl. Its part from generated on is written by the test.
 const referencePath, generated = "../../docs/waybookctl.md", "## Flags of all commands\n"
 
+// statusHead is the head of the table of exit statuses, which the test writes too.
+const statusHead = "| status | meaning |\n| --- | --- |\n"
+
 func TestTheReferenceMatchesTheCommands(t *testing.T) {
 	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment})
 	if err != nil {
@@ -33,7 +36,16 @@ func TestTheReferenceMatchesTheCommands(t *testing.T) {
 	if !isFound {
 		t.Fatalf("%s lacks %q", referencePath, generated)
 	}
-	want := intro + referenceOf(parser.Model)
+	before, table, isFound := strings.Cut(intro, statusHead)
+	_, after, isEnded := strings.Cut(table, "\n\n")
+	if !isFound || !isEnded {
+		t.Fatalf("%s lacks %q", referencePath, statusHead)
+	}
+	want := before + statusHead
+	for _, each := range exitStatuses {
+		want += fmt.Sprintf("| %d | %s |\n", each.status, each.meaning)
+	}
+	want += "\n" + after + referenceOf(parser.Model)
 	if *update {
 		if err := os.WriteFile(referencePath, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

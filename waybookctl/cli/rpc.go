@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -19,34 +20,27 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-// Most commands are one RPC each. Their fields in the tree of commands have these tags:
-//
-//   - rpc names a method of the service that the tag service of the noun names.
-//   - with names boolean fields of the request that are true, or false after a !.
-//
-// Each flag and argument is the field of the request with its name, or with its name and _id. A tag
-// overrides that: field names the path of the field, or several of which the request has one, or is
-// - for a flag that is no field. A flag that is not given leaves its field unset.
-
-// calls is the Run method of a command that calls its RPC and prints the reply.
-type calls struct{}
-
-// Run calls the RPC.
-func (calls) Run(ctx context.Context, call *rpc, out *output.Printer) error {
-	return call.print(ctx, out)
-}
+// A command with the tag rpc calls that method of the service that the tag service of its noun names. Its tag with names
+// boolean fields of the request that are true, or false after a !. The tag field of a flag or an argument is the path of the
+// field that it sets; a flag that is not given leaves it unset.
 
 // limit is the flag that bounds the length of a list.
 type limit struct {
-	Limit uint `field:"-" placeholder:"COUNT" help:"Maximum number of items; all when not given."`
+	Limit uint `placeholder:"COUNT" help:"Maximum number of items; all when not given."`
 }
 
-// lists is the Run method of a command that prints all pages of a list.
-type lists struct{ limit }
-
-// Run lists.
-func (l lists) Run(ctx context.Context, call *rpc, out *output.Printer) error {
-	return call.printList(ctx, out, l.limit)
+// runRPC is the Run function of commands that have none.
+func runRPC(ctx context.Context, call *rpc, out *output.Printer) error {
+	if call.method.Output().Fields().ByName("next_page_token") == nil {
+		return call.print(ctx, out)
+	}
+	var most limit
+	for _, flag := range call.command.Flags {
+		if flag.Name == "limit" {
+			most.Limit = uint(flag.Target.Uint())
+		}
+	}
+	return call.printList(ctx, out, most)
 }
 
 // rpc is the call of a command. The Run method of a command takes one if the command has an rpc tag.
@@ -68,37 +62,36 @@ func (s *services) rpc(ctx context.Context, command *kong.Node, in io.Reader) (*
 		return nil, err
 	}
 	for _, name := range strings.Fields(command.Tag.Get("with")) {
-		isFalse := strings.HasPrefix(name, "!")
-		fields := pathOf(method.Input(), strings.TrimPrefix(name, "!"))
-		request.ProtoReflect().Set(fields[0], protoreflect.ValueOfBool(!isFalse))
+		name, isFalse := strings.CutPrefix(name, "!")
+		request.ProtoReflect().Set(pathOf(method.Input(), name)[0], protoreflect.ValueOfBool(!isFalse))
 	}
+	var actor []protoreflect.FieldDescriptor
 	for _, value := range parametersOf(command) {
-		fields := fieldsOf(method.Input(), value)
-		if len(fields) == 0 {
-			continue
-		}
-		target := value.Target
-		if fields[0].Name() == "actor_id" && target.IsZero() {
-			owner, err := s.ownerOf(ctx, request)
-			if err != nil {
+		fields := pathOf(method.Input(), value.Tag.Get("field"))
+		switch {
+		case len(fields) == 0:
+		case value.Set || value.HasDefault:
+			if err := set(ctx, request.ProtoReflect(), fields, value, in); err != nil {
 				return nil, err
 			}
-			target = reflect.ValueOf(owner)
-		} else if !value.Set {
-			continue
+		case fields[0].Name() == "actor_id":
+			actor = fields
 		}
-		if err := set(ctx, request.ProtoReflect(), fields, target.Interface(), in); err != nil {
+	}
+	if actor != nil {
+		owner, err := s.ownerOf(ctx, request)
+		if err != nil {
 			return nil, err
 		}
+		request.ProtoReflect().Set(actor[0], protoreflect.ValueOfInt64(owner))
 	}
 	return &rpc{command, method, s.links[serviceOf(command)], request}, nil
 }
 
 // methodOf returns the method that a command calls.
 func methodOf(command *kong.Node) (protoreflect.MethodDescriptor, error) {
-	service := serviceOf(command)
-	name := fmt.Sprintf("waybook.%s.v1.%s%sService.%s", service, strings.ToUpper(service[:1]), service[1:], command.Tag.Get("rpc"))
-	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
+	name := serviceName(serviceOf(command)).Append(protoreflect.Name(command.Tag.Get("rpc")))
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -132,21 +125,6 @@ func parametersOf(command *kong.Node) []*kong.Value {
 	return all
 }
 
-// fieldsOf returns the path of the field that a flag or an argument sets. It is empty if there is none.
-func fieldsOf(request protoreflect.MessageDescriptor, value *kong.Value) []protoreflect.FieldDescriptor {
-	own := strings.ReplaceAll(value.Name, "-", "_")
-	paths := []string{own, own + "_id"}
-	if tag := value.Tag.Get("field"); tag != "" {
-		paths = strings.Split(tag, ",")
-	}
-	for _, path := range paths {
-		if fields := pathOf(request, path); len(fields) > 0 {
-			return fields
-		}
-	}
-	return nil
-}
-
 // pathOf returns the fields along a path such as location.lat, or nothing if a message lacks one.
 func pathOf(message protoreflect.MessageDescriptor, path string) (fields []protoreflect.FieldDescriptor) {
 	for name := range strings.SplitSeq(path, ".") {
@@ -162,33 +140,51 @@ func pathOf(message protoreflect.MessageDescriptor, path string) (fields []proto
 	return fields
 }
 
-// set sets the field at the end of a path.
-func set(ctx context.Context, message protoreflect.Message, path []protoreflect.FieldDescriptor, value any, in io.Reader) error {
+// set sets the field at the end of a path to the value of a flag or an argument.
+func set(ctx context.Context, message protoreflect.Message, path []protoreflect.FieldDescriptor, from *kong.Value, in io.Reader) error {
 	last := len(path) - 1
 	for _, field := range path[:last] {
 		message = message.Mutable(field).Message()
 	}
 	field := path[last]
-	switch value := value.(type) {
-	case numbered:
-		message.Set(field, protoreflect.ValueOfEnum(value.number()))
-	case day:
-		message.Set(field, protoreflect.ValueOfMessage(value.date.ProtoReflect()))
-	case textOrInput:
-		text, err := value.read(ctx, in)
-		if err != nil {
-			return err
+	value, err := valueFor(ctx, field, from.Target, in)
+	if err != nil {
+		return usageError(fmt.Sprintf("%s: %v", from.ShortSummary(), err))
+	}
+	switch text, isJSON := value.(jsonText); {
+	case isJSON: // of a message that is merged, because protojson reads only messages
+		made := message.New().Interface()
+		if err := protojson.Unmarshal(fmt.Appendf(nil, "{%q: %s}", field.Name(), text), made); err != nil {
+			return usageError(from.ShortSummary() + " is not JSON as the contract has it: " + strings.TrimPrefix(err.Error(), "proto:"))
 		}
-		message.Set(field, protoreflect.ValueOfString(text))
-	case []string:
+		proto.Merge(message.Interface(), made)
+	case field.IsList():
 		list := message.Mutable(field).List()
-		for _, each := range value {
-			list.Append(protoreflect.ValueOfString(each))
+		for i := range from.Target.Len() {
+			each, err := valueFor(ctx, field, from.Target.Index(i), in)
+			if err != nil {
+				return usageError(fmt.Sprintf("%s: %v", from.ShortSummary(), err))
+			}
+			list.Append(protoreflect.ValueOf(each))
 		}
 	default:
 		message.Set(field, protoreflect.ValueOf(value))
 	}
 	return nil
+}
+
+// valueFor returns a value for a field.
+func valueFor(ctx context.Context, field protoreflect.FieldDescriptor, value reflect.Value, in io.Reader) (any, error) {
+	switch value := value.Interface().(type) {
+	case enumText:
+		return numberOf(field.Enum(), string(value))
+	case day:
+		return value.date.ProtoReflect(), nil
+	case textOrInput:
+		return value.read(ctx, in)
+	default:
+		return value, nil
+	}
 }
 
 // ownerOf returns the owner of the album, the entry or the landmark that a request names.
@@ -204,7 +200,7 @@ func (s *services) ownerOf(ctx context.Context, request any) (int64, error) {
 		found, err := s.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: request.GetPoiId()})
 		return found.GetPoi().GetOwner().GetUserId(), err
 	}
-	return 0, fmt.Errorf("%T names nothing that has an owner", request)
+	return 0, usageError("--as is required: this command names nothing that has an owner")
 }
 
 // do calls.

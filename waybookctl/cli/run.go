@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/proto/descriptors"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
@@ -19,34 +20,36 @@ import (
 
 const description = `Operate Waybook: users, sessions, applications, albums, entries and landmarks over gRPC, and the store itself.
 
-Results go to standard output, everything else to standard error. The exit status is 0 on success,
-2 for an invalid command line, 3 when something is not found, a file too, 4 when a service refuses the request, 5 when a
-retry may succeed, 130 when interrupted, and 1 after any other failure. compare and move verify have the statuses of diff.`
+Results go to standard output, everything else to standard error. Exit statuses:
 
-// commands is the tree of commands. To add a command, add a field here or in the struct of its
-// noun. A command that is one RPC gets its Run method from calls or lists (rpc.go); the type of
-// another has its own. Run may take a context.Context, *services, *rpc, *output.Printer, secrets, a
-// progress.Reporter and, for standard input, an io.Reader. A command connects to the services only
-// if Run takes *services or *rpc.
+${statuses}
+compare and move verify have those of diff.`
+
+// commands is the tree of commands. Commands of one RPC are made from its descriptor (table.go). The type of another has a
+// Run method, which may take a context.Context, *services, *rpc, *output.Printer, secrets, a progress.Reporter and, for standard
+// input, an io.Reader. A command connects to the services only if Run takes *services or *rpc.
 type commands struct {
 	Connection `embed:"" group:"Flags of all commands:"`
 
-	Output output.Format `twin:"" short:"o" default:"table" enum:"table,json,yaml" placeholder:"FORMAT" help:"Format of results." group:"Flags of all commands:"`
-	Help   helpFlag      `short:"h" help:"Show the help of a command."`
+	Context   string        `twin:"" placeholder:"NAME" help:"Context whose connection to use, instead of the one that context use selected." group:"Flags of all commands:"`
+	Output    output.Format `twin:"" short:"o" default:"table" placeholder:"FORMAT" help:"Format of results." group:"Flags of all commands:"`
+	NoHeaders bool          `help:"Leave out the headings of tables." group:"Flags of all commands:"`
+	Help      helpFlag      `short:"h" help:"Show the help of a command."`
 
 	Version versionFlag `help:"Print the version, the commit and the Go version."`
 
 	User        userCommands        `cmd:"" service:"account" help:"Users, who can log in and own things."`
 	Session     sessionCommands     `cmd:"" service:"account" help:"Sessions, which legacy clients name in a cookie."`
 	Application applicationCommands `cmd:"" service:"account" help:"Applications, which sign the requests of legacy clients."`
-	Album       albumCommands       `cmd:"" service:"album" set:"noun=album" help:"Albums with their photos and comments."`
-	Entry       entryCommands       `cmd:"" service:"blog" set:"noun=entry" help:"Diary entries, also called blogs, with their comments."`
-	Landmark    landmarkCommands    `cmd:"" service:"poi" set:"noun=landmark" help:"Landmarks, also called POIs, with their photos and comments."`
+	Album       albumCommands       `cmd:"" service:"album" help:"Albums with their photos and comments."`
+	Entry       entryCommands       `cmd:"" service:"blog" help:"Diary entries, also called blogs, with their comments."`
+	Landmark    landmarkCommands    `cmd:"" service:"poi" help:"Landmarks, also called POIs, with their photos and comments."`
 	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
 	Move        moveCommands        `cmd:"" help:"Move the data of an old service in: check, import, verify."`
 	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
 	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
+	Contexts    contextCommands     `cmd:"" name:"context" help:"Contexts: connections with a name, in a file of yours."`
 	HelpWord    helpCommand         `cmd:"" name:"help" help:"Show the help of a command."`
 	VersionWord versionCommand      `cmd:"" name:"version" help:"Print the version, the commit and the Go version."`
 	Completion  completionCommands  `cmd:"" help:"Scripts that complete command lines in a shell."`
@@ -75,7 +78,8 @@ func Run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 
 func run(ctx context.Context, args []string, streams Streams, lookupEnv func(string) (string, bool)) error {
 	var tree commands
-	twins := &environment{lookup: lookupEnv}
+	kept := openContexts(lookupEnv)
+	twins := &environment{lookup: lookupEnv, contexts: kept}
 	parser, err := newParser(&tree, streams, twins)
 	if err != nil {
 		return err
@@ -92,9 +96,15 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	parsed.Bind(
 		secrets{in: streams.In, prompt: streams.Err},
 		&tree.Connection,
-		&output.Printer{Format: tree.Output, Out: streams.Out, Notes: streams.Err},
+		&output.Printer{Format: tree.Output, NoHeaders: tree.NoHeaders, Out: streams.Out, Notes: streams.Err},
 	)
+	if err := parsed.BindSingletonProvider(func() (*contexts, error) { return kept, kept.err }); err != nil {
+		return err
+	}
 	if err := parsed.BindSingletonProvider(func() (*services, error) {
+		if err := kept.check(tree.Context); err != nil {
+			return nil, err
+		}
 		return connect(tree.Connection, process.Env{Stack: stack, Log: slog.New(slog.NewTextHandler(streams.Err, nil))})
 	}); err != nil {
 		return err
@@ -102,11 +112,24 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	if err := parsed.BindSingletonProvider(func(call *services) (*rpc, error) { return call.rpc(ctx, parsed.Selected(), streams.In) }); err != nil {
 		return err
 	}
+	if selected := parsed.Selected(); selected.Tag.Has("rpc") && !selected.Target.Addr().MethodByName("Run").IsValid() {
+		results, err := parsed.Call(runRPC)
+		if err == nil {
+			err, _ = results[0].(error)
+		}
+		return err
+	}
 	return parsed.Run()
 }
 
 // newParser makes the parser of a tree of commands.
 func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong, error) {
+	generated, err := generator{new(descriptors.Resolver)}.commandsOf()
+	if err != nil {
+		return nil, err
+	}
+	tree.User.Generated, tree.Session.Generated, tree.Application.Generated = generated["user"], generated["session"], generated["application"]
+	tree.Album.Generated, tree.Entry.Generated, tree.Landmark.Generated = generated["album"], generated["entry"], generated["landmark"]
 	return kong.New(tree,
 		kong.Name(name),
 		kong.Description(description),
@@ -116,6 +139,6 @@ func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong,
 		kong.ValueFormatter(helpOf),
 		kong.WithHyphenPrefixedParameters(true),
 		kong.Resolvers(twins),
-		kong.Vars{"rules": ruleNames(), "allowances": allowanceNames(), "max_spool": strconv.FormatInt(transfer.DefaultMaxSpoolBytes, 10)},
+		kong.Vars{"statuses": statusLines(), "rules": ruleNames(), "allowances": allowanceNames(), "max_spool": strconv.FormatInt(transfer.DefaultMaxSpoolBytes, 10)},
 	)
 }

@@ -95,6 +95,10 @@ func TestAnInvalidCommandLineIsStatus2AndNamesTheFault(t *testing.T) {
 		{"two ways to a password", nil, "user create Ann --email=a@b.c --no-password --password-stdin", []string{"--no-password"}},
 		{"nobody to ask for a password", nil, "user create Ann --email=a@b.c", []string{"--password-stdin"}},
 		{"an empty password", nil, "user set-password 1 --password-stdin", []string{"no password"}},
+		{"a watch as YAML", nil, "album changes --watch -o yaml", []string{"--watch prints lines of JSON"}},
+		{"a watch by a template", nil, "album changes --watch -o jsonpath={.album_id}", []string{"--watch prints lines of JSON"}},
+		{"an unknown template", nil, "user show 1 -o jsonpath={range}", []string{"--output", "not supported"}},
+		{"an actor that cannot be found", nil, "album withdraw 1", []string{"--as"}},
 		{"no cookie", nil, "session verify", []string{"no cookie"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -6,16 +6,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
 type sessionCommands struct {
-	Open     sessionOpen     `cmd:"" help:"Open a session for a user and print its cookie in the form of a Cookie header."`
-	Verify   sessionVerify   `cmd:"" help:"Verify that a session is open; the exit status is 4 if it is not."`
-	List     sessionList     `cmd:"" rpc:"ListSessions" help:"List the open sessions of a user, without their secrets."`
-	Close    sessionClose    `cmd:"" help:"Close a session."`
-	CloseAll sessionCloseAll `cmd:"" help:"Close all sessions of a user and forget the devices that the user has logged in from."`
+	Generated kong.Plugins `embed:""`
+
+	Open   sessionOpen   `cmd:"" help:"Open a session for a user and print its cookie in the form of a Cookie header."`
+	Verify sessionVerify `cmd:"" help:"Verify that a session is open; the exit status is 4 if it is not."`
+	Close  sessionClose  `cmd:"" help:"Close a session."`
 }
 
 type sessionOpen struct {
@@ -101,11 +103,6 @@ func (c *sessionVerify) Run(ctx context.Context, call *services, out *output.Pri
 	return printMessage(out, verified.GetSession())
 }
 
-type sessionList struct {
-	lists
-	userID
-}
-
 type sessionClose struct{ givenCookie }
 
 // Run closes the session.
@@ -119,23 +116,4 @@ func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Prin
 	}
 	out.Note("the session is closed")
 	return nil
-}
-
-type sessionCloseAll struct {
-	userID
-}
-
-// Run closes the sessions.
-func (c *sessionCloseAll) Run(ctx context.Context, call *services, out *output.Printer) error {
-	closed, err := call.Account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: c.User})
-	if err != nil {
-		return err
-	}
-	return out.Value(output.FromProto(closed), func(page *output.Page) {
-		if closed.ClosedCount == nil {
-			page.Line("closed all; they could not be counted")
-			return
-		}
-		page.Line("closed " + number(closed.GetClosedCount()))
-	})
 }

@@ -155,20 +155,12 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 	if err := c.check(c.File); err != nil {
 		return err
 	}
-	options := transfer.ExportOptions{OwnerID: c.Owner, Category: landmarkfile.Category(c.Category.value), Format: format}
+	options := transfer.ExportOptions{OwnerID: c.Owner, Category: landmarkfile.Category(c.Category.value), Format: format, Stdout: out.Out}
 	if c.IDs {
 		options.IDs = landmarkfile.WithIDs
 	}
-	if c.File == "-" {
-		_, err = transfer.Export(ctx, call.Poi, options, out.Out, report)
-		return err
-	}
 	count, err := transfer.ExportFile(ctx, call.Poi, options, c.File, report)
-	if err != nil {
-		return err
-	}
-	return out.Value(output.Object{{Name: "exported_count", Value: count}},
-		func(page *output.Page) { page.Line(fmt.Sprintf("%d exported", count)) })
+	return printExported(out, c.File, "%d exported", count, err)
 }
 
 // describeFile describes an invalid file.
@@ -232,22 +224,22 @@ func (c *entryExport) Run(ctx context.Context, call *services, out *output.Print
 }
 
 // exportOf writes records of a user to a file, or to standard output.
-func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, file newFile, path string, what move.Selection) (err error) {
-	if err := file.check(path); err != nil {
-		return err
-	}
-	if path == "-" {
-		_, err = move.ExportPerson(ctx, call.Services, user, what, out.Out)
+func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, to newFile, path string, what move.Selection) error {
+	if err := to.check(path); err != nil {
 		return err
 	}
 	var count int64
-	err = atomicfile.Write(path, 0o600, func(file io.Writer) (err error) {
+	err := atomicfile.WriteTo(out.Out, path, 0o600, func(file io.Writer) (err error) {
 		count, err = move.ExportPerson(ctx, call.Services, user, what, file)
 		return err
 	})
-	if err != nil {
+	return printExported(out, path, "%d records exported", count, err)
+}
+
+// printExported prints how much was exported, unless that was to standard output.
+func printExported(out *output.Printer, path, line string, count int64, err error) error {
+	if err != nil || path == "-" {
 		return err
 	}
-	return out.Value(output.Object{{Name: "exported_count", Value: count}},
-		func(page *output.Page) { page.Line(fmt.Sprintf("%d records exported", count)) })
+	return out.Value(output.Object{{Name: "exported_count", Value: count}}, func(page *output.Page) { page.Line(fmt.Sprintf(line, count)) })
 }

@@ -5,24 +5,18 @@ import (
 	"crypto/rand"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
 type userCommands struct {
 	Create      userCreate      `cmd:"" help:"Create a user."`
-	List        userList        `cmd:"" rpc:"ListUsers" help:"List all users, or those with an old form of password."`
+	Generated   kong.Plugins    `embed:""`
 	Find        userFind        `cmd:"" rpc:"FindUsers" help:"Find users by the beginning of their nickname or email address."`
-	Show        userOnly        `cmd:"" rpc:"GetUser" help:"Show a user."`
-	Changes     changes         `cmd:"" rpc:"ListUserChanges" with:"include_user" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
-	Rename      userRename      `cmd:"" rpc:"UpdateUser" help:"Change a user's nickname."`
-	SetEmail    userSetEmail    `cmd:"" rpc:"UpdateUser" help:"Change the email address with which a user logs in."`
 	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
-	Passwords   calls           `cmd:"" rpc:"CountPasswordForms" help:"Show how many users still have the password form of an old service."`
-	Rewards     userOnly        `cmd:"" rpc:"GetRewardTotal" help:"Show the rewards of a user."`
 	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
-	Disable     userDisable     `cmd:"" rpc:"UpdateUser" with:"disabled" help:"Close a user's sessions and refuse further logins."`
-	Enable      userOnly        `cmd:"" rpc:"UpdateUser" with:"!disabled" help:"Let a disabled user log in again."`
 	Delete      userDelete      `cmd:"" help:"Delete a user with everything that hangs on the user."`
 }
 
@@ -31,47 +25,9 @@ type userID struct {
 	User int64 `arg:"" help:"The user's identifier."`
 }
 
-type (
-	userOnly struct {
-		calls
-		userID
-	}
-	userRename struct {
-		calls
-		userID
-		Name string `arg:"" help:"New nickname, 1 to 100 characters."`
-	}
-	userSetEmail struct {
-		calls
-		userID
-		Email string `arg:"" help:"New email address; no other user may have it."`
-	}
-	userDisable struct{ userOnly }
-)
-
-// Help returns the detailed help.
-func (*userDisable) Help() string { return "What the user owns stays as it is." }
-
-type userList struct {
-	limit
-	PasswordForm string `enum:",bcrypt,md5,phpass,md5-crypt" default:"" field:"-" placeholder:"FORM" help:"Only users whose password still has this form of an old service."`
-}
-
-// Run lists the users.
-func (c *userList) Run(ctx context.Context, call *rpc, out *output.Printer) error {
-	if c.PasswordForm != "" {
-		var form word[accountv1.PasswordForm]
-		if err := form.UnmarshalText([]byte(c.PasswordForm)); err != nil {
-			return err
-		}
-		call.request.(*accountv1.ListUsersRequest).PasswordForm = form.value
-	}
-	return call.printList(ctx, out, c.limit)
-}
-
 type userFind struct {
 	limit
-	Beginning string `arg:"" field:"-" help:"Beginning of the nickname, or of the email address if it has an @, in any letter case."`
+	Beginning string `arg:"" help:"Beginning of the nickname, or of the email address if it has an @, in any letter case."`
 	Email     bool   `field:"-" help:"Look for an email address, also without an @."`
 }
 
@@ -155,4 +111,35 @@ func (c *userSetPassword) Run(ctx context.Context, call *services, out *output.P
 		return err
 	}
 	return printMessage(out, updated.GetUser(), c.shown(password)...)
+}
+
+type applicationCommands struct {
+	Create    applicationCreate `cmd:"" help:"Create an application and print its secret, which is shown only once."`
+	Generated kong.Plugins      `embed:""`
+}
+
+type applicationCreate struct {
+	Name        string `arg:"" help:"Display name, 1 to 100 characters."`
+	Key         string `help:"Key: 1 to 64 letters, digits and . _ -; generated when not given."`
+	SecretStdin bool   `help:"Read the secret, 16 to 200 characters, from the first line of standard input. Use this for clients that already have a secret."`
+	AllowLegacy bool   `help:"Accept signatures in the legacy form too, which is weak."`
+}
+
+// Run creates the application.
+func (c *applicationCreate) Run(ctx context.Context, call *services, out *output.Printer, from secrets) error {
+	request := &accountv1.CreateApplicationRequest{Name: c.Name, Key: c.Key, AllowLegacy: c.AllowLegacy}
+	if c.SecretStdin {
+		var err error
+		if request.Secret, err = from.line(ctx, "secret"); err != nil {
+			return err
+		}
+	}
+	created, err := call.Account.CreateApplication(ctx, request)
+	if err != nil {
+		return err
+	}
+	if c.SecretStdin {
+		return printMessage(out, created.GetApplication())
+	}
+	return printMessage(out, created.GetApplication(), output.Field{Name: "secret", Value: created.GetSecret()})
 }

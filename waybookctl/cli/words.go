@@ -13,8 +13,14 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// word is an enum value of the contracts, written as a word: ALBUM_CATEGORY_FOOD is food. The
-// enum's own names and numbers are accepted too.
+// enumText is a value of an enum of the contracts, written as a word: ALBUM_CATEGORY_FOOD is food. The enum's own
+// names and numbers are accepted too. The tag words of its flag has the words.
+type enumText string
+
+// jsonText is a value as JSON.
+type jsonText string
+
+// word is a value of an enum that a program knows.
 type word[E enum] struct{ value E }
 
 type enum interface {
@@ -22,33 +28,33 @@ type enum interface {
 	protoreflect.Enum
 }
 
-// numbered is a word of any enum.
-type numbered interface {
-	number() protoreflect.EnumNumber
-}
-
-func (w word[E]) number() protoreflect.EnumNumber { return w.value.Number() }
-
 // UnmarshalText parses a word, a name or a number.
 func (w *word[E]) UnmarshalText(text []byte) error {
-	values := w.value.Descriptor().Values()
-	for i := 1; i < values.Len(); i++ {
-		value := values.Get(i)
-		switch string(text) {
-		case wordOf(value), string(value.Name()), strconv.Itoa(int(value.Number())):
-			w.value = E(value.Number())
-			return nil
-		}
-	}
-	return fmt.Errorf("must be one of %s", strings.Join(w.Words(), ", "))
+	number, err := numberOf(w.value.Descriptor(), string(text))
+	w.value = E(number)
+	return err
 }
 
 // Words returns all words of the enum.
-func (w word[E]) Words() []string {
-	values := w.value.Descriptor().Values()
-	words := make([]string, 0, values.Len())
-	for i := 1; i < values.Len(); i++ { // the first is UNSPECIFIED
-		words = append(words, wordOf(values.Get(i)))
+func (w word[E]) Words() []string { return wordsOf(w.value.Descriptor()) }
+
+// numberOf returns the number of a word, a name or a number.
+func numberOf(of protoreflect.EnumDescriptor, text string) (protoreflect.EnumNumber, error) {
+	for i := 1; i < of.Values().Len(); i++ {
+		value := of.Values().Get(i)
+		switch text {
+		case wordOf(value), string(value.Name()), strconv.Itoa(int(value.Number())):
+			return value.Number(), nil
+		}
+	}
+	return 0, fmt.Errorf("must be one of %s", strings.Join(wordsOf(of), ", "))
+}
+
+// wordsOf returns all words of an enum.
+func wordsOf(of protoreflect.EnumDescriptor) []string {
+	words := make([]string, 0, of.Values().Len())
+	for i := 1; i < of.Values().Len(); i++ { // the first is UNSPECIFIED
+		words = append(words, wordOf(of.Values().Get(i)))
 	}
 	return words
 }

@@ -158,8 +158,8 @@ func values(value *kong.Value, prefix string) (found []Candidate) {
 	return found
 }
 
-// Words returns the allowed values of a flag or an argument, from its enum tag or from its type's
-// Words method. It is empty when there is neither.
+// Words returns the allowed values of a flag or an argument, from its tags words and enum or from its
+// type's Words method. It is empty when there is none.
 func Words(value *kong.Value) []string {
 	kind := value.Target.Type()
 	if kind.Kind() == reflect.Pointer {
@@ -167,6 +167,9 @@ func Words(value *kong.Value) []string {
 	}
 	if worded, ok := reflect.Zero(kind).Interface().(interface{ Words() []string }); ok {
 		return worded.Words()
+	}
+	if words := value.Tag.Get("words"); words != "" {
+		return strings.Split(words, ",")
 	}
 	if value.Enum == "" {
 		return nil

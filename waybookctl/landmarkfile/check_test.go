@@ -128,7 +128,7 @@ func (m *manyPlaces) Read(p []byte) (int, error) {
 func TestAFileOfOneLineIsReadPlaceByPlace(t *testing.T) {
 	const count = 32_000
 	source := &manyPlaces{count: count}
-	reader := documentReader{cutter: cutter{input: newInput(source)}}
+	reader := documentReader{input: newInput(source)}
 	n := 0
 	err := reader.read(func(r record, _ Position, err error) error {
 		n++
@@ -142,7 +142,7 @@ func TestAFileOfOneLineIsReadPlaceByPlace(t *testing.T) {
 	if err != nil || n != count {
 		t.Errorf("%d places, %v", n, err)
 	}
-	if held := cap(reader.cutter.value); held > 1000 {
+	if held := reader.ahead.Cap(); held > 4*readAhead {
 		t.Errorf("the reader holds %d bytes", held)
 	}
 }

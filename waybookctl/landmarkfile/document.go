@@ -4,38 +4,114 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
 )
 
-// maxMemberBytes bounds the short texts of a collection: the names of its members and its type.
+// maxMemberBytes bounds the names of the members of a collection and its type.
 const maxMemberBytes = 1000
 
 // documentReader reads a JSON document: an array of records, or a collection with an
 // array of them under "features".
 type documentReader struct {
-	cutter cutter
+	*input
+	decoder *json.Decoder
+	// ahead is what the decoder has read and at has not passed.
+	ahead bytes.Buffer
+	// passed is the offset of at in what the decoder reads.
+	passed int64
+	// left is how much the decoder may read for a record.
+	left int
 	// hasFeatures reports that the collection's array was found.
 	hasFeatures bool
 }
 
+// errLong reports that a record exceeds its limit.
+var errLong = errors.New("the record is too long")
+
+// Read gives the decoder bytes up to the limit of a record.
+func (d *documentReader) Read(p []byte) (int, error) {
+	if d.left <= 0 {
+		return 0, errLong
+	}
+	n, err := d.reader.Read(p[:min(len(p), d.left)])
+	d.left -= n
+	_, _ = d.ahead.Write(p[:n]) // never fails
+	return n, err
+}
+
+// start moves to the next value, which is behind blanks and separators, and returns its position.
+func (d *documentReader) start() Position {
+	d.left = MaxRecordBytes
+	d.decoder.More() // reads up to the value
+	d.pass(max(0, int(d.decoder.InputOffset()-d.passed)))
+	d.pass(len(d.ahead.Bytes()) - len(bytes.TrimLeft(d.ahead.Bytes(), " \t\r\n,:")))
+	return d.at
+}
+
+func (d *documentReader) pass(count int) {
+	d.at = d.at.behind(d.ahead.Next(count))
+	d.passed += int64(count)
+}
+
+// token reads a bracket, a name or a scalar.
+func (d *documentReader) token() (json.Token, error) {
+	at := d.start()
+	token, err := d.decoder.Token()
+	if text, isText := token.(string); isText && len(text) > maxMemberBytes {
+		err = errLong
+	}
+	return token, d.failed(err, at)
+}
+
+// expect reads a bracket.
+func (d *documentReader) expect(want json.Delim) error {
+	at := d.start()
+	token, err := d.token()
+	if err == nil && token != want {
+		err = fileErrorf(at, "this is not valid JSON: '%v' where '%v' should be", token, want)
+	}
+	return err
+}
+
+// failed describes why a value that begins at a position can't be read.
+func (d *documentReader) failed(err error, at Position) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errLong):
+		return tooLong(at)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		if d.ahead.Len() == 0 {
+			return fileErrorf(at, "the file ends here without the end of its list; it may have been cut off: fetch or write it again")
+		}
+		return cutOff(at)
+	case errors.As(err, &syntax):
+		return fileErrorf(at, "this is not valid JSON: %v", err)
+	}
+	return d.input.failed(err)
+}
+
 // read reads the document.
 func (d *documentReader) read(take take) error {
-	b, err := d.cutter.blank()
-	if errors.Is(err, io.EOF) {
-		return fileErrorf(d.cutter.at, "the file is empty; it should be a GeoJSON FeatureCollection or a JSON array")
+	d.decoder = json.NewDecoder(d)
+	at := d.start()
+	if len(d.ahead.Bytes()) == 0 {
+		if _, err := d.peek(); !errors.Is(err, io.EOF) {
+			return err
+		}
+		return fileErrorf(at, "the file is empty; it should be a GeoJSON FeatureCollection or a JSON array")
 	}
+	if b := d.ahead.Bytes()[0]; b != '{' && b != '[' {
+		return fileErrorf(at, "%q begins neither a GeoJSON FeatureCollection nor a JSON array; is the file in another format?", b)
+	}
+	token, err := d.token()
 	if err != nil {
 		return err
 	}
-	if b != '{' && b != '[' {
-		return fileErrorf(d.cutter.at, "%q begins neither a GeoJSON FeatureCollection nor a JSON array; is the file in another format?", b)
-	}
-	if _, err := d.cutter.next(); err != nil {
-		return err
-	}
-	if b == '{' {
+	if token == json.Delim('{') {
 		err = d.members(take)
 	} else {
 		err = d.list(take)
@@ -43,37 +119,50 @@ func (d *documentReader) read(take take) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.cutter.blank()
-	switch {
-	case errors.Is(err, io.EOF):
-		return nil
-	case err != nil:
-		return err
+	at = d.start()
+	if _, err := d.decoder.Token(); !errors.Is(err, io.EOF) {
+		var syntax *json.SyntaxError
+		if err != nil && !errors.As(err, &syntax) {
+			return d.failed(err, at)
+		}
+		return fileErrorf(at, "something follows the end of the list; if there is an object in each line, the format is ndjson")
 	}
-	return fileErrorf(d.cutter.at, "something follows the end of the list; if there is an object in each line, the format is ndjson")
+	return nil
 }
 
 // members reads the members of the collection up to its end.
 func (d *documentReader) members(take take) error {
-	for want := "\"}"; ; {
-		b, err := d.cutter.await(want)
+	for d.decoder.More() {
+		at := d.start()
+		name, err := d.token()
 		if err != nil {
 			return err
 		}
-		if b == '"' {
-			if err := d.member(take); err != nil {
-				return err
+		switch name {
+		case "features":
+			if d.hasFeatures {
+				return fileErrorf(at, "this is the second list of features; a collection has one")
 			}
-			want = ",}"
-			continue
+			d.hasFeatures = true
+			if err = d.expect('['); err == nil {
+				err = d.list(take)
+			}
+		case "type":
+			at = d.start()
+			var kind json.Token
+			if kind, err = d.token(); err == nil && kind != "FeatureCollection" {
+				err = fileErrorf(at, "the document's type is %s, not \"FeatureCollection\"; if there is an object in each line, the format is ndjson",
+					quoted(fmt.Sprint(kind)))
+			}
+		default:
+			err = d.skip()
 		}
-		if _, err := d.cutter.next(); err != nil {
+		if err != nil {
 			return err
 		}
-		if b == '}' {
-			break
-		}
-		want = "\""
+	}
+	if err := d.expect('}'); err != nil {
+		return err
 	}
 	if !d.hasFeatures {
 		return fileErrorf(Position{1, 1}, "the document has no \"features\"; if there is an object in each line, the format is ndjson")
@@ -81,67 +170,43 @@ func (d *documentReader) members(take take) error {
 	return nil
 }
 
-// member reads a member of the collection.
-func (d *documentReader) member(take take) error {
-	name, at, err := d.cutter.cut(maxMemberBytes)
-	if err != nil {
-		return err
-	}
-	kind := string(name)
-	if _, err := d.cutter.expect(":"); err != nil {
-		return err
-	}
-	switch kind {
-	case `"features"`:
-		if d.hasFeatures {
-			return fileErrorf(at, "this is the second list of features; a collection has one")
+// skip reads a value of any length without keeping it.
+func (d *documentReader) skip() error {
+	for open := 0; ; {
+		at := d.start()
+		token, err := d.decoder.Token()
+		if err != nil {
+			return d.failed(err, at)
 		}
-		d.hasFeatures = true
-		if _, err := d.cutter.expect("["); err != nil {
-			return err
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			open++
+		case json.Delim('}'), json.Delim(']'):
+			open--
 		}
-		return d.list(take)
-	case `"type"`:
-		value, at, err := d.cutter.cut(maxMemberBytes)
-		if err == nil && string(value) != `"FeatureCollection"` {
-			err = fileErrorf(at, "the document's type is %s, not \"FeatureCollection\"; if there is an object in each line, the format is ndjson",
-				quoted(strings.Trim(string(value), `"`)))
+		if open == 0 {
+			return nil
 		}
-		return err
 	}
-	return d.cutter.skip()
 }
 
 // list reads the records up to the end of their array.
 func (d *documentReader) list(take take) error {
-	if b, err := d.cutter.blank(); err == nil && b == ']' {
-		_, err := d.cutter.next()
-		return err
-	}
-	for {
-		if err := d.element(take); err != nil {
+	for d.decoder.More() {
+		at := d.start()
+		var value json.RawMessage
+		if err := d.decoder.Decode(&value); err != nil {
+			return d.failed(err, at)
+		}
+		if len(value) > MaxRecordBytes {
+			return tooLong(at)
+		}
+		decoded, err := decode(value, at)
+		if err := take(decoded, at, err); err != nil {
 			return err
 		}
-		if b, err := d.cutter.expect(",]"); err != nil || b == ']' {
-			return err
-		}
 	}
-}
-
-// element reads a record.
-func (d *documentReader) element(take take) error {
-	value, at, err := d.cutter.cut(MaxRecordBytes)
-	if err != nil {
-		return err
-	}
-	decoded, err := decode(value, at)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		// After a syntax error, the bounds of later records are unreliable too.
-		wrong := at.behind(value[:max(0, min(int(syntax.Offset)-1, len(value)))])
-		return fileErrorf(wrong, "this is not valid JSON: %v", err)
-	}
-	return take(decoded, at, err)
+	return d.expect(']')
 }
 
 // decode decodes a record. Its error is a *RecordError, or a *json.SyntaxError.

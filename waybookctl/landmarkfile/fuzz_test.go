@@ -2,7 +2,6 @@ package landmarkfile
 
 import (
 	"errors"
-	"io"
 	"strings"
 	"testing"
 )
@@ -67,31 +66,4 @@ func FuzzLines(f *testing.F) {
 func FuzzTable(f *testing.F) {
 	fuzzReader(f, Options{Format: CSV, Category: 2},
 		"key,name,lat,lng,category\r\n1,\"a\"\"\r\n,b\",1,2,3\r\n\r\n2,x,3,4,\n\"\"\n", "name;lat;lng\nx;1;2\nx;1;2", "\ufeffname\tlat\tlng\nx\r\t1\t2\r\n\"x\"\r\n")
-}
-
-func FuzzCut(f *testing.F) {
-	f.Add(`[1,"a\"]",{"b":[]}]`)
-	f.Fuzz(func(t *testing.T, text string) {
-		c := cutter{input: newInput(strings.NewReader(text))}
-		value, at, err := c.cut(100)
-		if err != nil {
-			var broken *FileError
-			if !errors.As(err, &broken) {
-				t.Errorf("%v", err)
-			}
-			return
-		}
-		trimmed := strings.TrimLeft(text, " \t\r\n")
-		if !strings.HasPrefix(trimmed, string(value)) || len(value) > 100 {
-			t.Errorf("%q is cut out of %q at %v", value, text, at)
-		}
-		// Skipping a value ends at the same position as reading it.
-		s := cutter{input: newInput(strings.NewReader(text))}
-		if err := s.skip(); err != nil || s.at != c.at {
-			t.Errorf("skipped to %v, want %v (%v)", s.at, c.at, err)
-		}
-		if _, err := io.ReadAll(c.reader); err != nil {
-			t.Error(err)
-		}
-	})
 }

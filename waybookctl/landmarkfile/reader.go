@@ -61,7 +61,7 @@ func (in *input) records(options Options, take take) error {
 		t := tableReader{input: in, delimiter: options.Delimiter, named: options.Fields.named()}
 		return t.read(take)
 	default:
-		d := documentReader{cutter: cutter{input: in}}
+		d := documentReader{input: in}
 		return d.read(take)
 	}
 }

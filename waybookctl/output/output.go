@@ -1,16 +1,18 @@
-// Package output prints results: as aligned tables for people, as JSON and YAML for programs.
+// Package output prints results: as aligned tables for people, as JSON and YAML for programs, and by a template.
 // Results go to standard output. Notes go to standard error.
 package output
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// Format is the format of results.
+// Format is the format of results: one of those below, or jsonpath= and a template.
 type Format string
 
 // The formats.
@@ -18,12 +20,41 @@ const (
 	Table Format = "table"
 	JSON  Format = "json"
 	YAML  Format = "yaml"
+	// Name prints only identifiers.
+	Name Format = "name"
+
+	byTemplate = "jsonpath="
 )
+
+// Words returns the formats; a template follows the last.
+func (Format) Words() []string {
+	return []string{string(Table), string(JSON), string(YAML), string(Name), byTemplate}
+}
+
+// UnmarshalText takes one of the formats.
+func (f *Format) UnmarshalText(text []byte) error {
+	*f = Format(text)
+	if template, isTemplate := f.template(); isTemplate {
+		_, err := parseTemplate(template)
+		return err
+	}
+	if words := f.Words(); !slices.Contains(words[:4], string(text)) {
+		return fmt.Errorf(`must be one of "%s" and a template`, strings.Join(words, `","`))
+	}
+	return nil
+}
+
+func (f Format) template() (string, bool) { return strings.CutPrefix(string(f), byTemplate) }
+
+// isText reports whether a value is one line: its name, or a template.
+func (f Format) isText() bool { return f == Name || strings.HasPrefix(string(f), byTemplate) }
 
 // Printer prints results in one format.
 type Printer struct {
 	Format Format
-	Out    io.Writer
+	// NoHeaders leaves out the headings of tables.
+	NoHeaders bool
+	Out       io.Writer
 	// Notes receives messages that are not results.
 	Notes io.Writer
 }
@@ -42,7 +73,10 @@ func (p *Printer) Value(value any, layout func(*Page)) error {
 	case YAML:
 		return p.yaml(value)
 	}
-	page := &Page{out: p.Out}
+	if p.Format.isText() {
+		return p.text(value)
+	}
+	page := &Page{out: p.Out, noHeaders: p.NoHeaders}
 	layout(page)
 	return page.err
 }
@@ -54,6 +88,38 @@ func (p *Printer) Tagged(value any, layout func(*Page)) error {
 		return err
 	}
 	return p.Value(fields, layout)
+}
+
+// text prints the line of a value.
+func (p *Printer) text(value any) error {
+	var line string
+	if template, isTemplate := p.Format.template(); isTemplate {
+		parts, err := parseTemplate(template)
+		if err != nil {
+			return err
+		}
+		line = fillTemplate(parts, value)
+	} else if line = nameOf(value); line == "" {
+		return errors.New("this result has no identifier; use another --output")
+	}
+	_, err := io.WriteString(p.Out, line+"\n")
+	return err
+}
+
+// nameOf returns the identifier of a thing: its first field that is one, or that of the first object in it.
+func nameOf(value any) string {
+	object, _ := value.(Object)
+	for _, field := range object {
+		if field.Name == "key" || strings.HasSuffix(field.Name, "_id") {
+			return textOf(field.Value)
+		}
+	}
+	for _, field := range object {
+		if name := nameOf(field.Value); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 func (p *Printer) json(value any) error {
@@ -76,9 +142,10 @@ func (p *Printer) yaml(value any) error {
 
 // Page is a result laid out for people. An empty line separates its parts.
 type Page struct {
-	out   io.Writer
-	begun bool
-	err   error
+	out       io.Writer
+	noHeaders bool
+	begun     bool
+	err       error
 }
 
 // Line writes a text on one line; line breaks in it are escaped.
@@ -97,7 +164,11 @@ func Record[T any](g *Page, columns []Column[T], item T) {
 	g.part()
 	rows := &table{out: g.out}
 	for _, column := range columns {
-		g.keep(rows.add(column.Head, column.Cell(item)))
+		cells := []string{column.Head, column.Cell(item)}
+		if g.noHeaders {
+			cells = cells[1:]
+		}
+		g.keep(rows.add(cells...))
 	}
 	g.keep(rows.flush())
 }
@@ -109,7 +180,9 @@ func Rows[T any](g *Page, columns []Column[T], items []T) {
 	}
 	g.part()
 	rows := &table{out: g.out}
-	g.keep(rows.add(headsOf(columns)...))
+	if !g.noHeaders {
+		g.keep(rows.add(headsOf(columns)...))
+	}
 	for _, item := range items {
 		g.keep(rows.add(cellsOf(columns, item)...))
 	}

@@ -120,7 +120,7 @@ type Column[T any] struct {
 	Cell func(T) string
 }
 
-// Items prints a list item by item: a JSON array, a YAML sequence, or a table. If the items end
+// Items prints a list item by item: a JSON array, a YAML sequence, a table, or a line for each. If the items end
 // with an error, the JSON stays incomplete, so that no program takes it for the whole list. kind is
 // the plural name of the items, for the note that there are none.
 func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items iter.Seq2[T, error]) error {
@@ -130,13 +130,15 @@ func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items 
 		if err != nil {
 			return err
 		}
-		switch p.Format {
-		case JSON:
+		switch {
+		case p.Format == JSON:
 			err = p.jsonItem(FromProto(item), count)
-		case YAML:
+		case p.Format == YAML:
 			err = p.yaml(List{FromProto(item)})
+		case p.Format.isText():
+			err = p.text(FromProto(item))
 		default:
-			if count == 0 {
+			if count == 0 && !p.NoHeaders {
 				err = rows.add(headsOf(columns)...)
 			}
 			err = errors.Join(err, rows.add(cellsOf(columns, item)...))
@@ -156,7 +158,7 @@ func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items 
 	case p.Format == JSON, p.Format == YAML && count == 0:
 		_, err = io.WriteString(p.Out, "[]\n")
 	default:
-		err = rows.flush() // of a table; YAML has no rows
+		err = rows.flush() // of a table; others have no rows
 	}
 	return err
 }

@@ -125,6 +125,17 @@ func marshalJSON(value any, prefix string) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
+// compactJSON returns a value as JSON on one line.
+func compactJSON(value any) (string, error) {
+	encoded, err := marshalJSON(value, "")
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	err = json.Compact(&out, encoded)
+	return out.String(), err
+}
+
 // FromJSON converts a value to Objects and Lists by its json tags, keeping the order of the fields.
 func FromJSON(value any) (any, error) {
 	encoded, err := json.Marshal(value)

@@ -52,18 +52,19 @@ func TestAnEmptyStageDoesNotDivideByZero(t *testing.T) {
 	}
 }
 
-func TestABarIsDrawnAndLeavesNotesReadable(t *testing.T) {
+func TestATerminalHasOneLineThatLeavesNotesReadable(t *testing.T) {
 	var out strings.Builder
-	bar := NewBar(&out)
-	for _, total := range []int64{2000, 0} {
-		bar.Start("importing", Places, total)
-		bar.Reach(1000)
-		bar.Note("the service is away")
-		bar.Reach(2000)
-		bar.Finish()
-		if text := out.String(); !strings.Contains(text, "importing") || !strings.Contains(text, "the service is away\n") || !strings.HasSuffix(text, "\n") {
-			t.Errorf("got %q", text)
-		}
-		out.Reset()
+	now := time.Time{}
+	lines := NewLines(&out, func() time.Time { now = now.Add(drawEvery); return now })
+	lines.redraw()
+	lines.Start("importing", Places, 2000)
+	lines.Reach(1000)
+	lines.Note("the service is away")
+	lines.Reach(2000)
+	lines.Finish()
+	want := clear + "importing: 1,000 places of 2,000 places, 10,000/s, some 0s left" + clear + "importing: the service is away\n" +
+		clear + "importing: 2,000 places of 2,000 places, 10,000/s" + clear + "importing: 2,000 places in 300ms, 6,666/s\n"
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

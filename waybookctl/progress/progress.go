@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
@@ -41,74 +40,32 @@ type Reporter interface {
 	Finish()
 }
 
-// New returns a bar for a terminal, and lines for everything else.
+// New returns a reporter that writes lines. On a terminal, it draws the same line again and again.
 func New(out io.Writer) Reporter {
+	lines := NewLines(out, time.Now)
 	if file, isFile := out.(*os.File); isFile && term.IsTerminal(int(file.Fd())) {
-		return NewBar(file)
+		lines.redraw()
 	}
-	return NewLines(out, time.Now)
+	return lines
 }
 
-// redrawEvery is the shortest time between two drawings of a bar.
-const redrawEvery = 100 * time.Millisecond
+// lineEvery and drawEvery are the shortest times between two lines of a file and of a terminal, apart from notes and ends of
+// stages.
+const (
+	lineEvery = 5 * time.Second
+	drawEvery = 100 * time.Millisecond
+)
 
-// Bar draws a bar on a terminal: how much is done, how fast, and the estimated time left.
-type Bar struct {
-	out  io.Writer
-	draw *progressbar.ProgressBar
-}
+// clear removes the line of a terminal.
+const clear = "\r\x1b[K"
 
-// NewBar returns a reporter that draws on a terminal.
-func NewBar(out io.Writer) *Bar { return &Bar{out: out} }
-
-// Start draws an empty bar.
-func (b *Bar) Start(stage string, unit Unit, total int64) {
-	if total == 0 {
-		total = -1 // unknown
-	}
-	options := []progressbar.Option{
-		progressbar.OptionSetWriter(b.out),
-		progressbar.OptionSetDescription(stage),
-		progressbar.OptionThrottle(redrawEvery),
-		progressbar.OptionSetSpinnerChangeInterval(0), // otherwise a goroutine draws too, even after the end
-		progressbar.OptionFullWidth(),
-		progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(),
-		progressbar.OptionShowElapsedTimeOnFinish(),
-		progressbar.OptionSetPredictTime(true),
-	}
-	if unit == Bytes {
-		options = append(options, progressbar.OptionShowBytes(true))
-	} else {
-		options = append(options, progressbar.OptionSetItsString(unit.String()))
-	}
-	b.draw = progressbar.NewOptions64(total, options...)
-}
-
-// Reach draws the bar if the last drawing was at least redrawEvery ago. Here and below, errors of
-// the terminal are ignored, because they must not end the work.
-func (b *Bar) Reach(done int64) { _ = b.draw.Set64(done) }
-
-// Note writes a line above the bar.
-func (b *Bar) Note(text string) {
-	_ = b.draw.Clear()
-	_, _ = fmt.Fprintln(b.out, text)
-	_ = b.draw.RenderBlank()
-}
-
-// Finish leaves the bar on the screen and starts a new line.
-func (b *Bar) Finish() {
-	_ = b.draw.Exit()
-	_, _ = fmt.Fprintln(b.out)
-}
-
-// lineEvery is the shortest time between two lines, apart from notes and ends of stages.
-const lineEvery = 5 * time.Second
-
-// Lines writes a line at intervals, for logs and pipes.
+// Lines writes a line at intervals: how much is done, how fast, and the estimated time left.
 type Lines struct {
-	out io.Writer
-	now func() time.Time
+	out   io.Writer
+	now   func() time.Time
+	every time.Duration
+	// before and after are written before each line, and after one that is drawn again.
+	before, after string
 
 	stage       string
 	unit        Unit
@@ -118,8 +75,11 @@ type Lines struct {
 
 // NewLines returns a reporter that writes lines. It reads the time from now.
 func NewLines(out io.Writer, now func() time.Time) *Lines {
-	return &Lines{out: out, now: now}
+	return &Lines{out: out, now: now, every: lineEvery, after: "\n"}
 }
+
+// redraw makes the lines those of a terminal.
+func (l *Lines) redraw() { l.every, l.before, l.after = drawEvery, clear, "" }
 
 // Start begins a stage.
 func (l *Lines) Start(stage string, unit Unit, total int64) {
@@ -128,11 +88,11 @@ func (l *Lines) Start(stage string, unit Unit, total int64) {
 	l.last = l.began
 }
 
-// Reach writes a line if the last one is at least lineEvery old.
+// Reach writes a line if the last one is old enough.
 func (l *Lines) Reach(done int64) {
 	l.done = done
 	now := l.now()
-	if now.Sub(l.last) < lineEvery {
+	if now.Sub(l.last) < l.every {
 		return
 	}
 	l.last = now
@@ -146,20 +106,20 @@ func (l *Lines) Reach(done int64) {
 		left := time.Duration(float64(elapsed) / float64(done) * float64(l.total-done))
 		line += ", some " + left.Round(time.Second).String() + " left"
 	}
-	l.write(line)
+	l.write(line, l.after)
 }
 
 // Note writes a line.
-func (l *Lines) Note(text string) { l.write(l.stage + ": " + text) }
+func (l *Lines) Note(text string) { l.write(l.stage+": "+text, "\n") }
 
 // Finish writes how much was done, and how fast.
 func (l *Lines) Finish() {
 	elapsed := l.now().Sub(l.began)
-	l.write(fmt.Sprintf("%s: %s in %v, %s", l.stage, l.unit.amount(l.done), elapsed.Round(10*time.Millisecond), l.unit.rate(l.done, elapsed)))
+	l.write(fmt.Sprintf("%s: %s in %v, %s", l.stage, l.unit.amount(l.done), elapsed.Round(10*time.Millisecond), l.unit.rate(l.done, elapsed)), "\n")
 }
 
 // write writes a line. Errors are ignored, because they must not end the work.
-func (l *Lines) write(line string) { _, _ = fmt.Fprintln(l.out, line) }
+func (l *Lines) write(line, end string) { _, _ = io.WriteString(l.out, l.before+line+end) }
 
 func (u Unit) amount(n int64) string {
 	if u == Bytes {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
-	"os"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -25,6 +23,8 @@ type ExportOptions struct {
 	// their owners.
 	Format landmarkfile.Format
 	IDs    landmarkfile.IDs
+	// Stdout gets the file whose path is "-".
+	Stdout io.Writer
 }
 
 // Export writes landmarks in the order of their owners and keys and returns their number. If it fails, the file is
@@ -61,28 +61,15 @@ func Export(
 	}
 }
 
-// ExportFile exports to a file that appears, or replaces an existing one, only when complete and
-// synced.
+// ExportFile exports to a file that appears, or replaces an existing one, only when complete and synced; to standard output if
+// path is "-".
 func ExportFile(
 	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, path string, report progress.Reporter,
 ) (count int64, err error) {
-	write := func(file io.Writer) (err error) {
+	err = atomicfile.WriteTo(options.Stdout, path, 0o666, func(file io.Writer) (err error) {
 		count, err = Export(ctx, client, options, file, report)
 		return err
-	}
-	permissions := fs.FileMode(0o666)
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() { // a device or a pipe
-			file, err := os.OpenFile(path, os.O_WRONLY, 0)
-			if err != nil {
-				return 0, err
-			}
-			err = errors.Join(write(file), file.Close())
-			return count, err
-		}
-		permissions = info.Mode().Perm()
-	}
-	err = atomicfile.Write(path, permissions, write)
+	})
 	return count, err
 }
 
