@@ -17,16 +17,17 @@ import (
 )
 
 // Labels returns the labels of the program's image.
-func (p Program) Labels(version string) map[string]string {
+func (p Program) Labels(of Revision) map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":       p.Name,
 		"org.opencontainers.image.description": p.Summary,
-		"org.opencontainers.image.version":     version,
+		"org.opencontainers.image.version":     of.Version,
+		"org.opencontainers.image.revision":    of.Commit,
 	}
 }
 
 // New returns the image of a program compiled for a platform.
-func New(p Program, executable []byte, platform v1.Platform, version string, when time.Time) (v1.Image, error) {
+func New(p Program, executable []byte, platform v1.Platform, of Revision, when time.Time) (v1.Image, error) {
 	var files bytes.Buffer
 	if err := NewFiles(executable).Archive(&files, when); err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func New(p Program, executable []byte, platform v1.Platform, version string, whe
 			Entrypoint: []string{Executable},
 			User:       fmt.Sprintf("%d:%d", User, User),
 			WorkingDir: WorkingDirectory,
-			Labels:     p.Labels(version),
+			Labels:     p.Labels(of),
 		},
 	})
 	if err != nil {
@@ -60,9 +61,8 @@ type Builder struct {
 	// Root is the directory of the workspace.
 	Root      string
 	Platforms []v1.Platform
-	// Version is the tag of the images, their version label, and the version that the programs
-	// report.
-	Version string
+	// Revision is that of the programs and the images.
+	Revision
 	// When is the time of all files in the images.
 	When time.Time
 }
@@ -75,7 +75,7 @@ func (b Builder) Build(ctx context.Context, p Program) (v1.ImageIndex, error) {
 		if err != nil {
 			return nil, err
 		}
-		image, err := New(p, executable, platform, b.Version, b.When)
+		image, err := New(p, executable, platform, b.Revision, b.When)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (b Builder) compile(ctx context.Context, p Program, platform v1.Platform) (
 		return nil, err
 	}
 	defer os.RemoveAll(directory)
-	if err := Compile(ctx, b.Root, directory, b.Version, platform, p.Package); err != nil {
+	if err := Compile(ctx, b.Root, directory, b.Revision, platform, p.Package); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(filepath.Join(directory, p.Name))

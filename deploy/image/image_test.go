@@ -27,8 +27,10 @@ import (
 
 const root = "../.."
 
-// version is the version that the tests build.
-const version = "v1.2.3"
+// version is the version that the tests build, and commit its commit.
+const version, commit = "v1.2.3", "0123456789abcdef0123456789abcdef01234567"
+
+var revision = image.Revision{Version: version, Commit: commit}
 
 var amd64 = v1.Platform{OS: "linux", Architecture: "amd64"}
 
@@ -146,7 +148,7 @@ func TestAnImageRunsItsProgramWithoutPrivileges(t *testing.T) {
 	longform.Only(t)
 	executable := compiled(t, "edge")
 	program := image.Programs()[0]
-	made, err := image.New(program, executable, amd64, version, time.Unix(0, 0).UTC())
+	made, err := image.New(program, executable, amd64, revision, time.Unix(0, 0).UTC())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +157,7 @@ func TestAnImageRunsItsProgramWithoutPrivileges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := config.Config; c.User != "65532:65532" || !slices.Equal(c.Entrypoint, []string{"/waybook"}) || c.WorkingDir != "/data" ||
-		c.Labels["org.opencontainers.image.title"] != "edge" || c.Labels["org.opencontainers.image.version"] != version {
+		c.Labels["org.opencontainers.image.title"] != "edge" || c.Labels["org.opencontainers.image.version"] != version || c.Labels["org.opencontainers.image.revision"] != commit {
 		t.Errorf("configured as %+v", c)
 	}
 	if config.OS != "linux" || config.Architecture != "amd64" {
@@ -253,7 +255,7 @@ func TestTheDockerfileMakesTheSameImage(t *testing.T) {
 			t.Errorf("the Dockerfile lacks %s", line)
 		}
 	}
-	for label := range image.Programs()[0].Labels("") {
+	for label := range image.Programs()[0].Labels(image.Revision{}) {
 		if !strings.Contains(final, label+"=$") {
 			t.Errorf("the Dockerfile lacks the label %s", label)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +20,9 @@ import (
 
 // tags are the valid tags of an image.
 var tags = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
+
+// commits are the valid hashes of commits.
+var commits = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // request is a parsed command line.
 type request struct {
@@ -36,7 +40,7 @@ type request struct {
 
 // Main runs a command line of ociimages.
 func Main(ctx context.Context, args []string, lookupEnv func(string) (string, bool), out io.Writer) error {
-	asked, err := parse(args, lookupEnv, out)
+	asked, err := parse(ctx, args, lookupEnv, out)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
@@ -72,12 +76,13 @@ func Main(ctx context.Context, args []string, lookupEnv func(string) (string, bo
 	return nil
 }
 
-func parse(args []string, lookupEnv func(string) (string, bool), out io.Writer) (request, error) {
+func parse(ctx context.Context, args []string, lookupEnv func(string) (string, bool), out io.Writer) (request, error) {
 	var asked request
 	flags := flag.NewFlagSet("ociimages", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.StringVar(&asked.Root, "root", ".", "`directory` of the workspace")
 	flags.StringVar(&asked.Version, "tag", "dev", "`tag` of the images, and their version label")
+	flags.StringVar(&asked.Commit, "commit", "", "`hash` of the commit that the programs and images name; when empty, that of the workspace unless a file was changed since")
 	flags.StringVar(&asked.archives, "out", "deploy/out", "`directory` for an archive of each image")
 	flags.StringVar(&asked.registry, "push", "", "`registry` to push the images to instead, such as registry.example.com; prints their digests for a kustomization")
 	flags.StringVar(&asked.unpacked, "unpack", "", "`directory` for the files of one program's image instead of archives, for a Dockerfile")
@@ -86,6 +91,12 @@ func parse(args []string, lookupEnv func(string) (string, bool), out io.Writer) 
 	programs := flags.String("programs", "", "comma-separated `programs` to build; all when empty")
 	if err := flags.Parse(args); err != nil {
 		return asked, err
+	}
+	if asked.Commit == "" {
+		asked.Commit = commitOf(ctx, asked.Root)
+	}
+	if asked.Commit != "" && !commits.MatchString(asked.Commit) {
+		return asked, fmt.Errorf("-commit: %q is not a hash of 40 or 64 hexadecimal digits", asked.Commit)
 	}
 	if !tags.MatchString(asked.Version) {
 		return asked, fmt.Errorf("-tag: %q is not a tag; use at most 128 letters, digits, dots, dashes and underscores", asked.Version)
@@ -111,6 +122,16 @@ func parse(args []string, lookupEnv func(string) (string, bool), out io.Writer) 
 	var err error
 	asked.When, err = sourceDate(lookupEnv)
 	return asked, err
+}
+
+// commitOf returns the commit of a workspace; empty without a repository, and if a file was changed since.
+func commitOf(ctx context.Context, root string) string {
+	head, err := exec.CommandContext(ctx, "git", "-C", root, "rev-parse", "HEAD").Output()
+	changed, statusErr := exec.CommandContext(ctx, "git", "-C", root, "status", "--porcelain").Output()
+	if err != nil || statusErr != nil || len(changed) > 0 {
+		return ""
+	}
+	return strings.TrimSpace(string(head))
 }
 
 // sourceDate returns the time in SOURCE_DATE_EPOCH, or the Unix epoch if it is not set.

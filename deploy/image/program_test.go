@@ -33,7 +33,7 @@ func TestAProgramIsStaticAndEmbedsTheTimeZones(t *testing.T) {
 			t.Error("the program needs a dynamic linker")
 		}
 	}
-	if !bytes.Contains(executable, []byte("Asia/Taipei")) || !slices.ContainsFunc(image.CompileFlags(version), func(flag string) bool { return strings.Contains(flag, "timetzdata") }) {
+	if !bytes.Contains(executable, []byte("Asia/Taipei")) || !slices.ContainsFunc(image.CompileFlags(revision), func(flag string) bool { return strings.Contains(flag, "timetzdata") }) {
 		t.Error("the program does not embed the time zones")
 	}
 }
@@ -117,7 +117,7 @@ func expectVersion(t *testing.T, name string) {
 		return
 	}
 	printed, err := exec.CommandContext(t.Context(), written(t, name), "--version").Output()
-	if want := name + " " + version + " (commit unknown, " + runtime.Version() + ")\n"; err != nil || string(printed) != want {
+	if want := name + " " + version + " (commit " + commit + ", " + runtime.Version() + ")\n"; err != nil || string(printed) != want {
 		t.Errorf("%s --version printed %q (%v), want %q", name, printed, err, want)
 	}
 }
@@ -133,7 +133,7 @@ var compileAll = sync.OnceValues(func() (map[string][]byte, error) {
 	for _, program := range image.Programs() {
 		packages = append(packages, program.Package)
 	}
-	if err := image.Compile(context.Background(), root, directory, version, amd64, packages...); err != nil {
+	if err := image.Compile(context.Background(), root, directory, revision, amd64, packages...); err != nil {
 		return nil, err
 	}
 	executables := map[string][]byte{}

@@ -44,23 +44,32 @@ func (p Program) Repository() string { return "waybook/" + p.Name }
 // the linker would keep all methods of all types, a fifth of a program.
 const compileTags = "timetzdata,grpcnotrace"
 
-// CompileFlags make a build reproducible: the program contains its version, but not where or when
+// Revision is what programs and images say of themselves.
+type Revision struct {
+	// Version is the version, which is also the tag of images.
+	Version string
+	// Commit is the full hash of the commit; empty if it is not known.
+	Commit string
+}
+
+// CompileFlags make a build reproducible: the program contains its revision, but not where or when
 // it was built.
-func CompileFlags(version string) []string {
+func CompileFlags(of Revision) []string {
+	const linked = " -X github.com/waybook/waybook/internal/platform/buildinfo."
 	return []string{
 		"-trimpath", "-buildvcs=false", "-tags=" + compileTags,
-		"-ldflags=-s -w -buildid= -X github.com/waybook/waybook/internal/platform/buildinfo.version=" + version,
+		"-ldflags=-s -w -buildid=" + linked + "version=" + of.Version + linked + "commit=" + of.Commit,
 	}
 }
 
 // Compile builds programs statically for a platform and writes them to directory. packages are
 // packages of the workspace at root.
-func Compile(ctx context.Context, root, directory, version string, platform v1.Platform, packages ...string) error {
+func Compile(ctx context.Context, root, directory string, of Revision, platform v1.Platform, packages ...string) error {
 	directory, err := filepath.Abs(directory)
 	if err != nil {
 		return err
 	}
-	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, CompileFlags(version)...)
+	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, CompileFlags(of)...)
 	command := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	command.Dir = root
 	// GOAMD64 and GOARM64 affect the build; these are Go's defaults.

@@ -47,7 +47,7 @@ var compileAll = sync.OnceValue(func() error {
 		packages = append(packages, p.Package)
 	}
 	here := v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}
-	return image.Compile(context.Background(), "../..", directory, "test", here, packages...)
+	return image.Compile(context.Background(), "../..", directory, image.Revision{Version: "test"}, here, packages...)
 })
 
 // compiled returns the path of a program as in its image.

@@ -8,9 +8,9 @@ import (
 	"runtime/debug"
 )
 
-// version is the version of a release. The linker sets it for images, whose builds record
-// no version.
-var version string
+// version and commit are those of a release. The linker sets them for images and archives, whose builds record
+// neither.
+var version, commit string
 
 // unknown replaces a value that the build did not record.
 const unknown = "unknown"
@@ -30,22 +30,22 @@ type Info struct {
 // Read returns the running program's info.
 func Read() Info {
 	build, _ := debug.ReadBuildInfo()
-	return newInfo(build, version)
+	return newInfo(build, version, commit)
 }
 
-// newInfo combines Go's build info, which may be nil, with the linker's version, which
-// takes precedence.
-func newInfo(build *debug.BuildInfo, linked string) Info {
-	info := Info{Version: cmp.Or(linked, unknown), Commit: unknown, GoVersion: unknown}
+// newInfo combines Go's build info, which may be nil, with the linker's version and commit, which
+// take precedence.
+func newInfo(build *debug.BuildInfo, version, commit string) Info {
+	info := Info{Version: cmp.Or(version, unknown), Commit: cmp.Or(commit, unknown), GoVersion: unknown}
 	if build == nil {
 		return info
 	}
-	info.Version = cmp.Or(linked, build.Main.Version, unknown)
+	info.Version = cmp.Or(version, build.Main.Version, unknown)
 	info.GoVersion = build.GoVersion
 	for _, setting := range build.Settings {
 		switch setting.Key {
 		case "vcs.revision":
-			info.Commit = setting.Value
+			info.Commit = cmp.Or(commit, setting.Value)
 		case "vcs.modified":
 			info.IsModified = setting.Value == "true"
 		}
