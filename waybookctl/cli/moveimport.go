@@ -38,9 +38,10 @@ already is unchanged. If it differs from the files, it stays as it is and is cou
 and closes such sessions. It deletes no user, album, entry or landmark. It counts first what it would remove; if that is
 more than --max-removed, it changes nothing.
 
-A user, an album, an entry or a landmark that was moved in and deleted in Waybook stays deleted, and is listed. --revive
-brings it back, with the photos and comments of the files, once followers of changes are no longer shown the deletion:
-after a week, or as -changes-kept of the services says.
+A user, an album, an entry or a landmark that was moved in and deleted in Waybook stays deleted, and is listed. So does a
+photo or a comment that a user removed in Waybook. --revive brings back the former, with the photos and comments of the
+files, once followers of changes are no longer shown the deletion: after a week, or as -changes-kept of the services
+says. Together with --update, it brings back the latter.
 
 An end record says how many records the export wrote. Files with other numbers, and empty ones, are not imported.
 Without an end record, nobody knows whether the files are whole: the command asks, and --yes is the answer.
@@ -137,16 +138,9 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 		}
 		outcomes = append(outcomes, output.Field{Name: string(kind), Value: named})
 	}
-	var removed []movefile.Kind
-	removals := output.Object{}
-	for _, kind := range movefile.Kinds() {
-		if count := summary.Removed[kind]; count > 0 {
-			removed = append(removed, kind)
-			removals = append(removals, output.Field{Name: string(kind), Value: count})
-		}
-	}
 	return out.Value(output.Object{
-		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes}, {Name: "removed", Value: removals},
+		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes}, {Name: "removed", Value: countsValue(summary.Removed)},
+		{Name: "deleted", Value: countsValue(summary.Deleted)},
 		{Name: "problems", Value: summary.Report.Problems()}, {Name: "groups", Value: groupsValue(summary.Report, groups)},
 		{Name: "refusals", Value: summary.RefusalCount}, {Name: "quotes_missing", Value: summary.QuotesMissing},
 		{Name: "repeated_calls", Value: summary.Repeated},
@@ -155,9 +149,25 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 			page.Text("dry run, nothing was changed")
 		}
 		output.Rows(page, columns, kinds)
-		output.Rows(page, []output.Column[movefile.Kind]{
-			{Head: "REMOVED", Cell: func(k movefile.Kind) string { return number(summary.Removed[k]) }},
-			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
-		}, removed)
+		printCounts(page, "REMOVED", summary.Removed)
+		printCounts(page, "DELETED IN WAYBOOK", summary.Deleted)
 	})
+}
+
+// countsValue returns the counts that are not 0, for programs, and printCounts prints them.
+func countsValue(counts move.Counts) output.Object {
+	value := output.Object{}
+	for _, kind := range movefile.Kinds() {
+		if counts[kind] > 0 {
+			value = append(value, output.Field{Name: string(kind), Value: counts[kind]})
+		}
+	}
+	return value
+}
+
+func printCounts(page *output.Page, head string, counts move.Counts) {
+	output.Rows(page, []output.Column[output.Field]{
+		{Head: head, Cell: func(f output.Field) string { return number(f.Value.(int64)) }},
+		{Head: "KIND", Cell: func(f output.Field) string { return f.Name }},
+	}, countsValue(counts))
 }

@@ -200,10 +200,20 @@ type Summary struct {
 	RefusalCount int64
 	// QuotesMissing counts the entries whose quoted entry is not there.
 	QuotesMissing int64
-	// Removed counts the records that an update removes, by their kind.
-	Removed map[movefile.Kind]int64
+	// Removed counts the records that an update removes. Deleted counts the photos and comments that users
+	// have removed in Waybook, and that stay removed.
+	Removed, Deleted Counts
 	// Repeated counts the retries of calls.
 	Repeated int64
+}
+
+// Counts are numbers of records of each kind.
+type Counts map[movefile.Kind]int64
+
+func (c Counts) add(more Counts) {
+	for kind, count := range more {
+		c[kind] += count
+	}
 }
 
 // Outcome is what became of a root.
@@ -253,7 +263,7 @@ type Refusal struct {
 const maxRefusals = 20
 
 func newSummary(report *Report) *Summary {
-	return &Summary{Report: report, Outcomes: map[movefile.Kind]Outcomes{}, Removed: map[movefile.Kind]int64{}}
+	return &Summary{Report: report, Outcomes: map[movefile.Kind]Outcomes{}, Removed: Counts{}, Deleted: Counts{}}
 }
 
 // add adds what became of a bucket. The second pass sends families again, which only settles their
@@ -269,9 +279,8 @@ func (s *Summary) add(f *finished) {
 		o.add(more)
 		s.Outcomes[kind] = o
 	}
-	for kind, count := range f.Removed {
-		s.Removed[kind] += count
-	}
+	s.Removed.add(f.Removed)
+	s.Deleted.add(f.Deleted)
 	s.RefusalCount += f.RefusalCount
 	s.Refusals = append(s.Refusals, f.Refusals...)
 	slices.SortStableFunc(s.Refusals, func(a, b Refusal) int { return order(a.At, b.At) })

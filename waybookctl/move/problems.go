@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/waybook/waybook/waybookctl/movefile"
@@ -109,12 +110,21 @@ func (in *intake) saveProblems(refusals func(func(Refusal) error) error) error {
 			return refusals(func(r Refusal) error {
 				return write(to, finding{
 					File: in.input.Files[r.At.File], Line: r.At.Line, Kind: string(r.Root.Kind), ID: r.Root.ID,
-					Field: r.Field, Class: r.Reason, Text: r.Message, Done: doneLeftOut,
+					Field: r.Field, Class: r.Reason, Text: r.Message, Done: r.done(),
 				})
 			})
 		})
 	}
 	return errors.Join(err, l.file.Close())
+}
+
+// done returns what an import does about what a service refused.
+func (r Refusal) done() string {
+	list, _, _ := strings.Cut(r.Field, "[")
+	if _, isChild := kindsOfLists[list]; isChild && r.Reason != "INVALID_PARAMETER" {
+		return doneAlone
+	}
+	return doneLeftOut
 }
 
 // noRefusals are those of a command that sends nothing.
