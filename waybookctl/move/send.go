@@ -134,7 +134,7 @@ func (s *sender) flush(ctx context.Context) error {
 	request := s.request
 	s.request, s.bytes = nil, 0
 	var results []*typev1.MoveResult
-	repeated, err := retry.Do(ctx, retry.Options{Wait: s.options.Wait, Note: s.note}, func() (err error) {
+	repeated, err := retry.Do(ctx, s.again(), func() (err error) {
 		results, err = s.call(ctx, request)
 		return err
 	})

@@ -72,7 +72,7 @@ func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, in.saveProblems(noRefusals)) }()
+	defer func() { err = errors.Join(err, in.saveProblems(nil)) }()
 	if in.findings.report.Records[movefile.KindUser] == 0 {
 		return nil, ErrNoUsers
 	}
