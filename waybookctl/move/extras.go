@@ -50,9 +50,9 @@ func (e Extra) Text() string {
 	return text
 }
 
-// finding returns the line of an extra in the list of problems.
+// finding returns the line of an extra in the list of problems. done is what is done if it is pruned.
 func (e Extra) finding(done string) finding {
-	if e.Why != "" {
+	if e.Why != "" && done != "" {
 		done = doneKept
 	}
 	return finding{Kind: string(e.Root.Kind), ID: e.Root.ID, Class: "not-in-files", Text: e.Text(), Done: done}
