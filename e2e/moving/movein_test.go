@@ -100,7 +100,7 @@ func (o oldService) importInto(at *launch.Process, journal string, more ...strin
 
 // verify returns the arguments of a verification.
 func (o oldService) verify(at *launch.Process, more ...string) []string {
-	return slices.Concat([]string{"move", "verify", "http://" + at.HTTP}, allowances, more, o.files)
+	return slices.Concat([]string{"move", "verify", "--address", socket(at), "http://" + at.HTTP}, allowances, more, o.files)
 }
 
 // startOn starts standalone without demo content on a store.

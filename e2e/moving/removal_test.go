@@ -156,3 +156,34 @@ func TestWhatWasDeletedInWaybookIsListedAndStaysDeleted(t *testing.T) {
 		t.Error(reply)
 	}
 }
+
+func TestPhotosAndCommentsThatUsersRemovedAreListedAndStayRemoved(t *testing.T) {
+	file, list := small(t, ended(discussion())...), filepath.Join(t.TempDir(), "problems.ndjson")
+	waybook := startOn(t, t.TempDir())
+	if done := imported(t, waybook, file); done.status != 0 {
+		t.Fatal(done)
+	}
+	whole := album(t, waybook, "1")
+	succeed(t, "album", "photo", "remove", "--address", socket(waybook), "--as", "7", "1", "3")
+	succeed(t, "album", "comment", "remove", "--address", socket(waybook), "--as", "7", "1", "3")
+	before := album(t, waybook, "1")
+	for _, more := range [][]string{{"--update", "--dry-run"}, {"--update"}, {"--update"}} {
+		done := imported(t, waybook, file, append(more, "--problems", list)...)
+		if done.status != 0 || !strings.Contains(strings.Join(strings.Fields(done.out), " "), "DELETED IN WAYBOOK KIND 1 photo 1 comment") {
+			t.Errorf("%v: status %d\n%s%s", more, done.status, done.out, done.notes)
+		}
+		lines := listed(t, list, file)
+		if len(lines) != 2 || !strings.Contains(strings.Join(lines, ""), `"field":"photos[0]","class":"DELETED","value":"","text":"it was removed here","done":"left out alone"`) {
+			t.Errorf("%v: listed are %v", more, lines)
+		}
+	}
+	if after := album(t, waybook, "1"); strings.Contains(after, "a.jpg") || strings.Contains(after, "comment 2<") || strings.Count(after, "<comment>") != strings.Count(before, "<comment>") {
+		t.Errorf("the album was\n%s\nand is\n%s", before, after)
+	}
+	if done := imported(t, waybook, file, "--update", "--revive"); done.status != 0 || strings.Contains(done.out, "DELETED IN") {
+		t.Error(done)
+	}
+	if after := album(t, waybook, "1"); after != whole {
+		t.Errorf("the album was\n%s\nand is\n%s", whole, after)
+	}
+}

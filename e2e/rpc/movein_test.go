@@ -286,3 +286,59 @@ func TestDeletedContentIsMovedInAgainOnlyByIntent(t *testing.T) {
 		p.check()
 	})
 }
+
+func TestPhotosAndCommentsThatUsersRemovedComeBackOnlyByIntent(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		a := p.newUser("a")
+		album, entry, landmark := fullAlbum("1", a, 100), fullBlog("one", a, 200), fullPoi("3", a, 300)
+		album.Photos[1].OldId, album.Comments[1].OldId = "DSC_1", "c-1"
+		move := func(options *typev1.MoveOptions) (results []*typev1.MoveResult) {
+			return slices.Concat(p.moveAlbums(options, album), p.moveBlogs(options, entry), p.movePois(options, landmark))
+		}
+		results := move(nil)
+		expectOutcomes(t, results, created, created, created)
+		albumID, blogID, poiID := results[0].GetId(), results[1].GetId(), results[2].GetId()
+		shown := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albumID}))(t)
+		for n := range 2 {
+			must(p.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: a, AlbumId: albumID, PhotoId: shown.GetPhotos()[n].GetPhotoId()}))(t)
+			must(p.album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: a, AlbumId: albumID, CommentId: shown.GetComments()[n].GetCommentId()}))(t)
+		}
+		must(p.blog.RemoveComment(t.Context(), &blogv1.RemoveCommentRequest{ActorId: a, BlogId: blogID, CommentId: 200}))(t)
+		must(p.poi.RemovePhoto(t.Context(), &poiv1.RemovePhotoRequest{ActorId: a, PoiId: poiID, PhotoId: 300}))(t)
+		must(p.poi.RemoveComment(t.Context(), &poiv1.RemoveCommentRequest{ActorId: a, PoiId: poiID, CommentId: 300}))(t)
+		count := func() []int64 {
+			var counts []int64
+			for _, each := range []string{"album_photos", "album_comments", "blog_comments", "poi_photos", "poi_comments"} {
+				counts = append(counts, p.store.count(t, each))
+			}
+			return counts
+		}
+		before := count()
+		for _, options := range []*typev1.MoveOptions{nil, {Update: true, ValidateOnly: true}, updating, updating} {
+			results := move(options)
+			if deleted := results[0].GetDeleted(); deleted.GetPhotos() != 2 || deleted.GetComments() != 2 {
+				t.Errorf("of the album were deleted: %v", deleted)
+			}
+			if deleted := results[2].GetDeleted(); deleted.GetPhotos() != 1 || deleted.GetComments() != 1 || results[1].GetDeleted().GetComments() != 1 {
+				t.Errorf("of the landmark were deleted: %v, and of the entry %v", deleted, results[1].GetDeleted())
+			}
+			expectProblem(t, results[1], "comments[0]", "DELETED")
+			if after := count(); !slices.Equal(after, before) {
+				t.Errorf("there were %v, and after %v there are %v", before, options, after)
+			}
+		}
+		for _, result := range move(updating) {
+			if result.GetOutcome() != unchanged {
+				t.Errorf("a second update: %v", result)
+			}
+		}
+		reviving := &typev1.MoveOptions{Update: true, Revive: true}
+		expectOutcomes(t, move(&typev1.MoveOptions{Update: true, Revive: true, ValidateOnly: true}), updated, updated, updated)
+		expectOutcomes(t, move(reviving), updated, updated, updated)
+		expectOutcomes(t, move(updating), unchanged, unchanged, unchanged)
+		if after := count(); !slices.Equal(after, []int64{3, 4, 3, 2, 2}) {
+			t.Errorf("after a revival there are %v", after)
+		}
+		p.check()
+	})
+}

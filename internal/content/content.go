@@ -65,8 +65,6 @@ type Kind[P any] struct {
 	*owned.Collection[P]
 	Comments        *comments.Set[P]
 	Recommendations *Recommendations[P]
-	// Aliases are the old identifiers of documents that were moved in.
-	Aliases *aliases.Aliases
 
 	attached []attached
 	// kept is how long a deletion is shown to followers.

@@ -35,6 +35,8 @@ type album struct {
 	LatestComment int64 `bson:"comment_latest"`
 	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
+	// MovedMillis is UpdateTime as it was moved in.
+	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // byOwner orders an owner's albums by creation: ListAlbums and StreamAlbums.

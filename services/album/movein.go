@@ -74,6 +74,7 @@ func recordOf(moved *albumv1.MovedAlbum) *moving.Record[album, photo] {
 		Comments:     moving.Comments(moved.GetComments()),
 		Recommenders: moved.GetRecommenderIds(),
 	}
+	record.Document.MovedMillis = record.Document.UpdateTime.UnixMilli()
 	for i, each := range moved.GetPhotos() {
 		record.Photos[i] = moving.Child[photo]{
 			OldID: each.GetOldId(), Document: photo{ThumbnailURL: each.GetThumbnailUrl(), Description: each.GetDescription()},
@@ -92,7 +93,7 @@ func hasMoved(stored, from *album) bool {
 func takeMoved(stored, from *album) {
 	stored.Title, stored.Category, stored.Lat, stored.Lng = from.Title, from.Category, from.Lat, from.Lng
 	stored.Cell = nearby.CellOf(stored.Lat, stored.Lng)
-	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
+	stored.CreateTime, stored.UpdateTime, stored.MovedMillis, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.MovedMillis, from.UnnamedScore
 }
 
 // ResolveOldIds returns the identifiers that old identifiers stand for.

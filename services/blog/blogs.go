@@ -235,6 +235,7 @@ func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 		UpdateTime:  timestamppb.New(b.UpdateTime),
 		OldId:       aliases.OldID(b.ID, b.RequestKey),
 		Etag:        owned.EtagOf(b.ContentRevision, b.UpdateTime),
+		IsAsMoved:   b.MovedMillis == b.UpdateTime.UnixMilli(),
 		ReplyOldId:  b.ReplyOldID,
 	}
 }

@@ -46,6 +46,8 @@ type blog struct {
 	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
 	ReplyOldID   string `bson:"reply_old_id,omitempty"`
 	UnnamedScore int64  `bson:"unnamed_score,omitempty"`
+	// MovedMillis is UpdateTime as it was moved in.
+	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // day is a calendar day as one sortable number, such as 20260228.

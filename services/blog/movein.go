@@ -94,6 +94,7 @@ func recordOf(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
 		Ballots:      make([]moving.Ballot, len(moved.GetBallots())),
 	}
 	b := &record.Document
+	b.MovedMillis = b.UpdateTime.UnixMilli()
 	if moved.ZoomLevel != nil {
 		b.ZoomLevel = moved.GetZoomLevel()
 	}
@@ -189,7 +190,7 @@ func takeMoved(stored, from *blog) {
 	stored.Title, stored.Content, stored.PostDay = from.Title, from.Content, from.PostDay
 	stored.Weather, stored.ReplyBlogID, stored.ReplyOldID = from.Weather, from.ReplyBlogID, from.ReplyOldID
 	stored.ZoomLevel, stored.MapType, stored.Reward = from.ZoomLevel, from.MapType, from.Reward
-	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
+	stored.CreateTime, stored.UpdateTime, stored.MovedMillis, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.MovedMillis, from.UnnamedScore
 	if from.Vote == nil || len(votesOf(stored)) > len(votesOf(from)) {
 		return
 	}

@@ -35,6 +35,8 @@ type poi struct {
 	LatestComment int64 `bson:"comment_latest"`
 	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
+	// MovedMillis is UpdateTime as it was moved in.
+	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // byCategory orders a category's landmarks by creation: ListPois and StreamPois.

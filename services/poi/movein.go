@@ -76,6 +76,7 @@ func recordOf(moved *poiv1.MovedPoi) *moving.Record[poi, photo] {
 		Comments:     moving.Comments(moved.GetComments()),
 		Recommenders: moved.GetRecommenderIds(),
 	}
+	record.Document.MovedMillis = record.Document.UpdateTime.UnixMilli()
 	for i, each := range moved.GetPhotos() {
 		record.Photos[i] = moving.Child[photo]{
 			OldID: each.GetOldId(), Document: photo{URL: each.GetPhotoUrl(), Description: each.GetDescription()},
@@ -93,7 +94,7 @@ func hasMoved(stored, from *poi) bool {
 // takeMoved gives a stored landmark the content of one that is moved in.
 func takeMoved(stored, from *poi) {
 	stored.Name, stored.Category, stored.Lat, stored.Lng, stored.Cell = from.Name, from.Category, from.Lat, from.Lng, from.Cell
-	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
+	stored.CreateTime, stored.UpdateTime, stored.MovedMillis, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.MovedMillis, from.UnnamedScore
 }
 
 // ResolveOldIds returns the identifiers that old identifiers stand for.

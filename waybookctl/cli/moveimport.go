@@ -19,6 +19,7 @@ type moveImport struct {
 	Update     bool    `help:"Change what is stored and differs from the files."`
 	MaxRemoved float64 `default:"0.05" placeholder:"SHARE" help:"Share of the photos, comments, ballots and recommendations that --update may remove, each by itself, from 0 to 1; ${default} by default. Above it, nothing is changed."`
 	Revive     bool    `help:"Bring back what was deleted in Waybook. Otherwise, it stays deleted, and is listed."`
+	Prune      bool    `help:"Delete the albums, entries and landmarks that were moved in and that the files do not have. It obeys --max-removed."`
 	DryRun     bool    `help:"Change nothing, and report what would be done."`
 	Yes        bool    `help:"Import files without an end record."`
 	Workers    int     `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
@@ -35,12 +36,16 @@ Identifiers of the old service stay good: users keep them, and everything else c
 interrupted import, run it again. It goes on where it ended, if the files and the flags are the same. What is stored
 already is unchanged. If it differs from the files, it stays as it is and is counted, unless --update changes it.
 --update also removes photos, comments, ballots and recommendations that were moved in and are not in the files any more,
-and closes such sessions. It deletes no user, album, entry or landmark. It counts first what it would remove; if that is
-more than --max-removed, it changes nothing.
+and closes such sessions. It counts first what it would remove; if that is more than --max-removed, it changes nothing.
 
-A user, an album, an entry or a landmark that was moved in and deleted in Waybook stays deleted, and is listed. --revive
-brings it back, with the photos and comments of the files, once followers of changes are no longer shown the deletion:
-after a week, or as -changes-kept of the services says.
+--prune deletes the albums, entries and landmarks that were moved in and are not in the files any more. It lists them
+first, and changes nothing if they are more than --max-removed of their kind. What was made in Waybook, or changed there
+after it was moved in, stays and is counted; so do users. Pruned content counts as deleted in Waybook.
+
+A user, an album, an entry or a landmark that was moved in and deleted in Waybook stays deleted, and is listed. So does a
+photo or a comment that a user removed in Waybook. --revive brings back the former, with the photos and comments of the
+files, once followers of changes are no longer shown the deletion: after a week, or as -changes-kept of the services
+says. Together with --update, it brings back the latter.
 
 An end record says how many records the export wrote. Files with other numbers, and empty ones, are not imported.
 Without an end record, nobody knows whether the files are whole: the command asks, and --yes is the answer.
@@ -64,7 +69,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	}
 	summary, err := move.Import(ctx, call.Services, move.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
-		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
+		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, Prune: c.Prune, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
 		Confirm: func(question string) (bool, error) {
 			if c.Yes {
 				return true, nil
@@ -137,16 +142,13 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 		}
 		outcomes = append(outcomes, output.Field{Name: string(kind), Value: named})
 	}
-	var removed []movefile.Kind
-	removals := output.Object{}
-	for _, kind := range movefile.Kinds() {
-		if count := summary.Removed[kind]; count > 0 {
-			removed = append(removed, kind)
-			removals = append(removals, output.Field{Name: string(kind), Value: count})
-		}
+	gone, kept := move.Counts{}, move.Counts{}
+	if summary.Extras != nil {
+		gone, kept = summary.Extras.Counts()
 	}
 	return out.Value(output.Object{
-		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes}, {Name: "removed", Value: removals},
+		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes}, {Name: "removed", Value: countsValue(summary.Removed)},
+		{Name: "deleted", Value: countsValue(summary.Deleted)}, {Name: "pruned", Value: countsValue(gone)}, {Name: "kept", Value: countsValue(kept)},
 		{Name: "problems", Value: summary.Report.Problems()}, {Name: "groups", Value: groupsValue(summary.Report, groups)},
 		{Name: "refusals", Value: summary.RefusalCount}, {Name: "quotes_missing", Value: summary.QuotesMissing},
 		{Name: "repeated_calls", Value: summary.Repeated},
@@ -155,9 +157,27 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 			page.Text("dry run, nothing was changed")
 		}
 		output.Rows(page, columns, kinds)
-		output.Rows(page, []output.Column[movefile.Kind]{
-			{Head: "REMOVED", Cell: func(k movefile.Kind) string { return number(summary.Removed[k]) }},
-			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
-		}, removed)
+		printCounts(page, "REMOVED", summary.Removed)
+		printCounts(page, "DELETED IN WAYBOOK", summary.Deleted)
+		printCounts(page, "PRUNED", gone)
+		printCounts(page, "NOT IN THE FILES, AND KEPT", kept)
 	})
+}
+
+// countsValue returns the counts that are not 0, for programs, and printCounts prints them.
+func countsValue(counts move.Counts) output.Object {
+	value := output.Object{}
+	for _, kind := range movefile.Kinds() {
+		if counts[kind] > 0 {
+			value = append(value, output.Field{Name: string(kind), Value: counts[kind]})
+		}
+	}
+	return value
+}
+
+func printCounts(page *output.Page, head string, counts move.Counts) {
+	output.Rows(page, []output.Column[output.Field]{
+		{Head: head, Cell: func(f output.Field) string { return number(f.Value.(int64)) }},
+		{Head: "KIND", Cell: func(f output.Field) string { return f.Name }},
+	}, countsValue(counts))
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/waybook/waybook/edge/peer"
+	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/waybookctl/move"
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -29,12 +31,15 @@ replies with the files. It reports differences with file and line. Give the file
 import; --time-zone is also that of the edge. Identifiers of photos and quoted entries may differ, and the order of
 photos and comments whose identifiers are no numbers. Content that users have changed since differs, too.
 
+It then asks the services for everything that Waybook has. Users, albums, entries and landmarks that were moved in and
+are not in the files count as differences; move import --prune deletes them. What was made in Waybook is only counted.
+
 The exit status is that of diff: 0 if nothing differs, 1 if something does, and 2 if there was trouble.`
 }
 
 // Run verifies.
-func (c *moveVerify) Run(ctx context.Context, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
-	options := move.VerifyOptions{Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
+func (c *moveVerify) Run(ctx context.Context, call *services, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
+	options := move.VerifyOptions{Services: call.Services, Wait: pause.For, Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
 	if !(c.Sample > 0 && c.Sample <= 1) || c.Workers < 1 || c.Workers > 64 || connection.Timeout <= 0 {
 		return usageError("--sample must be above 0 and at most 1, --workers from 1 to 64, --timeout more than 0")
 	}
@@ -67,9 +72,14 @@ func (c *moveVerify) Run(ctx context.Context, connection *Connection, in io.Read
 		return troubleError(errors.New("nothing was compared"))
 	case different > 0:
 		return differentError(fmt.Sprintf("%d of %d differ", different, same+different))
+	case len(found.Extras.Gone)+len(found.Extras.Kept) > 0:
+		return differentError(fmt.Sprintf("%d were moved in and are not in the files", len(found.Extras.Gone)+len(found.Extras.Kept)))
 	}
 	return nil
 }
+
+// maxExtraLines is how many things that are not in the files the command prints.
+const maxExtraLines = 20
 
 func total(counts map[movefile.Kind]int64) (sum int64) {
 	for _, count := range counts {
@@ -94,7 +104,16 @@ func (c *moveVerify) print(out *output.Printer, found *move.Verified) error {
 			{Name: "kind", Value: string(each.Root.Kind)}, {Name: "id", Value: string(each.Root.ID)}, {Name: "text", Value: each.Text},
 		})
 	}
-	value := output.Object{{Name: "kinds", Value: counts}, {Name: "differences", Value: differences}}
+	extras := found.Extras
+	if extras == nil { // the verification ended early
+		extras = &move.Extras{}
+	}
+	gone, kept := extras.Counts()
+	value := output.Object{
+		{Name: "kinds", Value: counts}, {Name: "differences", Value: differences},
+		{Name: "not_in_files", Value: countsValue(gone)}, {Name: "kept", Value: countsValue(kept)},
+		{Name: "made_in_waybook", Value: countsValue(extras.Made)},
+	}
 	column := func(head string, counts map[movefile.Kind]int64) output.Column[movefile.Kind] {
 		return output.Column[movefile.Kind]{Head: head, Cell: func(k movefile.Kind) string { return number(counts[k]) }}
 	}
@@ -106,5 +125,12 @@ func (c *moveVerify) print(out *output.Printer, found *move.Verified) error {
 		for _, each := range found.Differences {
 			page.Line(fmt.Sprintf("%s: %s %s: %s", found.Report.Place(each.At), each.Root.Kind, each.Root.ID, each.Text))
 		}
+		all := slices.Concat(extras.Gone, extras.Kept)
+		for _, each := range all[:min(len(all), maxExtraLines)] {
+			page.Line(output.Visible(each.Text()))
+		}
+		printCounts(page, "NOT IN THE FILES", gone)
+		printCounts(page, "NOT IN THE FILES, AND KEPT", kept)
+		printCounts(page, "MADE IN WAYBOOK", extras.Made)
 	})
 }

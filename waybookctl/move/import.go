@@ -15,6 +15,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/retry"
 	"github.com/waybook/waybook/waybookctl/workers"
 )
 
@@ -41,6 +42,8 @@ type ImportOptions struct {
 	Confirm func(question string) (isMeant bool, err error)
 	// Revive brings back what was deleted in Waybook.
 	Revive bool
+	// Prune deletes what came in by a move and is not in the files any more, up to MaxRemoved of each kind.
+	Prune bool
 	// DryRun stores nothing, and keeps no journal.
 	DryRun bool
 	// Workers is the number of requests at a time.
@@ -65,6 +68,8 @@ type importer struct {
 	// unchanged are the families of each bucket that the survey found stored as they are, by their
 	// order.
 	unchanged map[int][]bool
+	// extras are what the files do not have; nil unless they are pruned.
+	extras *Extras
 }
 
 // RefusedError says why an import has changed nothing.
@@ -90,7 +95,17 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 	if err = in.requireWhole(options); err == nil {
 		err = i.run(ctx)
 	}
-	err = errors.Join(err, in.saveProblems(j.refusals))
+	i.summary.Extras = i.extras
+	err = errors.Join(err, in.saveProblems(func(add func(finding) error) error {
+		if i.extras != nil {
+			for _, each := range slices.Concat(i.extras.Gone, i.extras.Kept) {
+				if err := add(each.finding(doneDeleted)); err != nil {
+					return err
+				}
+			}
+		}
+		return j.refusals(func(r Refusal) error { return add(in.findingOf(r)) })
+	}))
 	if isRefused := errors.As(err, new(*RefusedError)); !options.DryRun && (err == nil || isRefused && len(j.finished) == 0) {
 		err = errors.Join(err, remove(j.folder))
 	}
@@ -113,17 +128,31 @@ func (i *importer) run(ctx context.Context) error {
 		if err := i.stage(ctx, "comparing", passSurvey, survey, people, content); err != nil {
 			return err
 		}
-		if err := survey.mayRemove(i.options.MaxRemoved); err != nil || i.options.DryRun {
-			i.summary = survey
+		i.summary = survey
+		if err := survey.mayRemove(i.options.MaxRemoved); err != nil {
 			return err
 		}
+	}
+	if i.options.Prune {
+		if err := i.planPrune(ctx); err != nil {
+			return err
+		}
+	}
+	if i.options.DryRun {
+		return nil
 	}
 	i.summary = i.resumed()
 	if err := i.stage(ctx, "importing", passRecords, i.summary, people, content); err != nil {
 		return err
 	}
-	return i.pass(ctx, passQuotes, i.summary, i.journal.withoutQuotes())
+	if err := i.pass(ctx, passQuotes, i.summary, i.journal.withoutQuotes()); err != nil || i.extras == nil {
+		return err
+	}
+	return i.prune(ctx)
 }
+
+// again says how calls are repeated.
+func (i *importer) again() retry.Options { return retry.Options{Wait: i.options.Wait, Note: i.note} }
 
 // resumed returns the summary of what an import that ended early has done.
 func (i *importer) resumed() *Summary {
@@ -200,10 +229,22 @@ type Summary struct {
 	RefusalCount int64
 	// QuotesMissing counts the entries whose quoted entry is not there.
 	QuotesMissing int64
-	// Removed counts the records that an update removes, by their kind.
-	Removed map[movefile.Kind]int64
+	// Removed counts the records that an update removes. Deleted counts the photos and comments that users
+	// have removed in Waybook, and that stay removed.
+	Removed, Deleted Counts
+	// Extras are what is pruned, or would be; nil without ImportOptions.Prune.
+	Extras *Extras
 	// Repeated counts the retries of calls.
 	Repeated int64
+}
+
+// Counts are numbers of records of each kind.
+type Counts map[movefile.Kind]int64
+
+func (c Counts) add(more Counts) {
+	for kind, count := range more {
+		c[kind] += count
+	}
 }
 
 // Outcome is what became of a root.
@@ -253,7 +294,7 @@ type Refusal struct {
 const maxRefusals = 20
 
 func newSummary(report *Report) *Summary {
-	return &Summary{Report: report, Outcomes: map[movefile.Kind]Outcomes{}, Removed: map[movefile.Kind]int64{}}
+	return &Summary{Report: report, Outcomes: map[movefile.Kind]Outcomes{}, Removed: Counts{}, Deleted: Counts{}}
 }
 
 // add adds what became of a bucket. The second pass sends families again, which only settles their
@@ -269,9 +310,8 @@ func (s *Summary) add(f *finished) {
 		o.add(more)
 		s.Outcomes[kind] = o
 	}
-	for kind, count := range f.Removed {
-		s.Removed[kind] += count
-	}
+	s.Removed.add(f.Removed)
+	s.Deleted.add(f.Deleted)
 	s.RefusalCount += f.RefusalCount
 	s.Refusals = append(s.Refusals, f.Refusals...)
 	slices.SortStableFunc(s.Refusals, func(a, b Refusal) int { return order(a.At, b.At) })
@@ -285,7 +325,7 @@ func (s *Summary) mayRemove(share float64) error {
 	for _, kind := range []movefile.Kind{movefile.KindPhoto, movefile.KindComment, movefile.KindBallot, movefile.KindRecommendation} {
 		count := s.Removed[kind]
 		if all := s.Report.Records[kind] + count; float64(count) > share*float64(all) {
-			above = append(above, fmt.Sprintf("%d of %d %ss", count, all, kind))
+			above = append(above, fmt.Sprintf("%d of %d %s", count, all, plural(kind)))
 		}
 	}
 	if len(above) == 0 {
@@ -295,6 +335,8 @@ func (s *Summary) mayRemove(share float64) error {
 		"nothing was changed: the update would remove %s, because the files do not have them. If the files are whole and you mean it, raise --max-removed, which is %v",
 		strings.Join(above, ", "), share)}
 }
+
+func plural(kind movefile.Kind) string { return strings.Replace(string(kind)+"s", "ys", "ies", 1) }
 
 // Total returns the outcomes of all kinds together.
 func (s *Summary) Total() (total Outcomes) {

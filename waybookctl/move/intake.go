@@ -295,5 +295,5 @@ func Check(ctx context.Context, input Input, report progress.Reporter) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	return &in.findings.report, in.saveProblems(noRefusals)
+	return &in.findings.report, in.saveProblems(nil)
 }

@@ -35,7 +35,8 @@ type finished struct {
 	Bucket        int                        `json:"bucket"`
 	Records       int64                      `json:"records"`
 	Outcomes      map[movefile.Kind]Outcomes `json:"outcomes,omitempty"`
-	Removed       map[movefile.Kind]int64    `json:"removed,omitempty"`
+	Removed       Counts                     `json:"removed,omitempty"`
+	Deleted       Counts                     `json:"deleted,omitempty"`
 	Refusals      []Refusal                  `json:"refusals,omitempty"`
 	RefusalCount  int64                      `json:"refusal_count,omitempty"`
 	QuotesMissing int64                      `json:"quotes_missing,omitempty"`

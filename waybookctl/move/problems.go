@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/waybook/waybook/waybookctl/movefile"
@@ -39,6 +40,7 @@ const (
 	doneDefault   = "replaced by a default, or left out"
 	donePassword  = "left out the password"
 	doneKept      = "kept"
+	doneDeleted   = "deleted"
 )
 
 // doneAbout returns what an import does about a fault.
@@ -94,8 +96,8 @@ func write(out io.Writer, f finding) error {
 	return encoder.Encode(f)
 }
 
-// saveProblems saves the list of everything that is wrong, if Input says so, with what services refused.
-func (in *intake) saveProblems(refusals func(func(Refusal) error) error) error {
+// saveProblems saves the list of everything that is wrong, if Input says so, with what more adds, unless it is nil.
+func (in *intake) saveProblems(more func(add func(finding) error) error) error {
 	l := in.findings.list
 	err := l.out.Flush()
 	if save := in.input.SaveProblems; save != nil && err == nil {
@@ -106,16 +108,28 @@ func (in *intake) saveProblems(refusals func(func(Refusal) error) error) error {
 			if _, err := io.Copy(to, l.file); err != nil {
 				return err
 			}
-			return refusals(func(r Refusal) error {
-				return write(to, finding{
-					File: in.input.Files[r.At.File], Line: r.At.Line, Kind: string(r.Root.Kind), ID: r.Root.ID,
-					Field: r.Field, Class: r.Reason, Text: r.Message, Done: doneLeftOut,
-				})
-			})
+			if more == nil {
+				return nil
+			}
+			return more(func(f finding) error { return write(to, f) })
 		})
 	}
 	return errors.Join(err, l.file.Close())
 }
 
-// noRefusals are those of a command that sends nothing.
-func noRefusals(func(Refusal) error) error { return nil }
+// findingOf returns the line of what a service refused.
+func (in *intake) findingOf(r Refusal) finding {
+	return finding{
+		File: in.input.Files[r.At.File], Line: r.At.Line, Kind: string(r.Root.Kind), ID: r.Root.ID,
+		Field: r.Field, Class: r.Reason, Text: r.Message, Done: r.done(),
+	}
+}
+
+// done returns what an import does about what a service refused.
+func (r Refusal) done() string {
+	list, _, _ := strings.Cut(r.Field, "[")
+	if _, isChild := kindsOfLists[list]; isChild && r.Reason != "INVALID_PARAMETER" {
+		return doneAlone
+	}
+	return doneLeftOut
+}

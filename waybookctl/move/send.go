@@ -32,7 +32,7 @@ func (s *sender) bucket(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	s.result.Outcomes, s.result.Removed = map[movefile.Kind]Outcomes{}, map[movefile.Kind]int64{}
+	s.result.Outcomes, s.result.Removed, s.result.Deleted = map[movefile.Kind]Outcomes{}, Counts{}, Counts{}
 	families, unchanged := s.intake.families(items), s.surveyed(n)
 	for n, f := range families {
 		if err := ctx.Err(); err != nil {
@@ -134,7 +134,7 @@ func (s *sender) flush(ctx context.Context) error {
 	request := s.request
 	s.request, s.bytes = nil, 0
 	var results []*typev1.MoveResult
-	repeated, err := retry.Do(ctx, retry.Options{Wait: s.options.Wait, Note: s.note}, func() (err error) {
+	repeated, err := retry.Do(ctx, s.again(), func() (err error) {
 		results, err = s.call(ctx, request)
 		return err
 	})
@@ -209,7 +209,8 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 	f.isUnchanged = f.isUnchanged && outcome == typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED &&
 		!result.GetIsQuoteMissing() && len(result.GetProblems()) == 0
 	if s.pass != passQuotes {
-		s.removed(result.GetRemoved())
+		s.result.Removed.take(result.GetRemoved())
+		s.result.Deleted.take(result.GetDeleted())
 		for _, problem := range result.GetProblems() {
 			s.refuse(p, problem)
 		}
@@ -231,13 +232,13 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 	s.reached(f)
 }
 
-// removed counts what an update removes.
-func (s *sender) removed(counts *typev1.MoveRemoved) {
+// take adds what a service has counted.
+func (c Counts) take(counts *typev1.MoveRemoved) {
 	for kind, count := range map[movefile.Kind]int32{
 		movefile.KindPhoto: counts.GetPhotos(), movefile.KindComment: counts.GetComments(), movefile.KindBallot: counts.GetBallots(),
 		movefile.KindRecommendation: counts.GetRecommendations(), movefile.KindSession: counts.GetSessions(),
 	} {
-		s.result.Removed[kind] += int64(count)
+		c[kind] += int64(count)
 	}
 }
 
@@ -260,7 +261,7 @@ const reasonDeleted = "DELETED"
 
 func isDeleted(result *typev1.MoveResult) bool {
 	problems := result.GetProblems()
-	return len(problems) == 1 && problems[0].GetReason() == reasonDeleted
+	return result.GetOutcome() == typev1.MoveOutcome_MOVE_OUTCOME_REFUSED && len(problems) == 1 && problems[0].GetReason() == reasonDeleted
 }
 
 // isOwnerComing reports whether a dry run refuses content only because its owner is not stored yet,

@@ -16,12 +16,16 @@ import (
 	"github.com/waybook/waybook/edge/peer"
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/retry"
 	"github.com/waybook/waybook/waybookctl/workers"
 )
 
 // VerifyOptions say how a verification reads.
 type VerifyOptions struct {
 	Input Input
+	// Services are asked for what the files do not have. Wait waits between retries.
+	Services Services
+	Wait     func(ctx context.Context, wait time.Duration) error
 	// Edge is the address of the edge.
 	Edge peer.Address
 	// Sample is the share of albums, entries and landmarks that are read, from 0 to 1.
@@ -39,6 +43,8 @@ type Verified struct {
 	Same, Different, Unread, LeftOut map[movefile.Kind]int64
 	// Differences are the first ones.
 	Differences []Mismatch
+	// Extras are what Waybook has and the files do not have.
+	Extras *Extras
 }
 
 // Mismatch is one difference between a file and a reply.
@@ -66,13 +72,13 @@ var ErrNoUsers = errors.New("the files have no users, whose names the replies ha
 
 // Verify reads back what the files hold and compares. The replies may have other identifiers of photos
 // and quoted entries, and another order of photos and comments whose identifiers are no numbers;
-// nothing else may differ.
+// nothing else may differ. Then the services are asked for what the files do not have.
 func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter) (_ *Verified, err error) {
 	in, err := read(ctx, options.Input, keepRecords, report)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, in.saveProblems(noRefusals)) }()
+	defer func() { err = errors.Join(err, in.saveProblems(nil)) }()
 	if in.findings.report.Records[movefile.KindUser] == 0 {
 		return nil, ErrNoUsers
 	}
@@ -91,7 +97,23 @@ func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter
 		},
 	}
 	defer v.client.Close()
-	return v.found, v.run(ctx, report)
+	if err := v.run(ctx, report); err != nil {
+		return v.found, err
+	}
+	again := retry.Options{Wait: options.Wait, Note: func(text string) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		report.Note(text)
+	}}
+	if v.found.Extras, err = in.findExtras(ctx, options.Services, options.Workers, again, report); err != nil {
+		return v.found, err
+	}
+	for _, each := range slices.Concat(v.found.Extras.Gone, v.found.Extras.Kept) {
+		if err := in.findings.list.add(each.finding("")); err != nil {
+			return v.found, err
+		}
+	}
+	return v.found, nil
 }
 
 // strictRules are the rules that allow nothing here.

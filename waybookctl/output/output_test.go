@@ -54,7 +54,8 @@ func TestAValueIsPrintedInEachFormat(t *testing.T) {
   "create_time": "2026-11-20T23:30:00.005Z",
   "score": 0,
   "old_id": "",
-  "etag": ""
+  "etag": "",
+  "is_as_moved": false
 }
 `,
 		YAML: `album_id: 9007199254740991
@@ -67,6 +68,7 @@ create_time: "2026-11-20T23:30:00.005Z"
 score: 0
 old_id: ""
 etag: ""
+is_as_moved: false
 `,
 		Table: `TITLE     <台北> & co
 CATEGORY  ALBUM_CATEGORY_FOOD

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -116,6 +117,53 @@ func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
 		return err
 	}
 	return a.mark(ctx, oldID, true)
+}
+
+// Removals are what was moved in with content, such as its photos, and removed by users. All are of one kind.
+// They are kept among the aliases, under keys that no old identifier has (rule 14.15).
+type Removals struct {
+	aliases *Aliases
+	kind    string
+}
+
+// Removals returns those of a kind.
+func (a *Aliases) Removals(kind string) Removals { return Removals{a, kind} }
+
+func (r Removals) key(newID int64) string {
+	return "\x01" + r.kind + "/" + strconv.FormatInt(newID, 10)
+}
+
+// Note notes that what has an identifier is removed. It does nothing if that was not moved in.
+func (r Removals) Note(ctx context.Context, newID int64) error {
+	if !id.IsMoved(newID) {
+		return nil
+	}
+	_, err := r.aliases.documents.InsertNew(ctx, []alias{{OldID: r.key(newID), IsGone: true}})
+	return err
+}
+
+// Among returns which of some identifiers are of what was removed.
+func (r Removals) Among(ctx context.Context, ids []int64) (map[int64]bool, error) {
+	removed, keys := map[int64]bool{}, make([]string, len(ids))
+	for i, each := range ids {
+		keys[i] = r.key(each)
+	}
+	_, gone, err := r.aliases.OfManyOrGone(ctx, keys)
+	for i, each := range ids {
+		if gone[keys[i]] {
+			removed[each] = true
+		}
+	}
+	return removed, err
+}
+
+// Forget forgets the removal of what has an identifier.
+func (r Removals) Forget(ctx context.Context, newID int64) error {
+	err := r.aliases.documents.Delete(ctx, r.key(newID))
+	if errors.Is(err, docstore.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // Revive forgets that what old identifiers stand for was deleted.

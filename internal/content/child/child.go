@@ -106,6 +106,9 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 	if etag != "" && s.Etag(&child) != etag {
 		return owned.Changed()
 	}
+	if err := s.removals().Note(ctx, childID); err != nil {
+		return err
+	}
 	return s.Parents.Beside(ctx, parentID, s.Part, func() error {
 		return s.Parents.Together(
 			func() error { return s.Parents.Touch(ctx, parentID, s.Part, set) },

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/docstore"
 )
 
@@ -86,6 +87,27 @@ func (s *Set[P, C]) Those(ctx context.Context, parentID int64, is func(id int64)
 		}
 	}
 	return ids, nil
+}
+
+// removals are the children that were moved in and that users have removed.
+func (s *Set[P, C]) removals() aliases.Removals { return s.Parents.Aliases.Removals(s.Part) }
+
+// Removed returns which of some identifiers are of children that were moved in and that users have removed.
+func (s *Set[P, C]) Removed(ctx context.Context, ids []int64) (map[int64]bool, error) {
+	return s.removals().Among(ctx, ids)
+}
+
+// Restore is Store, and forgets that users have removed some of the children.
+func (s *Set[P, C]) Restore(ctx context.Context, children []C, removed []int64, of Moved[C]) error {
+	if _, err := s.Store(ctx, children, of); err != nil {
+		return err
+	}
+	for _, each := range removed {
+		if err := s.removals().Forget(ctx, each); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Drop deletes children.

@@ -3,6 +3,7 @@ package moving
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -24,7 +25,8 @@ type item[C any] struct {
 // difference is what differs between stored children and those of a record.
 type difference[C any] struct {
 	missing, changed []C
-	gone             []int64
+	// gone are stored and not in the record. back are those missing that users have removed.
+	gone, back []int64
 	// isLatest says that the record has a higher id than the stored content knows.
 	isLatest bool
 }
@@ -34,6 +36,8 @@ type children[P, C any] struct {
 	set   *child.Set[P, C]
 	moved child.Moved[C]
 	now   func() time.Time
+	// isRevival says that those that users have removed come back.
+	isRevival bool
 	// removed returns the number of a report that counts them.
 	removed func(*typev1.MoveRemoved) *int32
 
@@ -42,9 +46,9 @@ type children[P, C any] struct {
 }
 
 func newChildren[P, C any](
-	set *child.Set[P, C], moved child.Moved[C], now func() time.Time, removed func(*typev1.MoveRemoved) *int32,
+	set *child.Set[P, C], moved child.Moved[C], now func() time.Time, isRevival bool, removed func(*typev1.MoveRemoved) *int32,
 ) *children[P, C] {
-	return &children[P, C]{set: set, moved: moved, now: now, removed: removed, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]*difference[C]{}}
+	return &children[P, C]{set: set, moved: moved, now: now, isRevival: isRevival, removed: removed, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]*difference[C]{}}
 }
 
 func (c *children[P, C]) take(u *unit[P], all []Child[C]) {
@@ -240,10 +244,18 @@ func (c *children[P, C]) compare(ctx context.Context, units []*unit[P]) error {
 	if err != nil {
 		return err
 	}
+	removed, err := c.set.Removed(ctx, slices.DeleteFunc(ids, func(childID int64) bool {
+		_, isThere := present[childID]
+		return isThere
+	}))
+	if err != nil {
+		return err
+	}
 	var looks []func() error
 	for _, u := range units {
 		c.leaveOutForeign(u, present)
-		d := &difference[C]{isLatest: c.latest(u) > *c.set.Latest(u.stored)}
+		d := &difference[C]{isLatest: c.latest(u) > *c.set.Latest(u.stored), back: c.leaveOutRemoved(u, removed)}
+		c.differences[u] = d
 		for _, each := range c.of(u) {
 			stored, isThere := present[c.moved.ID(&each)]
 			switch {
@@ -259,12 +271,32 @@ func (c *children[P, C]) compare(ctx context.Context, units []*unit[P]) error {
 				return err
 			})
 		}
-		c.differences[u] = d
 	}
 	if len(looks) == 0 {
 		return nil
 	}
 	return c.set.Parents.Together(looks...)
+}
+
+// leaveOutRemoved leaves out what users have removed, or returns it if it comes back.
+func (c *children[P, C]) leaveOutRemoved(u *unit[P], removed map[int64]bool) (back []int64) {
+	for n := range c.items[u] {
+		switch each := &c.items[u][n]; {
+		case !removed[each.id]:
+		case c.isRevival:
+			back = append(back, each.id)
+		default:
+			each.id = 0
+			if u.result.Deleted == nil {
+				u.result.Deleted = &typev1.MoveRemoved{}
+			}
+			*c.removed(u.result.Deleted)++
+			u.result.Problems = append(u.result.Problems, &typev1.MoveProblem{
+				Field: fmt.Sprintf("%s[%d]", c.moved.Field, n), Reason: "DELETED", Message: "it was removed here",
+			})
+		}
+	}
+	return back
 }
 
 func (c *children[P, C]) differs(u *unit[P]) bool {
@@ -294,10 +326,8 @@ func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {
 // change makes the stored children equal to those of the record.
 func (c *children[P, C]) change(ctx context.Context, u *unit[P]) error {
 	d := c.differences[u]
-	if len(d.missing) > 0 {
-		if _, err := c.set.Store(ctx, d.missing, c.moved); err != nil {
-			return err
-		}
+	if err := c.set.Restore(ctx, d.missing, d.back, c.moved); err != nil {
+		return err
 	}
 	if err := c.set.Rewrite(ctx, d.changed, c.moved); err != nil {
 		return err

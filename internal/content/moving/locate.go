@@ -109,7 +109,7 @@ func (m *Mover[P, C]) locateAt(
 			continue
 		case isStored && m.Kind.Owner(&stored) != records[u.n].OwnerID,
 			id.PlaceOf(u.id) != m.Content.PlaceOf(records[u.n].OwnerID, key) && id.IsMoved(u.id):
-			u.refuse("OWNER_CHANGED", "this old identifier was moved in for another owner")
+			u.refuse("OWNER_CHANGED", "it was moved in for another owner, and its identifier names the place of that user; keep that owner in the files, or give it another identifier")
 			continue
 		case gone[u.id]:
 			u.refuseDeleted()

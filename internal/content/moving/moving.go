@@ -91,7 +91,7 @@ type Mover[P, C any] struct {
 	Ballots *choices.Counter[P]
 }
 
-// maxProblems is how many problems a result lists.
+// maxProblems is how many problems a result lists, beside what users have removed.
 const maxProblems = 20
 
 // unit is a record that is being moved in.
@@ -107,6 +107,8 @@ type unit[P any] struct {
 	isKnown, isComplete, continues bool
 	// keepsVote says that the stored vote stays, with its ballots.
 	keepsVote bool
+	// leftOut counts what was left out because it cannot be stored.
+	leftOut int
 }
 
 func (u *unit[P]) isOpen() bool {
@@ -121,7 +123,7 @@ func (u *unit[P]) refuse(reason, message string) {
 func (u *unit[P]) refuseDeleted() { u.refuse("DELETED", "the content was deleted here") }
 
 func (u *unit[P]) leaveOut(field, reason, message string) {
-	if len(u.result.GetProblems()) < maxProblems {
+	if u.leftOut++; u.leftOut <= maxProblems {
 		u.result.Problems = append(u.result.Problems, &typev1.MoveProblem{Field: field, Reason: reason, Message: message})
 	}
 }
@@ -184,7 +186,7 @@ func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, 
 		return err
 	}
 	units = open(units)
-	parts := m.parts(records, units)
+	parts := m.parts(records, units, options.GetRevive())
 	for _, p := range parts {
 		if err := p.locate(ctx, units); err != nil {
 			return err
@@ -227,13 +229,13 @@ func split[P any](units []*unit[P]) (fresh, stored []*unit[P]) {
 	return fresh, stored
 }
 
-func (m *Mover[P, C]) parts(records []*Record[P, C], units []*unit[P]) []part[P] {
-	written := newChildren(m.Kind.Comments.Set, commentsMoved, m.Now, func(r *typev1.MoveRemoved) *int32 { return &r.Comments })
+func (m *Mover[P, C]) parts(records []*Record[P, C], units []*unit[P], isRevival bool) []part[P] {
+	written := newChildren(m.Kind.Comments.Set, commentsMoved, m.Now, isRevival, func(r *typev1.MoveRemoved) *int32 { return &r.Comments })
 	recommended := newBallots(m.Kind.Recommendations.Counter(), func(r *typev1.MoveRemoved) *int32 { return &r.Recommendations })
 	parts := []part[P]{written, recommended}
 	var photos *children[P, C]
 	if m.Photos != nil {
-		photos = newChildren(m.Photos, m.Photo, m.Now, func(r *typev1.MoveRemoved) *int32 { return &r.Photos })
+		photos = newChildren(m.Photos, m.Photo, m.Now, isRevival, func(r *typev1.MoveRemoved) *int32 { return &r.Photos })
 		parts = append(parts, photos)
 	}
 	var cast *ballots[P]

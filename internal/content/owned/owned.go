@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
@@ -21,6 +22,8 @@ type Collection[T any] struct {
 	OwnerField string
 	// Etag returns the etag of a document; see EtagOf.
 	Etag func(*T) string
+	// Aliases are the old identifiers of documents that were moved in.
+	Aliases *aliases.Aliases
 	// NotFound returns the error for an unknown id. NotOwner returns the error for a user
 	// who does not own the document.
 	NotFound, NotOwner func(id int64) *apierror.Error

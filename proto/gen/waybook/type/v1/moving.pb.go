@@ -179,7 +179,8 @@ type MoveOptions struct {
 	// Stores nothing. The results are those that the call would have.
 	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	// Brings back what was deleted here. Without it, such a record is refused for good (DELETED). For as
-	// long as followers of changes are shown the deletion, nothing brings it back.
+	// long as followers of changes are shown the deletion, nothing brings it back. An update also brings back
+	// photos and comments that users removed here.
 	Revive bool `protobuf:"varint,4,opt,name=revive,proto3" json:"revive,omitempty"`
 	// The limits that records may exceed, up to the rules of their fields.
 	Widen         []Limit `protobuf:"varint,3,rep,packed,name=widen,proto3,enum=waybook.type.v1.Limit" json:"widen,omitempty"`
@@ -486,13 +487,16 @@ type MoveResult struct {
 	// The identifier of the content; 0 if the record was refused.
 	Id int64 `protobuf:"varint,2,opt,name=id,proto3" json:"id,omitempty"`
 	// Why the record was refused, in which case nothing of it was stored; or which photos and
-	// comments of it were left out. At most 20.
+	// comments of it were left out. At most 20 that are not DELETED.
 	Problems []*MoveProblem `protobuf:"bytes,3,rep,name=problems,proto3" json:"problems,omitempty"`
 	// The quoted entry is not here yet. The entry was stored without its quote. Send the
 	// record again when the quoted entry is there; this needs no update.
 	IsQuoteMissing bool `protobuf:"varint,4,opt,name=is_quote_missing,json=isQuoteMissing,proto3" json:"is_quote_missing,omitempty"`
 	// What the record lacks and an update removes, or would remove.
-	Removed       *MoveRemoved `protobuf:"bytes,5,opt,name=removed,proto3" json:"removed,omitempty"`
+	Removed *MoveRemoved `protobuf:"bytes,5,opt,name=removed,proto3" json:"removed,omitempty"`
+	// The photos and comments of the record that were moved in earlier and were removed here by users. They
+	// stay removed, and each is one of the problems (DELETED), unless an update has MoveOptions.revive.
+	Deleted       *MoveRemoved `protobuf:"bytes,6,opt,name=deleted,proto3" json:"deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -562,7 +566,14 @@ func (x *MoveResult) GetRemoved() *MoveRemoved {
 	return nil
 }
 
-// How many things an update removes that were moved in earlier and are gone from a record.
+func (x *MoveResult) GetDeleted() *MoveRemoved {
+	if x != nil {
+		return x.Deleted
+	}
+	return nil
+}
+
+// Numbers of things that were removed, or that an update removes.
 type MoveRemoved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Photos.
@@ -654,7 +665,7 @@ type MoveProblem struct {
 	// the identifier), DELETED (the content was deleted here; see MoveOptions.revive), REPEATED (an earlier record of the
 	// request has the same old identifier). Of a vote: VOTE_CHANGED (it has fewer choices than the one
 	// that is stored, which stays; the rest is updated). Of a photo or comment:
-	// ID_TAKEN (it is under other content), REPEATED.
+	// ID_TAKEN (it is under other content), REPEATED, DELETED (it was removed here).
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Description for people.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
@@ -740,14 +751,15 @@ const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"MovedReply\x12C\n" +
 	"\vcreate_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
 	"createTime\x12\x1d\n" +
-	"\x04text\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x04text\"\xf0\x01\n" +
+	"\x04text\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x04text\"\xa8\x02\n" +
 	"\n" +
 	"MoveResult\x126\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x1c.waybook.type.v1.MoveOutcomeR\aoutcome\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\x03R\x02id\x128\n" +
 	"\bproblems\x18\x03 \x03(\v2\x1c.waybook.type.v1.MoveProblemR\bproblems\x12(\n" +
 	"\x10is_quote_missing\x18\x04 \x01(\bR\x0eisQuoteMissing\x126\n" +
-	"\aremoved\x18\x05 \x01(\v2\x1c.waybook.type.v1.MoveRemovedR\aremoved\"\xa1\x01\n" +
+	"\aremoved\x18\x05 \x01(\v2\x1c.waybook.type.v1.MoveRemovedR\aremoved\x126\n" +
+	"\adeleted\x18\x06 \x01(\v2\x1c.waybook.type.v1.MoveRemovedR\adeleted\"\xa1\x01\n" +
 	"\vMoveRemoved\x12\x16\n" +
 	"\x06photos\x18\x01 \x01(\x05R\x06photos\x12\x1a\n" +
 	"\bcomments\x18\x02 \x01(\x05R\bcomments\x12\x18\n" +
@@ -811,11 +823,12 @@ var file_waybook_type_v1_moving_proto_depIdxs = []int32{
 	1, // 5: waybook.type.v1.MoveResult.outcome:type_name -> waybook.type.v1.MoveOutcome
 	8, // 6: waybook.type.v1.MoveResult.problems:type_name -> waybook.type.v1.MoveProblem
 	7, // 7: waybook.type.v1.MoveResult.removed:type_name -> waybook.type.v1.MoveRemoved
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	7, // 8: waybook.type.v1.MoveResult.deleted:type_name -> waybook.type.v1.MoveRemoved
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_waybook_type_v1_moving_proto_init() }
