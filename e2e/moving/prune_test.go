@@ -61,7 +61,7 @@ func TestAPruneDeletesWhatDisappearedFromTheOldService(t *testing.T) {
 	}
 	succeed(t, "album", "update", "--address", socket(waybook), "--as", "7", "--title", "new", "2")
 	succeed(t, "album", "comment", "add", "--address", socket(waybook), "--as", "7", "3", "later")
-	succeed(t, "album", "create", "--address", socket(waybook), "--owner", "7", "own", "--category", "1", "--lat", "1", "--lng", "2")
+	succeed(t, "album", "create", "--address", socket(waybook), "--as", "7", "own", "--category", "1", "--lat", "1", "--lng", "2")
 	names := []string{"albumID 1", "albumID 2", "albumID 3", "blogID 1", "POIID p 1", "albumID 4", "blogID 2"}
 	left := without(whole, `"album","id":1,`, `"album_id":1,`, `"album","id":2,`, `"album_id":2,`, `"album","id":3,`, `"album_id":3,`, `"id":"p 1"`, `"entry","id":1,`)
 	for n, line := range left {
