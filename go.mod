@@ -38,7 +38,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require golang.org/x/time v0.16.0 // indirect
+require (
+	github.com/go-crypt/x v0.4.17 // indirect
+	golang.org/x/time v0.16.0 // indirect
+)
 
 require (
 	cel.dev/cel-go v0.32.0 // indirect

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -86,7 +87,7 @@ func TestUsersWithAnOldFormOfPasswordAreCountedAndListed(t *testing.T) {
 	s.newUser(t, "argon2id@waybook.example", "a password")
 	s.newUser(t, "", "")
 	for i, c := range oldHashes {
-		s.moveIn(t, nil, &accountv1.MovedUser{UserId: int64(i + 1), Name: "x", Email: string(rune('a'+i)) + "@waybook.example", PasswordHash: c.hash})
+		s.moveIn(t, nil, &accountv1.MovedUser{UserId: int64(i + 1), Name: "x", Email: fmt.Sprintf("%d@waybook.example", i), PasswordHash: c.hash})
 	}
 	counts, err := s.CountPasswordForms(t.Context(), &accountv1.CountPasswordFormsRequest{})
 	if err != nil {

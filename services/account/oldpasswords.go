@@ -2,12 +2,20 @@ package account
 
 import (
 	"crypto/md5" // #nosec G501 -- old services stored MD5
+	"crypto/pbkdf2"
+	"crypto/sha1" // #nosec G505 -- and SHA-1
+	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/go-crypt/x/crypt"
 	"golang.org/x/crypto/bcrypt"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -19,8 +27,12 @@ const (
 	// bcryptBytes is how many bytes of a password bcrypt sees, with a zero byte at the end of a
 	// shorter one.
 	bcryptBytes = 72
-	// maxOldSaltBytes bounds the salt of an MD5 hash.
+	// maxOldSaltBytes bounds the salt of a sum and of PBKDF2.
 	maxOldSaltBytes = 100
+	// maxPBKDF2Rounds and maxCryptRounds bound the work of PBKDF2 and of Unix's crypt, about a second. Django 6.0
+	// has 1,200,000 rounds, and the usual number of crypt is 5,000.
+	maxPBKDF2Rounds = 1_500_000
+	maxCryptRounds  = 500_000
 	// maxMovedMemoryKiB, maxMovedPasses and maxMovedLanes bound the work of argon2id hashes of
 	// other programs. PHP's default is 64 MiB and 4 passes.
 	maxMovedMemoryKiB = 64 * 1024
@@ -65,10 +77,16 @@ func formOf(hash string) accountv1.PasswordForm {
 
 // oldForms are the names under which the old forms are stored.
 var oldForms = map[accountv1.PasswordForm]string{
-	accountv1.PasswordForm_PASSWORD_FORM_BCRYPT:    "bcrypt",
-	accountv1.PasswordForm_PASSWORD_FORM_MD5:       "md5",
-	accountv1.PasswordForm_PASSWORD_FORM_PHPASS:    "phpass",
-	accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT: "md5-crypt",
+	accountv1.PasswordForm_PASSWORD_FORM_BCRYPT:     "bcrypt",
+	accountv1.PasswordForm_PASSWORD_FORM_MD5:        "md5",
+	accountv1.PasswordForm_PASSWORD_FORM_PHPASS:     "phpass",
+	accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT:  "md5-crypt",
+	accountv1.PasswordForm_PASSWORD_FORM_SHA1:       "sha1",
+	accountv1.PasswordForm_PASSWORD_FORM_SHA2:       "sha2",
+	accountv1.PasswordForm_PASSWORD_FORM_SHA_CRYPT:  "sha-crypt",
+	accountv1.PasswordForm_PASSWORD_FORM_PBKDF2:     "pbkdf2",
+	accountv1.PasswordForm_PASSWORD_FORM_MYSQL:      "mysql",
+	accountv1.PasswordForm_PASSWORD_FORM_BCRYPT_MD5: "bcrypt-md5",
 }
 
 // checkMovedHash refuses a hash that is in no known form or takes too much work.
@@ -93,12 +111,18 @@ func parseOldPassword(hash string) (oldPassword, error) {
 	switch {
 	case hasAnyPrefix(hash, "$2a$", "$2b$", "$2y$"):
 		return parseBcrypt(hash)
+	case strings.HasPrefix(hash, bcryptOfMD5):
+		return parseBcryptOfMD5(strings.TrimPrefix(hash, bcryptOfMD5))
 	case hasAnyPrefix(hash, "$P$", "$H$"):
 		return parsePhpass(hash)
-	case strings.HasPrefix(hash, "$1$"):
-		return parseMD5Crypt(hash)
+	case hasAnyPrefix(hash, "$1$", "$5$", "$6$"):
+		return parseCrypt(hash)
+	case strings.HasPrefix(hash, "pbkdf2"):
+		return parsePBKDF2(hash)
+	case strings.HasPrefix(hash, "*"):
+		return parseMySQL(hash[1:])
 	}
-	return parseMD5(hash)
+	return parseSum(hash)
 }
 
 func hasAnyPrefix(s string, prefixes ...string) bool {
@@ -128,6 +152,16 @@ func parseBcrypt(hash string) (oldPassword, error) {
 	}}, nil
 }
 
+// bcryptOfMD5 begins a bcrypt hash of the digits of MD5 of a password.
+const bcryptOfMD5 = "bcrypt-md5$"
+
+func parseBcryptOfMD5(hash string) (oldPassword, error) {
+	old, err := parseBcrypt(hash)
+	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_BCRYPT_MD5, func(password string) bool {
+		return old.isMatch(digitsOf(md5.New, password))
+	}}, err
+}
+
 // isBcrypt64 reports whether a text is a salt and a key of bcrypt.
 func isBcrypt64(s string) bool {
 	const saltAndKey = 22 + 31
@@ -139,39 +173,100 @@ const (
 	letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 )
 
-// md5Rounds are the ways in which MD5 is applied, by the word before the salt.
-var md5Rounds = map[string]func(salt, password string) [md5.Size]byte{
-	"md5":        func(salt, password string) [md5.Size]byte { return md5Of(salt + password) },
-	"md5-suffix": func(salt, password string) [md5.Size]byte { return md5Of(password + salt) },
-	"md5-twice": func(salt, password string) [md5.Size]byte {
-		once := md5Of(password)
-		return md5Of(hex.EncodeToString(once[:]) + salt)
+// sums are the functions of sums, by the first word of a hash.
+var sums = map[string]struct {
+	form accountv1.PasswordForm
+	make func() hash.Hash
+}{
+	"md5":    {accountv1.PasswordForm_PASSWORD_FORM_MD5, md5.New},
+	"sha1":   {accountv1.PasswordForm_PASSWORD_FORM_SHA1, sha1.New},
+	"sha256": {accountv1.PasswordForm_PASSWORD_FORM_SHA2, sha256.New},
+	"sha512": {accountv1.PasswordForm_PASSWORD_FORM_SHA2, sha512.New},
+}
+
+// ways are the ways in which a sum has the salt and the password, by the second word.
+var ways = map[string]func(sum func() hash.Hash, salt, password string) []byte{
+	"":       func(sum func() hash.Hash, salt, password string) []byte { return sumOf(sum, salt+password) },
+	"suffix": func(sum func() hash.Hash, salt, password string) []byte { return sumOf(sum, password+salt) },
+	"twice": func(sum func() hash.Hash, salt, password string) []byte {
+		return sumOf(sum, digitsOf(sum, password)+salt)
+	},
+	"both": func(sum func() hash.Hash, salt, password string) []byte {
+		return sumOf(sum, digitsOf(sum, salt)+digitsOf(sum, password))
 	},
 }
 
-// parseMD5 parses 32 hexadecimal digits, or a word, a salt and the digits with "$" between
-// them. The salt may contain "$".
-func parseMD5(hash string) (oldPassword, error) {
-	word, salt, sum := "md5", "", hash
+func sumOf(sum func() hash.Hash, text string) []byte {
+	made := sum()
+	made.Write([]byte(text))
+	return made.Sum(nil)
+}
+
+// digitsOf returns the hexadecimal digits of a sum.
+func digitsOf(sum func() hash.Hash, text string) string { return hex.EncodeToString(sumOf(sum, text)) }
+
+// parseSum parses hexadecimal digits of a sum, whose number says which, or one or two words, a salt and the
+// digits with "$" between them. The salt may contain "$".
+func parseSum(hash string) (oldPassword, error) {
+	words, salt, sum := "", "", hash
 	if first, last := strings.IndexByte(hash, '$'), strings.LastIndexByte(hash, '$'); first >= 0 {
 		if first == last {
 			return oldPassword{}, errOldForm
 		}
-		word, salt, sum = hash[:first], hash[first+1:last], hash[last+1:]
+		words, salt, sum = hash[:first], hash[first+1:last], hash[last+1:]
 	}
-	round, isKnown := md5Rounds[word]
 	want, err := hex.DecodeString(sum)
-	if !isKnown || err != nil || len(want) != md5.Size || len(salt) > maxOldSaltBytes {
+	if sum == hash {
+		words = map[int]string{md5.Size: "md5", sha1.Size: "sha1", sha256.Size: "sha256", sha512.Size: "sha512"}[len(want)]
+	}
+	name, wayName, _ := strings.Cut(words, "-")
+	of, isSum := sums[name]
+	way, isWay := ways[wayName]
+	if err != nil || !isSum || !isWay || len(want) != of.make().Size() || len(salt) > maxOldSaltBytes {
 		return oldPassword{}, errOldForm
 	}
-	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_MD5, func(password string) bool {
-		got := round(salt, password)
-		return subtle.ConstantTimeCompare(got[:], want) == 1
+	return oldPassword{of.form, func(password string) bool {
+		return subtle.ConstantTimeCompare(way(of.make, salt, password), want) == 1
 	}}, nil
 }
 
-func md5Of(text string) [md5.Size]byte {
-	return md5.Sum([]byte(text)) // #nosec G401 -- the old service's form
+// parseMySQL parses the digits of SHA-1 of SHA-1, as PASSWORD() of MySQL 4.1 to 5.7 and of MariaDB writes them after
+// a star.
+func parseMySQL(digits string) (oldPassword, error) {
+	want, err := hex.DecodeString(digits)
+	if err != nil || len(want) != sha1.Size {
+		return oldPassword{}, errOldForm
+	}
+	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_MYSQL, func(password string) bool {
+		return subtle.ConstantTimeCompare(sumOf(sha1.New, string(sumOf(sha1.New, password))), want) == 1
+	}}, nil
+}
+
+// minPBKDF2KeyBytes and maxPBKDF2KeyBytes bound the key of PBKDF2.
+const minPBKDF2KeyBytes, maxPBKDF2KeyBytes = 16, 64
+
+// parsePBKDF2 parses a hash by Django (pbkdf2_sha256$ROUNDS$SALT$BASE64) or Werkzeug (pbkdf2:sha256:ROUNDS$SALT$HEX).
+func parsePBKDF2(hash string) (oldPassword, error) {
+	parts := strings.Split(hash, "$")
+	decode := base64.StdEncoding.DecodeString
+	if werkzeug := strings.Split(parts[0], ":"); len(parts) == 3 && len(werkzeug) == 3 {
+		parts = []string{werkzeug[0] + "_" + werkzeug[1], werkzeug[2], parts[1], parts[2]}
+		decode = hex.DecodeString
+	}
+	if len(parts) != 4 {
+		return oldPassword{}, errOldForm
+	}
+	of, isKnown := sums[strings.TrimPrefix(parts[0], "pbkdf2_")]
+	rounds, err := strconv.ParseUint(parts[1], 10, 32)
+	want, keyErr := decode(parts[3])
+	if !isKnown || err != nil || keyErr != nil || rounds < 1 || rounds > maxPBKDF2Rounds || len(parts[2]) > maxOldSaltBytes ||
+		len(want) < minPBKDF2KeyBytes || len(want) > maxPBKDF2KeyBytes {
+		return oldPassword{}, errOldForm
+	}
+	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_PBKDF2, func(password string) bool {
+		key, err := pbkdf2.Key(of.make, password, []byte(parts[2]), int(rounds), len(want)) // #nosec G115 -- bounded
+		return err == nil && subtle.ConstantTimeCompare(key, want) == 1
+	}}, nil
 }
 
 // crypt64 are the digits, from 0 to 63, of the texts that phpass and Unix's crypt write.
@@ -181,17 +276,15 @@ const (
 	// The rounds of phpass are 2 to a power. 2^16 rounds take about 10 ms.
 	minPhpassPower, maxPhpassPower = 7, 16
 	phpassSalt                     = 8
-	// cryptDigits are the digits of 128 bits.
-	cryptDigits = 22
-	// cryptRounds and maxCryptSalt are fixed by the form.
-	cryptRounds, maxCryptSalt = 1000, 8
+	// phpassDigits are the digits of 128 bits.
+	phpassDigits = 22
 )
 
 // parsePhpass parses a portable hash of phpass: "$P$" or "$H$", a digit for the rounds, a salt
 // and the sum.
 func parsePhpass(hash string) (oldPassword, error) {
 	const start = len("$P$") + 1
-	if len(hash) != start+phpassSalt+cryptDigits || strings.Trim(hash[start-1:], crypt64) != "" {
+	if len(hash) != start+phpassSalt+phpassDigits || strings.Trim(hash[start-1:], crypt64) != "" {
 		return oldPassword{}, errOldForm
 	}
 	power := strings.IndexByte(crypt64, hash[start-1])
@@ -200,63 +293,50 @@ func parsePhpass(hash string) (oldPassword, error) {
 	}
 	salt, want := hash[start:start+phpassSalt], hash[start+phpassSalt:]
 	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_PHPASS, func(password string) bool {
-		sum := md5Of(salt + password)
-		round := append(sum[:], password...)
+		sum := sumOf(md5.New, salt+password)
 		for range 1 << power {
-			sum = md5.Sum(round) // #nosec G401 -- the old service's form
-			copy(round, sum[:])
+			sum = sumOf(md5.New, string(sum)+password)
 		}
-		return subtle.ConstantTimeCompare(appendCrypt64(nil, sum[:]), []byte(want)) == 1
+		return subtle.ConstantTimeCompare(appendCrypt64(nil, sum), []byte(want)) == 1
 	}}, nil
 }
 
-// parseMD5Crypt parses "$1$", a salt, "$" and the sum.
-func parseMD5Crypt(hash string) (oldPassword, error) {
-	salt, want, ok := strings.Cut(strings.TrimPrefix(hash, "$1$"), "$")
-	if !ok || len(salt) > maxCryptSalt || len(want) != cryptDigits || strings.Trim(want, crypt64) != "" {
+// crypts are the forms of Unix's crypt that are known.
+var crypts = map[string]struct {
+	form            accountv1.PasswordForm
+	digits, maxSalt int
+	key             func(password, salt []byte, rounds int) []byte
+}{
+	"1": {accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT, 22, 8, func(password, salt []byte, _ int) []byte { return crypt.KeyMD5Crypt(password, salt) }},
+	"5": {accountv1.PasswordForm_PASSWORD_FORM_SHA_CRYPT, 43, 16, func(password, salt []byte, rounds int) []byte {
+		return crypt.KeySHACrypt(sha256.New, password, salt, rounds)
+	}},
+	"6": {accountv1.PasswordForm_PASSWORD_FORM_SHA_CRYPT, 86, 16, func(password, salt []byte, rounds int) []byte {
+		return crypt.KeySHACrypt(sha512.New, password, salt, rounds)
+	}},
+}
+
+// The rounds of SHA-crypt that a hash does not name, and the least that it may name.
+const usualCryptRounds, minCryptRounds = 5000, 1000
+
+// parseCrypt parses "$", the number of a form, perhaps "$rounds=" and a number, "$", a salt, "$" and the sum.
+func parseCrypt(hash string) (oldPassword, error) {
+	parts := strings.Split(hash[1:], "$")
+	of, rounds := crypts[parts[0]], uint64(usualCryptRounds)
+	if text, isGiven := strings.CutPrefix(parts[1], "rounds="); isGiven && of.form == accountv1.PasswordForm_PASSWORD_FORM_SHA_CRYPT {
+		var err error
+		if rounds, err = strconv.ParseUint(text, 10, 32); err != nil || rounds < minCryptRounds || rounds > maxCryptRounds {
+			return oldPassword{}, errOldForm
+		}
+		parts = parts[1:]
+	}
+	if len(parts) != 3 || len(parts[1]) > of.maxSalt || len(parts[2]) != of.digits || strings.Trim(parts[2], crypt64) != "" {
 		return oldPassword{}, errOldForm
 	}
-	return oldPassword{accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT, func(password string) bool {
-		return subtle.ConstantTimeCompare(md5Crypt(salt, password), []byte(want)) == 1
+	return oldPassword{of.form, func(password string) bool {
+		key := of.key([]byte(password), []byte(parts[1]), int(rounds)) // #nosec G115 -- bounded
+		return subtle.ConstantTimeCompare(key, []byte(parts[2])) == 1
 	}}, nil
-}
-
-// md5Crypt returns the sum of the MD5 form of Unix's crypt, as FreeBSD introduced it in 1994.
-func md5Crypt(salt, password string) []byte {
-	sum := md5Of(password + salt + password)
-	first := []byte(password + "$1$" + salt)
-	for left := len(password); left > 0; left -= md5.Size {
-		first = append(first, sum[:min(left, md5.Size)]...)
-	}
-	for bits := len(password); bits > 0; bits >>= 1 {
-		if bits&1 == 1 {
-			first = append(first, 0)
-		} else {
-			first = append(first, password[0])
-		}
-	}
-	sum = md5.Sum(first) // #nosec G401 -- the old service's form
-	var round []byte
-	for n := range cryptRounds {
-		even, odd := sum[:], []byte(password)
-		if n%2 == 1 {
-			even, odd = odd, even
-		}
-		round = append(round[:0], even...)
-		if n%3 != 0 {
-			round = append(round, salt...)
-		}
-		if n%7 != 0 {
-			round = append(round, password...)
-		}
-		sum = md5.Sum(append(round, odd...)) // #nosec G401 -- the old service's form
-	}
-	// The form writes the bytes in this order.
-	ordered := make([]byte, 0, md5.Size)
-	for n := range 5 {
-		ordered = append(ordered, sum[[]int{12, 13, 14, 15, 5}[n]], sum[n+6], sum[n])
-	}
-	return appendCrypt64(nil, append(ordered, sum[11]))
 }
 
 // appendCrypt64 appends bytes as digits, of each three bytes the lowest six bits first.
