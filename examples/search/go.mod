@@ -41,7 +41,7 @@ require (
 	github.com/waybook/waybook v0.0.0-00010101000000-000000000000
 	go.etcd.io/bbolt v1.5.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
+	google.golang.org/protobuf v1.36.12
 )
 
 replace github.com/waybook/waybook => ../../
