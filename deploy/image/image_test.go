@@ -73,7 +73,7 @@ func archive(root string) (content []byte, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
-	args := []string{"-root", root, "-out", out, "-programs", "edge"}
+	args := []string{"-root", root, "-out", out, "-commit", commit, "-programs", "edge"}
 	if err := image.Main(context.Background(), args, noEnv, io.Discard); err != nil {
 		return nil, err
 	}

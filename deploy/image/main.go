@@ -34,6 +34,8 @@ type request struct {
 	registry string
 	// list prints the names only.
 	list bool
+	// compiled, if set, is the directory for the programs of one platform instead.
+	compiled string
 	// unpacked, if set, is the directory for the files of one image instead.
 	unpacked string
 }
@@ -52,6 +54,9 @@ func Main(ctx context.Context, args []string, lookupEnv func(string) (string, bo
 			fmt.Fprintf(out, "%s\t%s\n", program.Name, program.Summary)
 		}
 		return nil
+	}
+	if asked.compiled != "" {
+		return asked.compileAll(ctx)
 	}
 	if asked.unpacked != "" {
 		return asked.unpack(ctx)
@@ -85,6 +90,7 @@ func parse(ctx context.Context, args []string, lookupEnv func(string) (string, b
 	flags.StringVar(&asked.Commit, "commit", "", "`hash` of the commit that the programs and images name; when empty, that of the workspace unless a file was changed since")
 	flags.StringVar(&asked.archives, "out", "deploy/out", "`directory` for an archive of each image")
 	flags.StringVar(&asked.registry, "push", "", "`registry` to push the images to instead, such as registry.example.com; prints their digests for a kustomization")
+	flags.StringVar(&asked.compiled, "compile", "", "`directory` for the programs of one platform, not of Linux only, instead of archives")
 	flags.StringVar(&asked.unpacked, "unpack", "", "`directory` for the files of one program's image instead of archives, for a Dockerfile")
 	flags.BoolVar(&asked.list, "list", false, "only print the names and summaries of the programs")
 	platforms := flags.String("platforms", "linux/amd64", "`platforms` to build for, such as linux/amd64,linux/arm64")
@@ -103,7 +109,7 @@ func parse(ctx context.Context, args []string, lookupEnv func(string) (string, b
 	}
 	for name := range strings.SplitSeq(*platforms, ",") {
 		platform, err := v1.ParsePlatform(name)
-		if err != nil || platform.OS != "linux" || platform.Architecture == "" {
+		if err != nil || platform.OS != "linux" && asked.compiled == "" || platform.Architecture == "" {
 			return asked, fmt.Errorf("-platforms: %q is not a Linux platform; want, for example, linux/arm64", name)
 		}
 		asked.Platforms = append(asked.Platforms, *platform)
@@ -118,6 +124,9 @@ func parse(ctx context.Context, args []string, lookupEnv func(string) (string, b
 	}
 	if asked.unpacked != "" && (len(asked.programs) != 1 || len(asked.Platforms) != 1) {
 		return asked, errors.New("-unpack requires exactly one of -programs and one of -platforms")
+	}
+	if asked.compiled != "" && len(asked.Platforms) != 1 {
+		return asked, errors.New("-compile requires exactly one of -platforms")
 	}
 	var err error
 	asked.When, err = sourceDate(lookupEnv)
@@ -170,6 +179,15 @@ func (r request) archive(ctx context.Context, p Program, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s  %s:%s  %.1f MiB  %s\n", path, p.Repository(), r.Version, float64(info.Size())/(1<<20), digest)
 	return nil
+}
+
+// compileAll compiles the programs for the one platform.
+func (r request) compileAll(ctx context.Context) error {
+	packages := make([]string, len(r.programs))
+	for i, p := range r.programs {
+		packages[i] = p.Package
+	}
+	return Compile(ctx, r.Root, r.compiled, r.Revision, r.Platforms[0], packages...)
 }
 
 func (r request) unpack(ctx context.Context) error {

@@ -14,11 +14,13 @@ import (
 )
 
 // create adds content by gRPC. The caller repeats the request until it has an answer.
-func (w *world) create(u *user, k *kind) {
-	title := w.unique(k.name)
-	c := w.newItem(u, k, title)
+func (w *world) create(u *user, k *kind) { w.repeat(w.newRequest(u, k)) }
+
+// newRequest returns content that a request creates, which has not been sent.
+func (w *world) newRequest(u *user, k *kind) *item {
+	c := w.newItem(u, k, w.unique(k.name))
 	c.requestID = fmt.Sprintf("00000000-0000-4000-8000-%012d", c.begun)
-	w.repeat(c)
+	return c
 }
 
 // repeat sends the request that created content, or may have.

@@ -159,18 +159,53 @@ func (c *cluster) operate() {
 // a failover undoes shows where others build on it at once.
 func (c *cluster) struggle() {
 	hot := c.hottest()
-	if hot == nil {
-		return
-	}
 	for range 2 + c.random.IntN(6) {
-		var all []func()
-		for _, u := range c.users {
-			all = append(all, func() { c.insist(hot, u) })
+		switch n := c.random.IntN(4); {
+		case n == 0:
+			c.createTogether()
+		case hot == nil:
+		case n == 1:
+			c.renameTogether(hot)
+		default:
+			c.insistTogether(hot)
 		}
-		c.turns.run(c.random, all)
 		c.world.system.revive()
 	}
 	c.settle()
+}
+
+// insistTogether lets each user do something with content.
+func (c *cluster) insistTogether(hot *item) {
+	var all []func()
+	for _, u := range c.users {
+		all = append(all, func() { c.insist(hot, u) })
+	}
+	c.turns.run(c.random, all)
+}
+
+// createTogether sends the request that creates content several times at once, as a client does that gets no
+// answer soon.
+func (c *cluster) createTogether() {
+	u, k := c.users[c.random.IntN(len(c.users))], kinds[c.random.IntN(len(kinds))]
+	made := c.newRequest(u, k)
+	send := func() { c.repeat(made) }
+	c.turns.run(c.random, []func(){send, send, send})
+}
+
+// renameTogether lets the owner send one new title several times at once. If one of these is acknowledged, it
+// is the title.
+func (c *cluster) renameTogether(hot *item) {
+	title, isDone := c.unique("renamed"), false
+	hot.titles = append(hot.titles, title)
+	send := func() {
+		op := begin(hot, true)
+		defer op.end()
+		isDone = c.isThere(op, c.retitled(hot, hot.owner, title)) || isDone
+	}
+	c.turns.run(c.random, []func(){send, send, send})
+	if isDone {
+		hot.titles = []string{title}
+	}
 }
 
 // hottest returns the first content that is there; nil if none is.
@@ -195,11 +230,7 @@ func (c *cluster) insist(hot *item, u *user) {
 	case 4:
 		c.rename(hot)
 	case 5:
-		if hot.requestID != "" {
-			c.repeat(hot)
-		} else {
-			c.addPart(hot, u, true)
-		}
+		c.addPart(hot, u, true)
 	}
 }
 
