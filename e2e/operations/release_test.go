@@ -59,27 +59,28 @@ func TestTheDebianPackageIsInstalledUpgradedAndRemoved(t *testing.T) {
 	}
 	write("var/lib/dpkg/status", "")
 	write("var/lib/waybook/store.db", "data")
-	for _, version := range []string{"v0.0.1", "v0.0.2"} {
-		release := makeRelease(t, version)
-		check := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
-		check.Dir = release
-		if output, err := check.CombinedOutput(); err != nil || !strings.Contains(string(output), ".cdx.json: OK") {
-			t.Errorf("%v\n%s", err, output)
-		}
-		dpkg(t, root, "--install", filepath.Join(release, "waybook_"+strings.TrimPrefix(version, "v")+"_amd64.deb"))
-		for _, program := range []string{"usr/bin/waybook", "usr/bin/waybookctl"} {
-			output, err := exec.CommandContext(t.Context(), path(program), "--version").Output()
-			if err != nil || !strings.Contains(string(output), version) || strings.Contains(string(output), "commit unknown") {
-				t.Errorf("%s of %s prints %q, %v", program, version, output, err)
-			}
-		}
-		has("usr/lib/systemd/system/waybook.service", "ExecStart=/usr/bin/waybook -config /etc/waybook/waybook.yaml\n")
-		if version == "v0.0.1" {
-			has("etc/waybook/waybook.yaml", "data: /var/lib/waybook\n")
-			write("etc/waybook/waybook.yaml", "# mine\n")
-		}
-		has("etc/waybook/waybook.yaml", "# mine\n")
+	const version = "v0.0.1"
+	release := makeRelease(t, version)
+	check := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
+	check.Dir = release
+	if output, err := check.CombinedOutput(); err != nil || !strings.Contains(string(output), ".cdx.json: OK") {
+		t.Errorf("%v\n%s", err, output)
 	}
+	install := func() {
+		dpkg(t, root, "--install", filepath.Join(release, "waybook_"+strings.TrimPrefix(version, "v")+"_amd64.deb"))
+	}
+	install()
+	for _, program := range []string{"usr/bin/waybook", "usr/bin/waybookctl"} {
+		output, err := exec.CommandContext(t.Context(), path(program), "--version").Output()
+		if err != nil || !strings.Contains(string(output), version) || strings.Contains(string(output), "commit unknown") {
+			t.Errorf("%s prints %q, %v", program, output, err)
+		}
+	}
+	has("usr/lib/systemd/system/waybook.service", "ExecStart=/usr/bin/waybook -config /etc/waybook/waybook.yaml\n")
+	has("etc/waybook/waybook.yaml", "data: /var/lib/waybook\n")
+	write("etc/waybook/waybook.yaml", "# mine\n")
+	install() // an upgrade takes the same steps
+	has("etc/waybook/waybook.yaml", "# mine\n")
 	dpkg(t, root, "--remove", "waybook")
 	if _, err := os.Stat(path("usr/bin/waybook")); !os.IsNotExist(err) {
 		t.Errorf("a removal leaves the program: %v", err)
