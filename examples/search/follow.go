@@ -82,26 +82,22 @@ func Landmarks(service grpc.ClientConnInterface) Source {
 
 // wordOf returns the word of a value: ALBUM_CATEGORY_FOOD is food.
 func wordOf(value protoreflect.Enum) string {
-	return wordsOf(value.Descriptor())[value.Number()]
-}
-
-// wordsOf returns the words of the values of an enum.
-func wordsOf(described protoreflect.EnumDescriptor) map[protoreflect.EnumNumber]string {
-	all := map[protoreflect.EnumNumber]string{}
-	prefix := strings.TrimSuffix(string(described.Values().ByNumber(0).Name()), "UNSPECIFIED")
-	for i := range described.Values().Len() {
-		value := described.Values().Get(i)
-		all[value.Number()] = strings.ToLower(strings.TrimPrefix(string(value.Name()), prefix))
+	all := value.Descriptor().Values()
+	prefix := strings.TrimSuffix(string(all.ByNumber(0).Name()), "UNSPECIFIED")
+	described := all.ByNumber(value.Number())
+	if described == nil {
+		return "" // a later version has it
 	}
-	return all
+	return strings.ToLower(strings.TrimPrefix(string(described.Name()), prefix))
 }
 
 // categories are the words of all categories and types.
 var categories = func() (all []string) {
 	for _, enum := range []protoreflect.Enum{albumv1.AlbumCategory(0), blogv1.BlogType(0), poiv1.PoiCategory(0)} {
-		for number, word := range wordsOf(enum.Descriptor()) {
-			if number != 0 {
-				all = append(all, word)
+		values := enum.Descriptor().Values()
+		for i := range values.Len() {
+			if number := values.Get(i).Number(); number != 0 {
+				all = append(all, wordOf(enum.Type().New(number)))
 			}
 		}
 	}

@@ -29,8 +29,9 @@ const (
 	bcryptBytes = 72
 	// maxOldSaltBytes bounds the salt of a sum and of PBKDF2.
 	maxOldSaltBytes = 100
-	// maxPBKDF2Rounds and maxCryptRounds bound the work of PBKDF2 and of Unix's crypt, about a second. Django 6.0
-	// has 1,200,000 rounds, and the usual number of crypt is 5,000.
+	// maxPBKDF2Rounds and maxCryptRounds bound the work of PBKDF2 and of Unix's crypt: on one core of 2026, 0.3 s with
+	// SHA-256 and up to 1.5 s with the others, and 0.2 s, or 2.4 s for a password of 1,000 bytes. Django 6.0 has
+	// 1,200,000 rounds, and the usual number of crypt is 5,000.
 	maxPBKDF2Rounds = 1_500_000
 	maxCryptRounds  = 500_000
 	// maxMovedMemoryKiB, maxMovedPasses and maxMovedLanes bound the work of argon2id hashes of

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,7 +187,7 @@ func (in *intake) findExtras(ctx context.Context, services Services, workers int
 		return nil, err
 	}
 	byRoot := func(a, b Extra) int {
-		return strings.Compare(string(a.Root.Kind), string(b.Root.Kind))*2 + order(a.Root.ID, b.Root.ID)
+		return cmp.Or(cmp.Compare(a.Root.Kind, b.Root.Kind), order(a.Root.ID, b.Root.ID))
 	}
 	slices.SortFunc(found.Gone, byRoot)
 	slices.SortFunc(found.Kept, byRoot)

@@ -139,6 +139,10 @@ func (c *call) failure(err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
+	return c.failed(err)
+}
+
+func (c *call) failed(err error) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	service, method := split(c.method)
@@ -232,7 +236,7 @@ func (w within) failure(method string, began time.Time, err error) error {
 		code = status.FromContextError(err).Code()
 	}
 	of := &call{method: method, target: "this process", began: began, tries: 1, attempts: []Attempt{{"this process", code, elapsed}}}
-	failed := of.failure(err).(*Error)
+	failed := of.failed(err)
 	w.failed(failed.Service, code)
 	return failed
 }

@@ -275,16 +275,20 @@ func TestOthersLeaveRoomForProbesOfTheAdminPort(t *testing.T) {
 		"within a body of no use": "POST /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
 		"with unread replies":     strings.Repeat("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 200),
 	} {
+		var others []net.Conn
 		for range 200 {
 			connection, err := net.Dial("tcp", address)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = connection.Close() }()
+			others = append(others, connection)
 			_, _ = io.WriteString(connection, sent) // it may have given way
 		}
 		client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 		response, err := client.Get("http://" + address + "/healthz")
+		for _, each := range others { // so the next have only their own work
+			_ = each.Close()
+		}
 		if err != nil {
 			t.Errorf("connections that are %s: %v", name, err)
 			continue
