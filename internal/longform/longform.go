@@ -1,5 +1,5 @@
 // Package longform divides tests into the short form, which go test runs, and the long form, which
-// WAYBOOK_LONG=1 selects and .ci/run sets.
+// WAYBOOK_LONG=1 selects and .ci/run long sets.
 package longform
 
 import (
