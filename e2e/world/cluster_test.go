@@ -124,7 +124,7 @@ func (m *member) dieAfter(writes int) {
 
 func (c *cluster) operate() {
 	place := c.random.IntN(len(c.members))
-	switch c.random.IntN(8) {
+	switch c.random.IntN(9) {
 	case 0:
 		c.note("stop and start")
 		c.end(place)
@@ -152,7 +152,33 @@ func (c *cluster) operate() {
 		}
 	case 7:
 		c.settle()
+	case 8:
+		c.settle()
+		c.isolate()
 	}
+}
+
+// isolate lets clients act while no majority hears the primaries, which then lose all that they were told.
+// Nothing that was acknowledged is among it.
+func (c *cluster) isolate() {
+	c.note("the primaries are alone")
+	c.isTroubled = true
+	c.judge()
+	for shard := range c.shards {
+		c.store.Hold(shard)
+	}
+	for range 1 + c.random.IntN(3) {
+		if hot := c.hottest(); hot != nil && c.random.IntN(2) == 0 {
+			c.renameTogether(hot)
+		} else {
+			c.createTogether()
+		}
+		c.world.system.revive()
+	}
+	for shard := range c.shards {
+		c.store.Fail(docstoretest.Failover{Shard: shard})
+	}
+	c.settle()
 }
 
 // struggle lets all users change one content at the same time, again and again, and then looks at it. What
