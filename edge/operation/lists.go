@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/platform/push"
 )
 
 // The parameters limit and after select a part of a list, an addition to the legacy contract
@@ -51,44 +53,60 @@ func stream[Request listRequest, Batch, Item any](
 		alarm := time.AfterFunc(c.CallTimeout, func() { cancel(context.DeadlineExceeded) })
 		defer alarm.Stop()
 
-		batches, err := call(ctx, request)
-		if err != nil {
-			return causeOr(ctx, err)
-		}
-		var batch *Batch
-		receive := func() {
-			alarm.Reset(c.CallTimeout)
-			batch, err = batches.Recv()
-			alarm.Stop()
-		}
-		receive()
-		if err != nil && err != io.EOF {
-			return causeOr(ctx, err)
-		}
-		out := &x.Out
-		reply.StartSuccess(out.Writer)
-		out.BeginList(list.Name)
-		limited := newLimited(request, idOf)
-		for position := 0; err != io.EOF; {
-			if err != nil {
-				return causeOr(ctx, err)
+		out, limited, position := &x.Out, newLimited(request, idOf), 0
+		hasBegun, isWaiting := false, false
+		resume := func() {
+			if alarm.Stop(); isWaiting {
+				isWaiting = false
+				out.Sink.Resume()
 			}
-			if position, err = list.Write(out, limited.take(itemsOf(batch)), position); err != nil {
-				return err
+		}
+		begin := func() {
+			if !hasBegun {
+				hasBegun = true
+				reply.StartSuccess(out.Writer)
+				out.BeginList(list.Name)
+			}
+		}
+		var failed error // of the reply, not of the service
+		write := func(batch *Batch) error {
+			resume()
+			begin()
+			if position, failed = list.Write(out, limited.take(itemsOf(batch)), position); failed != nil {
+				return failed
 			}
 			if limited.hasMore {
-				break
+				return errEnough
 			}
+			isWaiting = true
 			out.Sink.Wait()
-			receive()
-			out.Sink.Resume()
+			alarm.Reset(c.CallTimeout)
+			return nil
 		}
+		batches, err := call(ctx, request, push.To(func(message any) error { return write(message.(*Batch)) }))
+		for err == nil {
+			var batch *Batch
+			if batch, err = batches.Recv(); err == nil {
+				err = write(batch)
+			}
+		}
+		resume()
+		switch {
+		case failed != nil:
+			return failed
+		case err != io.EOF && !limited.hasMore:
+			return causeOr(ctx, err)
+		}
+		begin() // of an empty list
 		out.EndList(list.Name)
 		limited.writeNext(out.Writer)
 		out.Finish()
 		return nil
 	}}
 }
+
+// errEnough ends a stream of which the client wanted only a part.
+var errEnough = errors.New("enough")
 
 // causeOr returns context.DeadlineExceeded if the wait for a batch timed out, and err otherwise.
 func causeOr(ctx context.Context, err error) error {

@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/fullstorydev/grpchan/inprocgrpc"
@@ -11,6 +13,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/platform/push"
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
@@ -21,9 +24,10 @@ import (
 // changes a message that it has sent or received. It may be used concurrently after the
 // services are registered.
 type Channel struct {
-	// streams carries streams, each in its own goroutine.
+	// Channel carries streams whose messages nobody takes by push, each in its own goroutine.
 	*inprocgrpc.Channel
 	methods      map[string]method
+	pushed       map[string]pushed
 	interceptors *service.Interceptors
 	spans        tracing.Tracing
 }
@@ -34,9 +38,16 @@ type method struct {
 	handler grpc.MethodHandler
 }
 
+// pushed is a method that replies with a stream.
+type pushed struct {
+	server  any
+	handler grpc.StreamHandler
+	info    grpc.StreamServerInfo
+}
+
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	c := &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
+	c := &Channel{methods: map[string]method{}, pushed: map[string]pushed{}, interceptors: interceptors, spans: spans}
 	c.Channel = new(inprocgrpc.Channel).
 		WithCloner(inprocgrpc.CloneFunc(func(message any) (any, error) { return message, nil })).
 		WithServerStreamInterceptor(c.stream)
@@ -49,6 +60,12 @@ func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 	for _, each := range description.Methods {
 		c.methods["/"+description.ServiceName+"/"+each.MethodName] = method{server, each.Handler}
 	}
+	for _, each := range description.Streams {
+		name := "/" + description.ServiceName + "/" + each.StreamName
+		if each.ServerStreams && !each.ClientStreams {
+			c.pushed[name] = pushed{server, each.Handler, grpc.StreamServerInfo{FullMethod: name, IsServerStream: true}}
+		}
+	}
 }
 
 // Invoke calls a unary method in the caller's goroutine. It ignores the options, which are
@@ -58,17 +75,81 @@ func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "there is no method %s", name)
 	}
-	// As over TCP, outgoing calls of the handler do not inherit the caller's metadata.
-	if _, has := metadata.FromOutgoingContext(ctx); has {
-		ctx = metadata.NewOutgoingContext(ctx, nil)
-	}
-	ctx, end := c.spans.StartCall(ctx, name)
+	ctx, end := c.spans.StartCall(withoutMetadata(ctx), name)
 	handed, err := called.handler(called.server, ctx, func(into any) error { return hand(into, request) }, c.interceptors.Unary)
 	if err == nil {
 		err = hand(reply, handed)
 	}
 	end(err)
 	return err
+}
+
+// withoutMetadata returns a context without the caller's metadata: as over TCP, outgoing calls of a handler
+// do not inherit it.
+func withoutMetadata(ctx context.Context) context.Context {
+	if _, has := metadata.FromOutgoingContext(ctx); has {
+		return metadata.NewOutgoingContext(ctx, nil)
+	}
+	return ctx
+}
+
+// NewStream opens a stream. If the caller has a receiver for its messages (package push), the method runs in the
+// caller's goroutine when the caller first receives: a goroutine of its own would grow its stack anew for
+// each list.
+func (c *Channel) NewStream(ctx context.Context, description *grpc.StreamDesc, name string, options ...grpc.CallOption) (grpc.ClientStream, error) {
+	called, ok := c.pushed[name]
+	if to := push.In(options); ok && to != nil {
+		return &pushing{channel: c, called: &called, ctx: ctx, to: to}, nil
+	}
+	return c.Channel.NewStream(ctx, description, name, options...)
+}
+
+// pushing is both ends of a stream whose messages go to a receiver.
+type pushing struct {
+	channel *Channel
+	called  *pushed
+	ctx     context.Context
+	request any
+	to      push.Receiver
+}
+
+func (p *pushing) Header() (metadata.MD, error) { return nil, nil }
+func (p *pushing) Trailer() metadata.MD         { return nil }
+func (p *pushing) CloseSend() error             { return nil }
+func (p *pushing) Context() context.Context     { return p.ctx }
+
+// SendMsg keeps the request.
+func (p *pushing) SendMsg(request any) error {
+	p.request = request
+	return nil
+}
+
+// RecvMsg runs the method, and returns its error, or io.EOF.
+func (p *pushing) RecvMsg(any) error {
+	c, called := p.channel, p.called
+	ctx, end := c.spans.StartCall(withoutMetadata(p.ctx), called.info.FullMethod)
+	err := c.interceptors.Stream(called.server, serving{p, ctx}, &called.info, called.handler)
+	end(err)
+	return cmp.Or(err, io.EOF)
+}
+
+// serving is the end of a stream that the method sees.
+type serving struct {
+	of  *pushing
+	ctx context.Context
+}
+
+func (s serving) SetHeader(metadata.MD) error  { return nil }
+func (s serving) SendHeader(metadata.MD) error { return nil }
+func (s serving) SetTrailer(metadata.MD)       {}
+func (s serving) Context() context.Context     { return s.ctx }
+func (s serving) RecvMsg(into any) error       { return hand(into, s.of.request) }
+
+func (s serving) SendMsg(message any) error {
+	if s.of.to(message) != nil {
+		return status.Error(codes.Canceled, "the client takes no more")
+	}
+	return nil
 }
 
 // hand makes a message equal to another of its type. The two share their parts.
