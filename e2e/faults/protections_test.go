@@ -39,7 +39,7 @@ func protections() []protection {
 	impatient := change{edge + "edge.go", "DefaultCallTimeout = 10 * time.Second", "DefaultCallTimeout = 50 * time.Millisecond"}
 	mute := []change{impatient, {edge + "operation/run.go", "cancel()\n\t\tif err != nil {", "cancel()\n\t\tif err != nil && callCtx.Err() != context.DeadlineExceeded {"}}
 	anyEnd := change{edge + "operation/lists.go",
-		"if err != nil {\n\t\t\t\treturn causeOr(ctx, err)\n\t\t\t}\n\t\t\tif position", "if err != nil {\n\t\t\t\tbreak\n\t\t\t}\n\t\t\tif position"}
+		"case err != io.EOF && !limited.hasMore:", "case err != io.EOF && !limited.hasMore && !hasBegun:"}
 	unnamed := []change{{edge + "operation/run.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}
 	unnoticed := []change{{committer, "return false, c.commitFailed(id, err)", "_ = c.commitFailed(id, err)\n\t\treturn false, nil"}}
 	return []protection{

@@ -57,7 +57,7 @@ func (p *program) start(w *world) error {
 		w.turns.wait(ctx)
 		return do()
 	}
-	store := &docstoretest.Hooked{Engine: p.store, Read: inTurn, Write: inTurn}
+	store := &docstoretest.Hooked{Engine: docstoretest.Lender{Engine: p.store}, Read: inTurn, Write: inTurn}
 	p.stack = &process.Stack{}
 	validator := protovalidate.GlobalValidator
 	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}

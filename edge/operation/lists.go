@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
-	"github.com/waybook/waybook/internal/platform/push"
 )
 
 // The parameters limit and after select a part of a list, an addition to the legacy contract

@@ -133,11 +133,8 @@ func (c *Collection[K, T]) Exists(ctx context.Context, id K) (bool, error) {
 
 // GetMany returns the documents that exist, in any order, each once.
 func (c *Collection[K, T]) GetMany(ctx context.Context, ids []K) ([]T, error) {
-	raws, _, err := getMany(ctx, c.table, ids, Scan{})
-	if err != nil {
-		return nil, c.wrap("get many", err)
-	}
-	return c.decodeAll(raws)
+	documents, err := c.many(ctx, valuesOf(ids))
+	return documents, c.wrap("get many", err)
 }
 
 // Highest returns the highest id from from on, in the place that from names if the collection is

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"time"
-	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -95,9 +94,9 @@ func planFor(t reflect.Type) *plan {
 	return p
 }
 
-// decode decodes a document into a zero struct. It returns false if the plan does not
+// decode decodes a document into a zero struct, with its texts in keep. It returns false if the plan does not
 // support the document; the struct may then be filled in part.
-func (p *plan) decode(raw []byte, into reflect.Value) bool {
+func (p *plan) decode(raw []byte, into reflect.Value, keep *texts) bool {
 	body, ok := elementsOf(raw)
 	if !ok {
 		return false
@@ -117,7 +116,7 @@ func (p *plan) decode(raw []byte, into reflect.Value) bool {
 		}
 		expected = at + 1
 		left--
-		if !p.fields[at].decode(e.kind, e.value, into.Field(p.fields[at].index)) {
+		if !p.fields[at].decode(e.kind, e.value, into.Field(p.fields[at].index), keep) {
 			return false
 		}
 	}
@@ -144,7 +143,7 @@ func (p *plan) find(name []byte, expected int) (at int, known bool) {
 	return -1, known
 }
 
-func (f *planned) decode(kind bson.Type, value []byte, into reflect.Value) bool {
+func (f *planned) decode(kind bson.Type, value []byte, into reflect.Value, keep *texts) bool {
 	switch f.kind {
 	case integer:
 		switch {
@@ -164,7 +163,7 @@ func (f *planned) decode(kind bson.Type, value []byte, into reflect.Value) bool 
 		if kind != bson.TypeString {
 			return false
 		}
-		into.SetString(sharedString(value[4 : len(value)-1]))
+		into.SetString(keep.keep(value[4 : len(value)-1]))
 	case boolean:
 		if kind != bson.TypeBoolean || value[0] > 1 {
 			return false
@@ -176,27 +175,21 @@ func (f *planned) decode(kind bson.Type, value []byte, into reflect.Value) bool 
 		}
 		*into.Addr().Interface().(*time.Time) = time.UnixMilli(int64(binary.LittleEndian.Uint64(value))).UTC()
 	case structure:
-		return kind == bson.TypeEmbeddedDocument && f.nested.decode(value, into)
+		return kind == bson.TypeEmbeddedDocument && f.nested.decode(value, into, keep)
 	case pointer:
 		if kind != bson.TypeEmbeddedDocument {
 			return false
 		}
 		into.Set(reflect.New(into.Type().Elem()))
-		return f.nested.decode(value, into.Elem())
+		return f.nested.decode(value, into.Elem(), keep)
 	case list:
-		return kind == bson.TypeArray && f.nested.decodeList(value, into)
+		return kind == bson.TypeArray && f.nested.decodeList(value, into, keep)
 	}
 	return true
 }
 
-// sharedString returns bytes of a document as a string without a copy. That is safe
-// because a Collection owns the documents that its Table returns and never changes them.
-func sharedString(text []byte) string {
-	return unsafe.String(unsafe.SliceData(text), len(text)) // #nosec G103 -- safe as explained above
-}
-
 // decodeList decodes an array of documents.
-func (p *plan) decodeList(raw []byte, into reflect.Value) bool {
+func (p *plan) decodeList(raw []byte, into reflect.Value, keep *texts) bool {
 	body, ok := elementsOf(raw)
 	if !ok {
 		return false
@@ -211,7 +204,7 @@ func (p *plan) decodeList(raw []byte, into reflect.Value) bool {
 	for i := range length {
 		var e element
 		e, body, _ = nextElement(body)
-		if e.kind != bson.TypeEmbeddedDocument || !p.decode(e.value, into.Index(i)) {
+		if e.kind != bson.TypeEmbeddedDocument || !p.decode(e.value, into.Index(i), keep) {
 			return false
 		}
 	}

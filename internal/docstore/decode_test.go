@@ -43,7 +43,7 @@ func planDecode[T any](t testing.TB, raw []byte) (document T, ok bool) {
 	if p == nil {
 		t.Fatal("the type has no plan")
 	}
-	return document, p.decode(raw, reflect.ValueOf(&document).Elem())
+	return document, p.decode(raw, reflect.ValueOf(&document).Elem(), nil)
 }
 
 func TestAPlanDecodesStoredDocumentsLikeTheDriver(t *testing.T) {

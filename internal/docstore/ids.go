@@ -81,11 +81,16 @@ func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents [
 // GetMany returns the documents that exist, in any order, each once. The ids are those of the
 // collection.
 func (p *Projection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
-	raws, _, err := getMany(ctx, p.of.table, ids, Scan{Fields: p.of.fields})
-	if err != nil {
-		return nil, p.of.wrap("get many", err)
+	documents, err := p.of.many(ctx, valuesOf(ids))
+	return documents, p.of.wrap("get many", err)
+}
+
+func (r *reader[T]) many(ctx context.Context, ids []Value) ([]T, error) {
+	if len(ids) == 0 {
+		return nil, nil
 	}
-	return p.of.decodeAll(raws)
+	documents, _, err := r.page(ctx, Scan{Where: WithIDs(ids...), Limit: len(ids), Fields: r.fields}, func(bson.Raw) error { return nil })
+	return documents, err
 }
 
 // DrawIn returns a Draw in a place of a collection. The first id of a sole source is above all that are

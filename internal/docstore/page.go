@@ -5,6 +5,8 @@ import (
 	"context"
 	"iter"
 	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Query asks for a page of documents in the order of an index.
@@ -69,18 +71,15 @@ func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
 			scan.Fields = append(scan.Fields, field.Name)
 		}
 	}
-	raws, more, err := r.table.Scan(ctx, scan)
+	var page Page[T]
+	page.Documents, _, err = r.page(ctx, scan, func(last bson.Raw) (err error) {
+		page.Next, err = tokenOf(last, origin, bounds.Rest)
+		return err
+	})
 	if err != nil {
 		return Page[T]{}, r.wrap("page", err)
 	}
-	var page Page[T]
-	if more {
-		if page.Next, err = tokenOf(raws[len(raws)-1], origin, bounds.Rest); err != nil {
-			return Page[T]{}, r.wrap("page", err)
-		}
-	}
-	page.Documents, err = r.decodeAll(raws)
-	return page, err
+	return page, nil
 }
 
 // Batches iterates over all documents of a query in pages of query.Limit. It keeps one

@@ -1,6 +1,7 @@
 package docstore
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -53,27 +54,57 @@ func (r *reader[T]) wrap(verb string, err error) error {
 	return fmt.Errorf("%s %s: %w", verb, r.spec.Name, err)
 }
 
+// page does a scan and decodes its documents. If there are more, last is called with the last one.
+func (r *reader[T]) page(ctx context.Context, scan Scan, last func(bson.Raw) error) (documents []T, more bool, err error) {
+	scan.Loan = newLoan()
+	defer scan.Loan.End()
+	raws, more, err := r.table.Scan(ctx, scan)
+	if err == nil && more {
+		err = last(raws[len(raws)-1])
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	var keep *texts
+	if scan.Loan.isLent {
+		keep = textsOf(raws)
+	}
+	documents = make([]T, len(raws))
+	for i, raw := range raws {
+		if err := r.decodeInto(raw, &documents[i], keep); err != nil {
+			return nil, false, err
+		}
+		if keep != nil {
+			keep.left -= len(raw)
+		}
+	}
+	return documents, more, nil
+}
+
 func (r *reader[T]) decode(raw bson.Raw) (document T, err error) {
-	return document, r.decodeInto(raw, &document)
+	return document, r.decodeInto(raw, &document, nil)
 }
 
 func (r *reader[T]) decodeAll(raws []bson.Raw) ([]T, error) {
 	documents := make([]T, len(raws))
 	for i, raw := range raws {
-		if err := r.decodeInto(raw, &documents[i]); err != nil {
+		if err := r.decodeInto(raw, &documents[i], nil); err != nil {
 			return nil, err
 		}
 	}
 	return documents, nil
 }
 
-// decodeInto decodes a document into the zero value of T.
-func (r *reader[T]) decodeInto(raw bson.Raw, document *T) error {
+// decodeInto decodes a document into the zero value of T, with its texts in keep.
+func (r *reader[T]) decodeInto(raw bson.Raw, document *T, keep *texts) error {
 	if len(r.spec.Defaults) > 0 {
 		raw = r.spec.complete(raw)
 	}
-	if r.plan != nil && r.plan.decode(raw, reflect.ValueOf(document).Elem()) {
+	if r.plan != nil && r.plan.decode(raw, reflect.ValueOf(document).Elem(), keep) {
 		return nil
+	}
+	if keep != nil {
+		raw = bytes.Clone(raw) // the driver may share it
 	}
 	var anew T
 	err := bson.Unmarshal(raw, &anew)

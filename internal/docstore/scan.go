@@ -28,6 +28,8 @@ type Scan struct {
 	WithTombstones bool
 	// As says which writes the scan shows.
 	As Consistency
+	// Loan, unless nil, lets the engine lend the documents. Otherwise the caller owns them.
+	Loan *Loan
 }
 
 // Consistency says which writes a read shows.

@@ -45,6 +45,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/internal/drain"
@@ -214,6 +215,25 @@ func (e *Engine) view(ctx context.Context, read func(*bolt.Tx) error) error {
 	}
 	defer func() { _ = tx.Rollback() }()
 	return read(tx)
+}
+
+// lend is view for a read whose documents are lent. They are good until the loan ends.
+func (e *Engine) lend(ctx context.Context, loan *docstore.Loan, read func(*bolt.Tx) ([]bson.Raw, error)) error {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	tx, err := e.db.Begin(false)
+	if err != nil {
+		e.calls.Leave()
+		return fmt.Errorf("%w: %v", docstore.ErrUnavailable, err)
+	}
+	end := func() {
+		_ = tx.Rollback()
+		e.calls.Leave()
+	}
+	documents, err := read(tx)
+	loan.Lend(documents, end)
+	return err
 }
 
 // write runs an operation that makes the store no larger, or by little, in a shared commit and returns once

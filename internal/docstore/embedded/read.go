@@ -91,43 +91,60 @@ func (t *table) page(ctx context.Context, scan docstore.Scan) (documents []bson.
 	if err != nil {
 		return nil, false, err
 	}
-	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		if ix.covers(scan.Fields) {
-			var err error
-			documents, more, err = ix.scanEntries(ctx, t.walk(tx, ix, bounds), scan)
-			t.engine.scanned(tx, len(documents), 0)
-			return err
-		}
-		var few [32][]byte // enough for most scans, and not on the heap
-		found, size := few[:0], 0
-		for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
-			if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
-				return ctx.Err()
+	covers := ix.covers(scan.Fields)
+	if scan.Loan != nil && !covers {
+		err = t.engine.lend(ctx, scan.Loan, func(tx *bolt.Tx) (_ []bson.Raw, err error) {
+			if documents, more, err = t.found(ctx, tx, t.walk(tx, ix, bounds), scan, scan.Loan.Room()); err == nil {
+				err = t.lendAll(tx, documents, scan.Fields)
 			}
-			if len(found) == scan.Limit {
-				more = true
-				break
-			}
-			raw, err := w.stored()
-			if err != nil {
+			return documents, err
+		})
+	} else {
+		err = t.engine.view(ctx, func(tx *bolt.Tx) (err error) {
+			if covers {
+				documents, more, err = ix.scanEntries(ctx, t.walk(tx, ix, bounds), scan)
+				t.engine.scanned(tx, len(documents), 0)
 				return err
 			}
-			length := recordOf(raw).size()
-			if scan.MaxBytes > 0 && len(found) > 0 && size+length > scan.MaxBytes {
-				more = true
-				break
+			var few [32]bson.Raw // enough for most scans, and not on the heap
+			found, hasMore, err := t.found(ctx, tx, t.walk(tx, ix, bounds), scan, few[:0])
+			if more = hasMore; err == nil {
+				documents, err = t.copyAll(tx, found, scan.Fields)
 			}
-			found = append(found, raw)
-			size += length
-		}
-		documents, err = t.copyAll(tx, found, scan.Fields)
-		t.engine.scanned(tx, len(found), size)
-		return err
-	})
+			return err
+		})
+	}
 	if err != nil {
 		return nil, false, err
 	}
 	return documents, more, nil
+}
+
+// found appends the stored documents of a scan.
+func (t *table) found(ctx context.Context, tx *bolt.Tx, w *walk, scan docstore.Scan, into []bson.Raw) (found []bson.Raw, more bool, err error) {
+	found, size := into, 0
+	for ; w.valid(); w.next() {
+		if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
+			return found, false, ctx.Err()
+		}
+		if len(found) == scan.Limit {
+			more = true
+			break
+		}
+		raw, err := w.stored()
+		if err != nil {
+			return found, false, err
+		}
+		length := recordOf(raw).size()
+		if scan.MaxBytes > 0 && len(found) > 0 && size+length > scan.MaxBytes {
+			more = true
+			break
+		}
+		found = append(found, raw)
+		size += length
+	}
+	t.engine.scanned(tx, len(found), size)
+	return found, more, nil
 }
 
 // Count walks the index entries without reading documents.
@@ -181,7 +198,7 @@ const (
 // copyAll copies stored documents from the mapped file; see whole. Small ones share
 // allocations, which are small too: so a document that is kept does not keep many others
 // alive.
-func (t *table) copyAll(tx *bolt.Tx, found [][]byte, fields []string) ([]bson.Raw, error) {
+func (t *table) copyAll(tx *bolt.Tx, found []bson.Raw, fields []string) ([]bson.Raw, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -195,12 +212,8 @@ func (t *table) copyAll(tx *bolt.Tx, found [][]byte, fields []string) ([]bson.Ra
 	var shared []byte
 	for i, raw := range found {
 		if !isSmall(raw) {
-			r := recordOf(raw)
-			id, err := docstore.AppendKey(nil, t.id, r.bson)
-			if err != nil {
-				return nil, err
-			}
-			if documents[i], err = t.whole(tx, id, r, fields); err != nil {
+			var err error
+			if documents[i], err = t.large(tx, recordOf(raw), fields); err != nil {
 				return nil, err
 			}
 			continue
@@ -215,6 +228,28 @@ func (t *table) copyAll(tx *bolt.Tx, found [][]byte, fields []string) ([]bson.Ra
 		documents[i] = shared[start:len(shared):len(shared)]
 	}
 	return documents, nil
+}
+
+// lendAll replaces stored documents by what is lent of them: the mapped file itself, where it has the whole
+// document.
+func (t *table) lendAll(tx *bolt.Tx, documents []bson.Raw, fields []string) (err error) {
+	for i, raw := range documents {
+		if r := recordOf(raw); !r.hasReferences {
+			documents[i] = r.bson[:len(r.bson):len(r.bson)]
+		} else if documents[i], err = t.large(tx, r, fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// large is whole of a document whose key is not at hand.
+func (t *table) large(tx *bolt.Tx, r record, fields []string) (bson.Raw, error) {
+	id, err := docstore.AppendKey(nil, t.id, r.bson)
+	if err != nil {
+		return nil, err
+	}
+	return t.whole(tx, id, r, fields)
 }
 
 // isSmall reports whether a stored document is copied as it is, beside others.

@@ -1,0 +1,91 @@
+package docstore
+
+import (
+	"sync"
+	"unsafe"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Loan lets an engine lend the documents of a scan instead of copying them. They are good until End, and so
+// is the slice that holds them. A loan serves one goroutine, which calls no store before it ends.
+type Loan struct {
+	// isLent: the documents are the engine's. Otherwise they are the caller's.
+	isLent bool
+	room   []bson.Raw
+	ends   []func()
+}
+
+var loans = sync.Pool{New: func() any { return new(Loan) }}
+
+func newLoan() *Loan { return loans.Get().(*Loan) }
+
+// Room returns an empty slice for documents, which may grow beyond its capacity.
+func (l *Loan) Room() []bson.Raw { return l.room[:0] }
+
+// Lend says that the documents of a scan are lent. end takes them back.
+func (l *Loan) Lend(documents []bson.Raw, end func()) {
+	l.isLent, l.room, l.ends = true, documents, append(l.ends, end)
+}
+
+// End gives the documents back.
+func (l *Loan) End() {
+	for _, end := range l.ends {
+		end()
+	}
+	clear(l.ends)
+	clear(l.room)
+	if cap(l.room) > mostRoom {
+		l.room = nil
+	}
+	l.isLent, l.room, l.ends = false, l.room[:0], l.ends[:0]
+	loans.Put(l)
+}
+
+const (
+	// mostRoom is how many documents a loan that waits for its next scan has room for.
+	mostRoom = 1024
+	// sharedTextBytes bounds an allocation that texts share, so that a text which is kept keeps few others.
+	sharedTextBytes = 8 << 10
+)
+
+// texts keeps the texts of documents that are lent. A nil one shares them with their documents, which is safe
+// for documents that a Collection owns and never changes.
+type texts struct {
+	block []byte
+	// left bounds the bytes of the documents to come.
+	left int
+}
+
+// textsOf returns texts for documents that are lent.
+func textsOf(raws []bson.Raw) *texts {
+	t := &texts{}
+	for _, raw := range raws {
+		t.left += len(raw)
+	}
+	return t
+}
+
+// textShare is the usual share of texts in the bytes of a document.
+const textShare = 0.5
+
+// keep returns a text as a string that stays good.
+func (t *texts) keep(text []byte) string {
+	if t == nil {
+		return sharedString(text)
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	if cap(t.block)-len(t.block) < len(text) {
+		t.block = make([]byte, 0, max(len(text), min(sharedTextBytes, int(float64(t.left)*textShare))))
+	}
+	start := len(t.block)
+	t.block = append(t.block, text...)
+	return sharedString(t.block[start:])
+}
+
+// sharedString returns bytes that never change as a string, without a copy.
+func sharedString(text []byte) string {
+	return unsafe.String(unsafe.SliceData(text), len(text)) // #nosec G103 -- safe because they never change
+}
