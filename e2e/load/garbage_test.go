@@ -1,0 +1,311 @@
+package load
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/garbage.txt")
+
+const (
+	// garbageFile has the garbage of each operation, as this test last measured it.
+	garbageFile = "testdata/garbage.txt"
+	// An operation may make by this much more garbage than the file says: runs differ by half of it. The pages of
+	// a write depend on what else is written at the time.
+	toleranceOfReads, toleranceOfWrites = 1.1, 1.3
+)
+
+// The content that the operations work on.
+const (
+	children   = 10
+	albumsOf   = 50
+	listedPois = 1000
+	prose      = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
+)
+
+// garbage is what the programs allocate for a request.
+type garbage struct{ bytes, allocations float64 }
+
+// TestNoOperationMakesMoreGarbage measures what each operation of the legacy contract allocates, in one process
+// and in separate ones. Bytes are no time: they are the same on a machine that is slow or busy.
+func TestNoOperationMakesMoreGarbage(t *testing.T) {
+	var table strings.Builder
+	want := readGarbage(t)
+	for _, layout := range []struct {
+		name  string
+		start func(*testing.T) *deployment
+	}{{"one process", startAlone}, {"separate processes", startApart}} {
+		if !longform.Selected() && !*update && layout.name != "one process" {
+			continue
+		}
+		d := layout.start(t)
+		d.fill()
+		for _, o := range d.operations() {
+			got := d.measure(o)
+			line := fmt.Sprintf("%s: %s", layout.name, o.name)
+			entry := fmt.Sprintf("%s: %.0f bytes, %.0f allocations", line, got.bytes, got.allocations)
+			fmt.Fprintln(&table, entry)
+			t.Log(entry)
+			before, isKnown := want[line]
+			switch {
+			case *update:
+			case !isKnown:
+				t.Errorf("%s has no line in %s: run this test with -update", line, garbageFile)
+			case got.bytes > o.tolerance()*before.bytes:
+				t.Errorf("%s: %.0f bytes for each request; it was %.0f, see %s", line, got.bytes, before.bytes, garbageFile)
+			}
+		}
+	}
+	if *update {
+		if err := os.WriteFile(garbageFile, []byte(table.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readGarbage(t *testing.T) map[string]garbage {
+	t.Helper()
+	text, err := os.ReadFile(garbageFile)
+	if err != nil && !(*update && errors.Is(err, os.ErrNotExist)) {
+		t.Fatal(err)
+	}
+	known := map[string]garbage{}
+	for line := range strings.Lines(string(text)) {
+		at := strings.LastIndex(line, ": ")
+		var of garbage
+		if _, err := fmt.Sscanf(line[max(at, 0):], ": %f bytes, %f allocations", &of.bytes, &of.allocations); err != nil {
+			t.Fatalf("%s: %q: %v", garbageFile, line, err)
+		}
+		known[line[:at]] = of
+	}
+	return known
+}
+
+// deployment is a running Waybook.
+type deployment struct {
+	t         *testing.T
+	processes []*launch.Process
+	edge      string
+	client    *http.Client
+
+	accounts accountv1.AccountServiceClient
+	albums   albumv1.AlbumServiceClient
+	blogs    blogv1.BlogServiceClient
+	pois     poiv1.PoiServiceClient
+
+	owner            int64
+	cookie           string
+	bare, full       string
+	entry, poi, post string
+}
+
+func startAlone(t *testing.T) *deployment {
+	p := launch.Start(t, binary, t.TempDir(), "-demo=false", "-user-writes=0")
+	all := map[string]*launch.Process{"account": p, "album": p, "blog": p, "poi": p, "edge": p}
+	return connect(t, all, []*launch.Process{p})
+}
+
+func startApart(t *testing.T) *deployment {
+	binaries := t.TempDir()
+	if err := launch.Build(binaries, launch.AsShipped, launch.Programs()...); err != nil {
+		t.Fatal(err)
+	}
+	all := launch.StartServices(t, binaries, t.TempDir())
+	all["edge"] = launch.StartEdge(t, binaries, all, nil, "-user-writes=0")
+	var processes []*launch.Process
+	for _, p := range all {
+		processes = append(processes, p)
+	}
+	return connect(t, all, processes)
+}
+
+func connect(t *testing.T, all map[string]*launch.Process, processes []*launch.Process) *deployment {
+	d := &deployment{t: t, processes: processes, edge: "http://" + all["edge"].HTTP + "/API.php", client: &http.Client{Transport: &http.Transport{DisableCompression: true}}}
+	t.Cleanup(d.client.CloseIdleConnections)
+	d.accounts = accountv1.NewAccountServiceClient(launch.Dial(t, all["account"].GRPC))
+	d.albums = albumv1.NewAlbumServiceClient(launch.Dial(t, all["album"].GRPC))
+	d.blogs = blogv1.NewBlogServiceClient(launch.Dial(t, all["blog"].GRPC))
+	pois := launch.Dial(t, all["poi"].GRPC)
+	d.pois = poiv1.NewPoiServiceClient(pois)
+	d.owner = launch.CreateUser(t, launch.Dial(t, all["account"].GRPC), "小旅人")
+	opened, err := d.accounts.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: d.owner})
+	d.must(err)
+	d.cookie = fmt.Sprintf("id=%d; idrand=%s", d.owner, opened.GetToken())
+	d.poi = fmt.Sprint(launch.CreatePoisOf(t, pois, d.owner, category, "太魯閣國家公園遊客中心", listedPois)[0])
+	return d
+}
+
+func (d *deployment) must(err error) {
+	d.t.Helper()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+const addAlbum = "func=addAlbum&albumTitle=台北101與象山&category=5&lat=25.034&lng=121.5645"
+
+const postBlog = "func=postBlog&type=0_1&blogTitle=河岸散步&blogContent=" + prose + prose + "&year=2026&month=2&day=28&lat=25.034&lng=121.5645&weather=有彩虹"
+
+// fill creates the content.
+func (d *deployment) fill() {
+	for range albumsOf {
+		d.bare = d.made(addAlbum, "albumID")
+	}
+	d.full, d.entry, d.post = d.made(addAlbum, "albumID"), d.made(postBlog, "blogID"), d.made(postBlog, "blogID")
+	ctx := d.t.Context()
+	album, entry, landmark := number(d.t, d.full), number(d.t, d.entry), number(d.t, d.poi)
+	for n := range children {
+		address := fmt.Sprintf("upload/photo/%d_t.jpg", n)
+		_, err := d.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: album, ThumbnailUrl: address, Description: prose})
+		d.must(err)
+		_, err = d.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: album, Text: prose})
+		d.must(err)
+		_, err = d.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: d.owner, BlogId: entry, Text: prose})
+		d.must(err)
+		_, err = d.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: d.owner, PoiId: landmark, PhotoUrl: address})
+		d.must(err)
+		_, err = d.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: d.owner, PoiId: landmark, Text: prose})
+		d.must(err)
+	}
+}
+
+func number(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// operation is an operation of the legacy contract, with its form. A form with %d gets another number each
+// time, and one with %s the identifier of a new album or entry.
+type operation struct {
+	name, form string
+	// fresh is the form that creates what the operation deletes.
+	fresh, element string
+	times          int
+}
+
+func (o operation) tolerance() float64 {
+	if strings.HasPrefix(o.name, "get") {
+		return toleranceOfReads
+	}
+	return toleranceOfWrites
+}
+
+func (d *deployment) operations() []operation {
+	const reads, writes = 400, 40
+	return []operation{
+		{name: "getAlbum", form: "func=getAlbum&albumID=" + d.bare, times: reads},
+		{name: "getAlbum with 10 photos and 10 comments", form: "func=getAlbum&albumID=" + d.full, times: reads},
+		{name: "getBlog with 10 comments", form: "func=getBlog&blogID=" + d.entry, times: reads},
+		{name: "getPOI with 10 photos and 10 comments", form: "func=getPOI&POIID=" + d.poi, times: reads},
+		{name: "getUserAlbumList of 51 albums", form: fmt.Sprintf("func=getUserAlbumList&userID=%d", d.owner), times: reads},
+		{name: "getCategoryPOIList of 1000 landmarks", form: listQuery, times: reads / 10},
+		{name: "addAlbum", form: addAlbum, times: writes},
+		{name: "updateAlbum", form: "func=updateAlbum&albumTitle=%d&albumID=" + d.full, times: writes},
+		{name: "updateAlbum that deletes", form: "func=updateAlbum&delete=true&albumID=%s", fresh: addAlbum, element: "albumID", times: writes},
+		{name: "postBlog", form: postBlog, times: writes},
+		{name: "updateBlog", form: strings.NewReplacer("postBlog", "updateBlog", "河岸散步", "%d").Replace(postBlog) + "&blogID=" + d.post, times: writes},
+		{name: "updateBlog that deletes", form: "func=updateBlog&delete=true&blogID=%s", fresh: postBlog, element: "blogID", times: writes},
+	}
+}
+
+// rounds is how many times an operation is measured. Other work of the programs can only add to it.
+const rounds = 4
+
+// measure does an operation many times, and returns what the programs allocated for each. Reading the
+// metrics allocates, too: that is measured by reading them twice.
+func (d *deployment) measure(o operation) garbage {
+	least := garbage{math.Inf(1), math.Inf(1)}
+	for round := range rounds {
+		forms := make([]string, o.times)
+		for i := range forms {
+			switch forms[i] = o.form; {
+			case o.fresh != "":
+				forms[i] = fmt.Sprintf(o.form, d.made(o.fresh, o.element))
+			case strings.Contains(o.form, "%d"):
+				forms[i] = fmt.Sprintf(o.form, round*o.times+i)
+			}
+		}
+		first, before := d.allocated(), d.allocated()
+		for _, form := range forms {
+			d.send(form)
+		}
+		after := d.allocated()
+		each := func(first, before, after float64) float64 {
+			return math.Round((after - before - (before - first)) / float64(o.times))
+		}
+		least.bytes = min(least.bytes, each(first.bytes, before.bytes, after.bytes))
+		least.allocations = min(least.allocations, each(first.allocations, before.allocations, after.allocations))
+	}
+	return least
+}
+
+// allocated returns what all programs have allocated since their start.
+func (d *deployment) allocated() (sum garbage) {
+	for _, p := range d.processes {
+		lines := bufio.NewScanner(strings.NewReader(launch.Metrics(d.t, p.Admin)))
+		for lines.Scan() {
+			name, value, _ := strings.Cut(lines.Text(), " ")
+			of := map[string]*float64{"go_memstats_alloc_bytes_total": &sum.bytes, "go_memstats_mallocs_total": &sum.allocations}[name]
+			if of == nil {
+				continue
+			}
+			n, err := strconv.ParseFloat(value, 64)
+			d.must(err)
+			*of += n
+		}
+		d.must(lines.Err())
+	}
+	return sum
+}
+
+// made sends a form that creates something, and returns its identifier.
+func (d *deployment) made(form, element string) string {
+	d.t.Helper()
+	body := d.send(form)
+	_, after, _ := strings.Cut(body, "<"+element+">")
+	made, _, ok := strings.Cut(after, "</")
+	if !ok {
+		d.t.Fatalf("%s: %s", form, body)
+	}
+	return made
+}
+
+// send sends a form with the session of the owner.
+func (d *deployment) send(form string) string {
+	d.t.Helper()
+	values, err := url.ParseQuery(form)
+	d.must(err)
+	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.edge, strings.NewReader(values.Encode()))
+	d.must(err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Cookie", d.cookie)
+	response, err := d.client.Do(r)
+	d.must(err)
+	body, err := io.ReadAll(response.Body)
+	d.must(errors.Join(err, response.Body.Close()))
+	if !strings.Contains(string(body), "<status>SUCCESS</status>") {
+		d.t.Fatalf("%s: %s", form, body)
+	}
+	return string(body)
+}
