@@ -47,14 +47,17 @@ const (
 	mostRoom = 1024
 	// sharedTextBytes bounds an allocation that texts share, so that a text which is kept keeps few others.
 	sharedTextBytes = 8 << 10
+	// firstTextBytes bounds the first one, whose documents show how much of them is text.
+	firstTextBytes = 512
 )
 
 // texts keeps the texts of documents that are lent. A nil one shares them with their documents, which is safe
 // for documents that a Collection owns and never changes.
 type texts struct {
 	block []byte
-	// left bounds the bytes of the documents to come.
-	left int
+	// read and left are the bytes of the documents that were read and of those to come; kept are those of
+	// the texts.
+	read, left, kept int
 }
 
 // textsOf returns texts for documents that are lent.
@@ -66,8 +69,21 @@ func textsOf(raws []bson.Raw) *texts {
 	return t
 }
 
-// textShare is the usual share of texts in the bytes of a document.
-const textShare = 0.5
+// next says that a document has been read.
+func (t *texts) next(raw bson.Raw) {
+	if t != nil {
+		t.read += len(raw)
+		t.left -= len(raw)
+	}
+}
+
+// expected returns how many bytes the texts to come probably have.
+func (t *texts) expected() int {
+	if t.read == 0 {
+		return min(t.left/2, firstTextBytes)
+	}
+	return min(t.left*t.kept/t.read, sharedTextBytes)
+}
 
 // keep returns a text as a string that stays good.
 func (t *texts) keep(text []byte) string {
@@ -78,8 +94,9 @@ func (t *texts) keep(text []byte) string {
 		return ""
 	}
 	if cap(t.block)-len(t.block) < len(text) {
-		t.block = make([]byte, 0, max(len(text), min(sharedTextBytes, int(float64(t.left)*textShare))))
+		t.block = make([]byte, 0, max(len(text), t.expected()))
 	}
+	t.kept += len(text)
 	start := len(t.block)
 	t.block = append(t.block, text...)
 	return sharedString(t.block[start:])

@@ -74,9 +74,7 @@ func (r *reader[T]) page(ctx context.Context, scan Scan, last func(bson.Raw) err
 		if err := r.decodeInto(raw, &documents[i], keep); err != nil {
 			return nil, false, err
 		}
-		if keep != nil {
-			keep.left -= len(raw)
-		}
+		keep.next(raw)
 	}
 	return documents, more, nil
 }
