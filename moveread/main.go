@@ -22,6 +22,14 @@ flags:
 `
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx)
+	stop()
+	os.Exit(status)
+}
+
+// run reads the command line and the database, and returns the exit status.
+func run(ctx context.Context) int {
 	var options movefile.RowOptions
 	flag.BoolVar(&options.HasEntities, "entities", false, "replace entities of HTML, such as &amp;, by their characters")
 	flag.BoolVar(&options.HasBig5, "big5", false, "look for Big5 also in columns of Latin-1")
@@ -32,12 +40,11 @@ func main() {
 	flag.Parse()
 	if flag.NArg() != 3 {
 		flag.Usage()
-		os.Exit(2)
+		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if err := read(ctx, flag.Arg(0), os.Getenv("OLD_DATABASE"), flag.Arg(1), flag.Arg(2), options, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "moveread:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to stop
+		return 1
 	}
+	return 0
 }

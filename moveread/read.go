@@ -50,7 +50,7 @@ func read(ctx context.Context, kind, source, queries, file string, options movef
 	return atomicfile.Write(file, 0o600, func(to io.Writer) error {
 		rows := movefile.NewRowWriter(to, options)
 		for n, statement := range statements(string(text)) {
-			if err := run(ctx, tx, statement, rows); err != nil {
+			if err := copyRows(ctx, tx, statement, rows); err != nil {
 				return fmt.Errorf("statement %d, %.60q: %w", n+1, statement, err)
 			}
 		}
@@ -93,8 +93,8 @@ func statements(text string) (all []string) {
 	return all
 }
 
-// run writes the rows of a statement.
-func run(ctx context.Context, tx *sql.Tx, statement string, to *movefile.RowWriter) (err error) {
+// copyRows writes the rows of a statement.
+func copyRows(ctx context.Context, tx *sql.Tx, statement string, to *movefile.RowWriter) (err error) {
 	rows, err := tx.QueryContext(ctx, statement)
 	if err != nil {
 		return err

@@ -188,6 +188,51 @@ select 'entry' as kind, id, post_date, created as create_time, question as "vote
 	}
 }
 
+func TestMovereadReadsMariaDB(t *testing.T) {
+	longform.Only(t)
+	examples.Need(t, "mariadbd")
+	examples.Need(t, "mariadb-install-db")
+	folder, address := t.TempDir(), launch.Address(t)
+	_, port, _ := strings.Cut(address, ":")
+	data := "--datadir=" + filepath.Join(folder, "data")
+	if output, err := exec.CommandContext(t.Context(), "mariadb-install-db", "--no-defaults", data, "--auth-root-authentication-method=normal").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	args := []string{"--no-defaults", data, "--socket=" + filepath.Join(folder, "s"), "--bind-address=127.0.0.1", "--port=" + port, "--skip-grant-tables"}
+	if os.Getuid() == 0 {
+		args = append(args, "--user=root")
+	}
+	server := launch.Begin(t, "mariadbd", nil, args...)
+	server.AwaitLog("ready for connections")
+	const bytes = `create database messy character set latin1; use messy; set sql_mode = '';
+create table users (id int, nickname varchar(100), created datetime);
+insert into users values (1, convert(x'E69DB1E58C97' using binary), '0000-00-00'), (2, convert(x'AA46A55F' using binary), '2008-01-01'), (3, convert(x'636166E9' using binary), '2008-01-01');`
+	load := exec.CommandContext(t.Context(), "mariadb", "--no-defaults", "-h", "127.0.0.1", "-P", port)
+	load.Stdin = strings.NewReader(bytes)
+	if output, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, output, server.Printed())
+	}
+	queries, file := filepath.Join(folder, "queries.sql"), filepath.Join(folder, "read.ndjson")
+	if err := os.WriteFile(queries, []byte("select 'user' as kind, id, nickname as name, created as create_time from users;"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := moveread(t)
+	for _, charset := range []string{"utf8mb4", "binary"} {
+		if done := read("root@tcp("+address+")/messy?charset="+charset, "-big5", "mysql", queries, file); done.status != 0 {
+			t.Fatal(done)
+		}
+		got, err := os.ReadFile(file)
+		const want = `{"kind":"user","id":1,"name":"東北"}
+{"kind":"user","id":2,"name":"東北","create_time":"2008-01-01 00:00:00"}
+{"kind":"user","id":3,"name":"café","create_time":"2008-01-01 00:00:00"}
+{"kind":"end","user":3}
+`
+		if err != nil || string(got) != want {
+			t.Errorf("%s, %v: got\n%swant\n%s", charset, err, got, want)
+		}
+	}
+}
+
 // Nothing of a password is in the message of a connection that fails.
 func TestMovereadKeepsTheAddressOfTheDatabaseSecret(t *testing.T) {
 	read := moveread(t)
