@@ -83,7 +83,7 @@ func (c *Config) Check(checks *process.Checks) {
 	checks.Dial("poi", c.Poi)
 	_, err := process.Zone(c.TimeZone)
 	checks.Report(err)
-	checks.Report(c.Front.Shadow.Check())
+	checks.Report(c.Front.Check())
 }
 
 // Start starts the edge and pushes its parts on env's stack.

@@ -31,10 +31,10 @@ type givenPassword struct {
 	Password string `json:"password"`
 }
 
-// passwordLine begins each line of such a file, which has at most maxPasswordLine bytes.
+// lineBegin begins each line of such a file, and maxLineBytes bounds it.
 const (
-	passwordLine    = `{"user_id":`
-	maxPasswordLine = 64 << 10
+	lineBegin    = `{"user_id":`
+	maxLineBytes = 64 << 10
 )
 
 const (
@@ -137,10 +137,10 @@ func (f *passwordFile) read() error {
 	case !isLocked:
 		return fmt.Errorf("another command gives the passwords in %s", f.file.Name())
 	}
-	lines, whole := bufio.NewReaderSize(f.file, maxPasswordLine), int64(0)
+	lines, whole := bufio.NewReaderSize(f.file, maxLineBytes), int64(0)
 	for {
 		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, io.EOF) && bytes.HasPrefix(line, []byte(passwordLine[:min(len(line), len(passwordLine))])) {
+		if errors.Is(err, io.EOF) && bytes.HasPrefix(line, []byte(lineBegin[:min(len(line), len(lineBegin))])) {
 			break
 		}
 		var each givenPassword
