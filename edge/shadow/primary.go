@@ -115,8 +115,11 @@ var fileTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".ico", ".svg
 // isKnownRead reports whether a request is a read of the legacy contract, or for a file of a page. Whatever else
 // passes might change something.
 func (s *Shadow) isKnownRead(r *http.Request, body *bodyCopy) bool {
-	if !s.config.Prefix.Serves(r.URL.Path) {
-		return (r.Method == http.MethodGet || r.Method == http.MethodHead) && slices.Contains(fileTypes, strings.ToLower(path.Ext(r.URL.Path)))
+	switch isGet := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+	case !s.config.Prefix.Serves(r.URL.Path):
+		return isGet && slices.Contains(fileTypes, strings.ToLower(path.Ext(r.URL.Path)))
+	case !isGet && r.Method != http.MethodPost:
+		return false
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		start, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))

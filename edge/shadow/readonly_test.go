@@ -34,6 +34,7 @@ func TestOnlyKnownReadsReachAPrimaryThatIsReadOnly(t *testing.T) {
 		{"GET", "/API.php", "", false},
 		{"GET", "/delete.php?id=1", "", false},
 		{"GET", "/albums/delete/1", "", false},
+		{"PUT", "/API.php?func=getAlbum&albumID=1", "", false},
 		{"POST", "/upload/1.jpg", "x", false},
 		{"DELETE", "/upload/1.jpg", "", false},
 	} {

@@ -216,11 +216,11 @@ func (w *RowWriter) value(f *field, c Column) json.RawMessage {
 	}
 	switch f.rule.form {
 	case formObject, formList:
-		text := w.text(bytesOf(c.Value))
-		if !json.Valid([]byte(text)) {
+		text, line := w.text(bytesOf(c.Value)), bytes.Buffer{}
+		if json.Compact(&line, []byte(text)) != nil {
 			return marshalled(text)
 		}
-		return json.RawMessage(text)
+		return line.Bytes()
 	case formText:
 		return marshalled(w.text(bytesOf(c.Value)))
 	}

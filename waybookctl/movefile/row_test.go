@@ -107,3 +107,32 @@ func TestARowThatIsNoRecordSaysWhy(t *testing.T) {
 		}
 	}
 }
+
+// FuzzAnyBytesOfADatabaseBecomeALine checks that each line can be read, whatever a column holds.
+func FuzzAnyBytesOfADatabaseBecomeALine(f *testing.F) {
+	for _, each := range []string{"東&amp;", "\xaa\x46 12", `{"kind":"user","id":1,"name":"x"}`} {
+		f.Add([]byte(each))
+	}
+	decoder := NewDecoder(Options{Zone: time.UTC})
+	f.Fuzz(func(t *testing.T, value []byte) {
+		for _, options := range []RowOptions{{}, {HasEntities: true, HasBig5: true}} {
+			var out strings.Builder
+			w := NewRowWriter(&out, options)
+			row := []Column{{Name: "kind", Value: "entry"}}
+			for _, name := range []string{"id", "title", "lat", "post_date", "create_time", "vote"} {
+				row = append(row, Column{Name: name, Value: value})
+			}
+			if err := w.Write(row); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Write([]Column{{Name: "json", Value: value}}); err == nil && len(value) == 0 {
+				t.Error("a row of nothing is a record")
+			}
+			for line := range strings.Lines(out.String()) {
+				if record, faults := decoder.Decode([]byte(line)); record == nil {
+					t.Errorf("%q became %s: %v", value, line, faults)
+				}
+			}
+		}
+	})
+}
