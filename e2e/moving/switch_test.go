@@ -176,7 +176,9 @@ func (c *oldClient) live(address string, phase *atomic.Int32, isDone *atomic.Boo
 func switchOver(t *testing.T, readOnly bool) (lost, written int) {
 	old := &oldWriter{users: map[string]int64{}, sessions: map[string]int64{}}
 	data, http := t.TempDir(), launch.Address(t)
-	start := func(more ...string) *launch.Process { return startOn(t, data, append(more, "-http", http, "-user-writes", "0")...) }
+	start := func(more ...string) *launch.Process {
+		return startOn(t, data, append(more, "-http", http, "-user-writes", "0")...)
+	}
 	var phase atomic.Int32
 	var isDone atomic.Bool
 	var running sync.WaitGroup
