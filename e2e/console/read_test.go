@@ -1,9 +1,18 @@
 package console_test
 
 import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 func TestTheReadingViewsShowContentWithAllOfItsParts(t *testing.T) {
@@ -32,4 +41,30 @@ func TestTheReadingViewsShowContentWithAllOfItsParts(t *testing.T) {
 	}
 	p.visit("#/read/album/1")
 	p.awaitText(id("failure"), "ALBUM NOT FOUND")
+}
+
+func TestThePhotosOfAnOldServiceAreShown(t *testing.T) {
+	folder := t.TempDir()
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 7, 5))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "upload"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "upload/1.png"), picture.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	process := start(t, "-photos", folder)
+	connection := launch.Dial(t, process.GRPC)
+	owner := launch.CreateUser(t, connection, "owner")
+	album := launch.CreateAlbumsOf(t, connection, owner, "album", 1)[0]
+	if _, err := albumv1.NewAlbumServiceClient(connection).AddPhoto(t.Context(), &albumv1.AddPhotoRequest{
+		ActorId: owner, AlbumId: album, ThumbnailUrl: "upload/1.png",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, process, fmt.Sprintf("#/read/album/%d", album))
+	p.awaitElement(id("photo") + ` img[src$="/upload/1.png"]`)
+	p.await("the photo", `document.querySelector('img[src$="/upload/1.png"]').naturalWidth === 7`)
 }

@@ -24,7 +24,7 @@ const postgreSQLUser = "postgres"
 // PostgreSQL are missing.
 func StartOnPostgreSQL(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	tb.Helper()
-	running, err := startFerret("-postgresql", startPostgreSQL(tb))
+	running, err := startFerret("-postgresql", StartPostgreSQL(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -40,8 +40,8 @@ func StartOnPostgreSQL(tb testing.TB, config mongowire.Config) *mongowire.Server
 // untilInputEnds runs a program until the standard input ends, as when this process is killed.
 const untilInputEnds = `"$@" & read -r _; kill -INT $!; wait $!`
 
-// startPostgreSQL runs PostgreSQL until the test ends, and returns the URL of a database.
-func startPostgreSQL(tb testing.TB) (url string) {
+// StartPostgreSQL runs PostgreSQL until the test ends, and returns the URL of a database.
+func StartPostgreSQL(tb testing.TB) (url string) {
 	tb.Helper()
 	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(programs) == 0 {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 )
@@ -73,3 +75,21 @@ func TestExportsOfAllUsersAreTheSameAfterAnImport(t *testing.T) {
 
 // socket returns the gRPC address of a standalone that was started with -grpc= alone.
 func socket(of *launch.Process) string { return "unix:" + filepath.Join(of.Data, "grpc.sock") }
+
+func TestAnExportOfAllChangesMovesInElsewhere(t *testing.T) {
+	from := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-grpc=")
+	to := startOn(t, t.TempDir())
+	export := func(at *launch.Process, more ...string) []string {
+		return slices.Sorted(strings.Lines(succeed(t, append([]string{"move", "export", "--address", socket(at), "-"}, more...)...)))
+	}
+	all := export(from)
+	file := filepath.Join(t.TempDir(), "all.ndjson")
+	succeed(t, "move", "export", "--address", socket(from), "--since", time.Now().UTC().Format(time.RFC3339), file)
+	succeed(t, "move", "import", "--address", socket(to), "--journal", filepath.Join(t.TempDir(), "journal"), file)
+	if again := export(to); !slices.Equal(all, again) {
+		t.Errorf("exported were\n%s\nand after an import\n%s", strings.Join(all, ""), strings.Join(again, ""))
+	}
+	if none := export(from, "--since", time.Now().Add(time.Hour).UTC().Format(time.RFC3339)); len(none) != 1 {
+		t.Errorf("nothing has changed since, and exported are\n%s", strings.Join(none, ""))
+	}
+}

@@ -1,10 +1,12 @@
 package moving_test
 
 import (
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,16 +44,15 @@ func TestTheGuideOfAnEveningWorks(t *testing.T) {
 		if strings.Contains(block.Text, "new.ndjson") && strings.Contains(block.Text, "mysql") {
 			script += "mysql <" + testFile(t, "changed.sql") + "\n"
 		}
+		if strings.Contains(block.Text, "-primary-read-only") && strings.Contains(script, "switched") {
+			script += used(http)
+		}
 		script += "echo \"line " + strconv.Itoa(block.Line) + "\"\n" + place.Replace(block.Text)
 	}
 	if count < 8 {
 		t.Errorf("the guide has %d blocks of commands", count)
 	}
-	// What the guide promises at its end.
-	script += "curl -fsS 'http://" + http + "/API.php?func=getAlbum&albumID=5'\n" +
-		"curl -fsS 'http://" + http + "/API.php?func=getPOI&POIID=3'\n" +
-		"curl -fsS -d '" + url.Values{"func": {"login"}, "email": {"traveller@old.example"}, "password": {"password"}}.Encode() + "' http://" + http + "/API.php\n" +
-		"waybookctl user passwords\n"
+	script += "mysql <" + testFile(t, "back.sql") + "\n"
 	shell := exec.CommandContext(t.Context(), "bash", "-c", script)
 	shell.Dir, shell.WaitDelay = folder, time.Minute
 	shell.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "NO_PROXY=127.0.0.1", "GORACE=atexit_sleep_ms=0",
@@ -65,12 +66,47 @@ func TestTheGuideOfAnEveningWorks(t *testing.T) {
 			t.Errorf("the output has no %s", want)
 		}
 	}
+	// What was changed, made and deleted in Waybook is in the old database.
+	_, back, _ := strings.Cut(string(output), "back:\n")
+	if want, err := os.ReadFile(testFile(t, "back.txt")); err != nil || string(want) != drawn.ReplaceAllString(back, "…") {
+		t.Errorf("the old database has, %v:\n%s", err, back)
+	}
 	if strings.Contains(string(output), "me too") {
 		t.Error("a comment that the old service had deleted is still there")
 	}
 	if t.Failed() || testing.Verbose() {
 		t.Logf("%s", output)
 	}
+}
+
+// drawn finds identifiers and times of Waybook.
+var drawn = regexp.MustCompile(`\d{15}|20\d\d-\d\d-\d\d \d\d:\d\d:\d\d`)
+
+// used is what clients do after the switch: they read what the guide promises, and write.
+func used(http string) string {
+	script := "curl -fsS 'http://" + http + "/API.php?func=getAlbum&albumID=5'\n" +
+		"curl -fsS 'http://" + http + "/API.php?func=getPOI&POIID=3'\n" +
+		"curl -fsS -d '" + url.Values{"func": {"login"}, "email": {"traveller@old.example"}, "password": {"password"}}.Encode() + "' http://" + http + "/API.php\n" +
+		"waybookctl user passwords\n"
+	place := url.Values{"lat": {"25.5"}, "lng": {"121.5"}}
+	for _, form := range []url.Values{
+		{"func": {"addAlbum"}, "albumTitle": {"it's \\ new"}, "category": {"3"}},
+		{"func": {"updateAlbum"}, "albumID": {"5"}, "albumTitle": {"東北角三日遊"}},
+		{"func": {"addComment"}, "albumID": {"5"}, "comment": {"from\nWaybook"}},
+		{"func": {"removePhoto"}, "albumID": {"5"}, "photoID": {"32"}},
+		{"func": {"updateAlbum"}, "albumID": {"12"}, "delete": {"true"}},
+		{
+			"func": {"postBlog"}, "type": {"0_3"}, "blogTitle": {"隔年"}, "blogContent": {"x"}, "year": {"2009"}, "month": {"4"}, "day": {"2"},
+			"weather": {"有彩虹"}, "replyBlogID": {"7"}, "voteDescription": {"還去嗎?"}, "choice1": {"去"}, "choice2": {"不去"},
+		},
+		{"func": {"castVote"}, "blogID": {"7"}, "choice": {"1"}},
+	} {
+		if form.Has("albumTitle") && !form.Has("albumID") || form.Has("blogTitle") {
+			maps.Copy(form, place)
+		}
+		script += "curl -fsS -b 'id=7; idrand=0123456789abcdef0123456789abcdef' -d '" + form.Encode() + "' http://" + http + "/API.php | tee reply\ngrep -q SUCCESS reply\n"
+	}
+	return script
 }
 
 // An export that fails leaves half of a file.

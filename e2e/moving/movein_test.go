@@ -104,9 +104,9 @@ func (o oldService) verify(at *launch.Process, more ...string) []string {
 }
 
 // startOn starts standalone without demo content on a store.
-func startOn(t *testing.T, data string) *launch.Process {
+func startOn(t *testing.T, data string, more ...string) *launch.Process {
 	t.Helper()
-	return launch.Start(t, filepath.Join(binaries, "standalone"), data, "-demo=false", "-grpc=")
+	return launch.Start(t, filepath.Join(binaries, "standalone"), data, append(more, "-demo=false", "-grpc=")...)
 }
 
 // dump stops a program, and returns a file with all documents of its store.

@@ -239,11 +239,11 @@ func TestTheShadowLeadsToNoOtherServer(t *testing.T) {
 func TestInvalidSettingsOfTheComparisonAreReported(t *testing.T) {
 	for _, binary := range []string{"standalone", "edge"} {
 		p := launch.Begin(t, filepath.Join(binaries, binary), nil,
-			"-check", "-shadow", "http://a.example", "-primary", "http://b.example", "-shadow-sample", "0", "-shadow-rate", "-1")
+			"-check", "-shadow", "http://a.example", "-primary", "http://b.example", "-shadow-sample", "0", "-shadow-rate", "-1", "-primary-read-only", strings.Repeat("x", 1001), "-photos", "nowhere")
 		if status := p.Wait(); status != 2 {
 			t.Errorf("status %d", status)
 		}
-		for _, part := range []string{"-shadow and -primary exclude each other", "-shadow-sample is 0", "-shadow-rate is -1"} {
+		for _, part := range []string{"-shadow and -primary exclude each other", "-shadow-sample is 0", "-shadow-rate is -1", "-primary-read-only has 1001 bytes", "-photos is nowhere"} {
 			if !strings.Contains(p.Printed(), part) {
 				t.Errorf("%q is not in:\n%s", part, p.Printed())
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/e2e/launch"
 )
 
@@ -37,8 +38,8 @@ type kind struct {
 	start func(t *testing.T, ports ports, upstream string) (program string, environment, args []string)
 }
 
-// ports are addresses for a proxy, and the files of its certificate.
-type ports struct{ http, https, certificate, key string }
+// ports are addresses for a proxy, the files of its certificate, and the folder of an old service.
+type ports struct{ http, https, certificate, key, photos string }
 
 func kinds() []kind { return []kind{{"nginx", nginx}, {"caddy", caddy}} }
 
@@ -61,7 +62,9 @@ func startProxy(t *testing.T, k kind, upstream string) *proxy {
 	if err != nil || !p.authorities.AppendCertsFromPEM(trusted) {
 		t.Fatalf("no authority: %v", err)
 	}
-	program, environment, args := k.start(t, ports{p.http, p.https, files.Certificate, files.Key}, upstream)
+	photos := t.TempDir()
+	write(t, photos, "upload/photo/1.jpg", "of old")
+	program, environment, args := k.start(t, ports{p.http, p.https, files.Certificate, files.Key, photos}, upstream)
 	process := launch.Begin(t, program, environment, args...)
 	t.Cleanup(func() { process.End(syscall.SIGTERM) }) // SIGKILL would leave nginx's workers behind
 	// It opens its addresses one after the other.
@@ -98,10 +101,26 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
+// ofGuide returns what docs/moving-in.md adds to the example of a proxy for the photos of an old service.
+func ofGuide(t *testing.T, language, photos string) string {
+	t.Helper()
+	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range blocks {
+		if block.Language == language {
+			return replaced(t, block.Text, "/srv/old", photos)
+		}
+	}
+	t.Fatalf("the guide has nothing for %s", language)
+	return ""
+}
+
 func nginx(t *testing.T, own ports, upstream string) (program string, environment, args []string) {
 	directory := t.TempDir()
 	write(t, directory, "waybook.conf", replaced(t, example(t, "proxy/nginx.conf"),
-		"server 127.0.0.1:8080;", "server "+upstream+";",
+		"server 127.0.0.1:8080;", "server "+upstream+";", "    location / {", ofGuide(t, "nginx", own.photos)+"    location / {",
 		"listen 80;", "listen "+own.http+";", "listen 443 ssl", "listen "+own.https+" ssl",
 		"/etc/ssl/waybook/fullchain.pem", own.certificate, "/etc/ssl/waybook/privkey.pem", own.key))
 	user := ""
@@ -122,7 +141,7 @@ func caddy(t *testing.T, own ports, upstream string) (program string, environmen
 	settings := "{\nadmin off\nhttp_port " + http + "\nhttps_port " + https + "\ndefault_bind 127.0.0.1\n" +
 		"skip_install_trust\nservers {\nprotocols h1 h2\n}\n}\n"
 	file := write(t, directory, "Caddyfile", settings+replaced(t, example(t, "proxy/Caddyfile"),
-		"reverse_proxy 127.0.0.1:8080", "reverse_proxy "+upstream,
+		"	reverse_proxy 127.0.0.1:8080", ofGuide(t, "caddy", own.photos)+"	reverse_proxy "+upstream,
 		"# tls /etc/ssl/waybook/fullchain.pem /etc/ssl/waybook/privkey.pem", "tls "+own.certificate+" "+own.key))
 	return "caddy", []string{"HOME=" + directory, "XDG_DATA_HOME=" + filepath.Join(directory, "data"), "XDG_CONFIG_HOME=" + filepath.Join(directory, "config")},
 		[]string{"run", "--config", file, "--adapter", "caddyfile"}

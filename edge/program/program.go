@@ -40,6 +40,8 @@ type Front struct {
 	// Page is the page for people; nil if the program has none.
 	Page   Page
 	Shadow shadow.Flags
+	// Photos, unless empty, is the folder of an old service whose images are served.
+	Photos string
 	// HasAccessLog logs one line per request.
 	HasAccessLog bool
 }
@@ -54,6 +56,7 @@ type Page func(
 // Register declares the flags, with their defaults.
 func (f *Front) Register(flags *flag.FlagSet, hasAccessLog bool) {
 	f.Shadow.Register(flags)
+	flags.StringVar(&f.Photos, "photos", "", "`folder` of an old service, whose images are served under the addresses that they had there, up to 32 MiB each")
 	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php")
 }
 
@@ -80,7 +83,7 @@ func (c *Config) Check(checks *process.Checks) {
 	checks.Dial("poi", c.Poi)
 	_, err := process.Zone(c.TimeZone)
 	checks.Report(err)
-	checks.Report(c.Front.Shadow.Check())
+	checks.Report(c.Front.Check())
 }
 
 // Start starts the edge and pushes its parts on env's stack.
@@ -145,32 +148,16 @@ func NewHandler(ctx context.Context, env process.Env, reports Reports, front Fro
 		handler = edge.New(config)
 	}
 	handler = requests.follow(handler)
+	if front.Photos != "" && !front.Shadow.IsPrimary() {
+		var err error
+		if handler, err = newPhotos(env, front.Photos, config.PathPrefix, handler); err != nil {
+			return nil, err
+		}
+	}
 	if !config.HasConsole {
 		return handler, nil
 	}
 	return front.Page(&config, reports.Readiness.Err, reports.Metrics.Registry, handler)
-}
-
-// newShadow returns the handler of an edge whose replies are compared with those of an old server.
-// If that one answers the clients, only its answers are observed.
-func newShadow(
-	ctx context.Context, env process.Env, reports Reports, flags shadow.Flags, config edge.Config, requests *requests,
-) (http.Handler, error) {
-	if err := flags.Check(); err != nil {
-		return nil, err
-	}
-	if old := flags.Old(); old.IsReadable() {
-		env.Log.WarnContext(ctx, "the old server is asked without TLS, so others on the network can read session cookies", "server", old.String())
-	}
-	if flags.IsPrimary() {
-		config.Observe = nil
-	}
-	made := shadow.New(shadow.Config{
-		Flags: flags, Edge: edge.New(config), Proxies: config.TrustedProxies, Prefix: config.PathPrefix, Charset: config.LegacyCharset,
-		Zone: config.Zone, Load: config.Load, Observe: requests.observe, Log: env.Log, Metrics: reports.Metrics.Registry,
-	})
-	env.Stack.Go(ctx, "comparison with the old server", made.Run)
-	return made, nil
 }
 
 // Serve serves the edge's handler on its HTTP port, within the limits of connections.

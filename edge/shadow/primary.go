@@ -1,16 +1,21 @@
 package shadow
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/peer"
 	"github.com/waybook/waybook/edge/reply"
 	"github.com/waybook/waybook/internal/platform/admission"
@@ -76,17 +81,21 @@ func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 	switch {
 	case receiveErr == nil:
 	case errors.Is(receiveErr, admission.ErrFull):
-		tap.refuse("SERVICE_BUSY", http.StatusServiceUnavailable)
+		tap.refuse(failure.New("SERVICE_BUSY"), http.StatusServiceUnavailable)
 		return
 	case errors.Is(receiveErr, os.ErrDeadlineExceeded):
-		tap.refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
+		tap.refuse(failure.New("REQUEST_TIMEOUT"), http.StatusRequestTimeout)
 		return
 	default:
-		tap.refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
+		tap.refuse(failure.New("UNREADABLE_REQUEST"), http.StatusBadRequest)
+		return
+	}
+	if s.config.Flags.ReadOnly != "" && !s.isKnownRead(r, body) {
+		tap.refuse(&failure.Failure{Reason: "READ_ONLY", Info: s.config.Flags.ReadOnly}, http.StatusOK)
 		return
 	}
 	if err := s.config.Load.Requests.Enter(r.Context(), 1); err != nil {
-		tap.refuse("SERVICE_BUSY", http.StatusServiceUnavailable)
+		tap.refuse(failure.New("SERVICE_BUSY"), http.StatusServiceUnavailable)
 		return
 	}
 	defer s.config.Load.Requests.Leave(1)
@@ -98,6 +107,33 @@ func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 	if isSampled {
 		s.enqueue(r, body, tap)
 	}
+}
+
+// fileTypes are the names' ends of files that pages show.
+var fileTypes = []string{".jpg", ".jpeg", ".png", ".gif", ".webp", ".ico", ".svg", ".css", ".js"}
+
+// isKnownRead reports whether a request is a read of the legacy contract, or for a file of a page. Whatever else
+// passes might change something.
+func (s *Shadow) isKnownRead(r *http.Request, body *bodyCopy) bool {
+	switch isGet := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+	case !s.config.Prefix.Serves(r.URL.Path):
+		return isGet && slices.Contains(fileTypes, strings.ToLower(path.Ext(r.URL.Path)))
+	case !isGet && r.Method != http.MethodPost:
+		return false
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		start, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+		if err != nil {
+			return false
+		}
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(bytes.NewReader(start), r.Body), r.Body}
+	}
+	sent, isTooLong := body.text()
+	asked, err := s.recognizer.Recognize(r.URL.RawQuery, r.Header.Get("Content-Type"), sent)
+	return err == nil && !isTooLong && asked.Effect == operation.Reads && !asked.IsAddition
 }
 
 // observe reports a request to the interface.
@@ -119,16 +155,16 @@ func (s *Shadow) unreachable(w http.ResponseWriter, r *http.Request, err error) 
 		panic(http.ErrAbortHandler) // the client is gone
 	}
 	s.config.Log.WarnContext(r.Context(), "the primary server does not answer", "error", err)
-	w.(*tap).refuse("SERVICE_UNAVAILABLE", http.StatusServiceUnavailable)
+	w.(*tap).refuse(failure.New("SERVICE_UNAVAILABLE"), http.StatusServiceUnavailable)
 }
 
 // refuse answers as the edge does (rule 10.5).
-func (t *tap) refuse(reason string, status int) {
-	t.reason = reason
+func (t *tap) refuse(f *failure.Failure, status int) {
+	t.reason = f.Reason
 	var document reply.Document
-	reply.WriteFailure(reply.XML{Document: &document}, failure.New(reason).Info)
+	reply.WriteFailure(reply.XML{Document: &document}, f.Info)
 	t.Header().Set("Content-Type", reply.XML{}.ContentType())
-	t.Header().Set("X-Waybook-Reason", reason)
+	t.Header().Set("X-Waybook-Reason", f.Reason)
 	if status == http.StatusServiceUnavailable {
 		t.Header().Set("Retry-After", "1")
 	}

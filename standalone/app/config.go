@@ -67,6 +67,6 @@ func (c *Config) Check(checks *process.Checks) {
 	c.Flags.Check(checks)
 	zone, err := process.Zone(c.TimeZone)
 	checks.Report(err)
-	checks.Report(c.Front.Shadow.Check())
+	checks.Report(c.Front.Check())
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }

@@ -12,12 +12,13 @@ import (
 )
 
 type userCommands struct {
-	Create      userCreate      `cmd:"" help:"Create a user."`
-	Generated   kong.Plugins    `embed:""`
-	Find        userFind        `cmd:"" rpc:"FindUsers" help:"Find users by the beginning of their nickname or email address."`
-	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
-	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
-	Delete      userDelete      `cmd:"" help:"Delete a user with everything that hangs on the user."`
+	Create        userCreate        `cmd:"" help:"Create a user."`
+	Generated     kong.Plugins      `embed:""`
+	Find          userFind          `cmd:"" rpc:"FindUsers" help:"Find users by the beginning of their nickname or email address."`
+	SetPassword   userSetPassword   `cmd:"" help:"Change a user's password and close the user's sessions."`
+	GivePasswords userGivePasswords `cmd:"" help:"Set a random password for each user who has none, and write them to a file."`
+	Export        userExport        `cmd:"" help:"Write what Waybook holds of a user to a file."`
+	Delete        userDelete        `cmd:"" help:"Delete a user with everything that hangs on the user."`
 }
 
 // userID selects a user.

@@ -3,7 +3,6 @@ package move
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/internal/id"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -107,9 +105,6 @@ func changedHere(isAsMoved bool, parts *typev1.PartRevisions) string {
 	return "it was changed after it was moved in"
 }
 
-// changesPage is how many changes a page has.
-const changesPage = 1000
-
 // findExtras asks the services for everything that they have, and compares it with the files.
 func (in *intake) findExtras(ctx context.Context, services Services, workers int, again retry.Options, report progress.Reporter) (*Extras, error) {
 	files, err := in.rootSet(ctx, workers)
@@ -117,73 +112,19 @@ func (in *intake) findExtras(ctx context.Context, services Services, workers int
 		return nil, err
 	}
 	found := &Extras{Moved: Counts{}, Made: Counts{}}
-	var mu sync.Mutex // held while found changes
-	content := func(kind movefile.Kind, newID int64, old, etag string, owner *typev1.Profile, isAsMoved bool, parts *typev1.PartRevisions) error {
-		mu.Lock()
-		defer mu.Unlock()
-		return found.add(files, kind, newID, id.IsMoved(newID), oldID(old, newID), owner.GetUserId(), etag, changedHere(isAsMoved, parts))
-	}
 	report.Start("reading what Waybook has", progress.Records, 0)
 	defer report.Finish()
-	feeds := []func(token string) (next string, hasMore bool, err error){
-		func(token string) (string, bool, error) {
-			reply, err := services.Account.ListUserChanges(ctx, &accountv1.ListUserChangesRequest{PageSize: changesPage, PageToken: token})
-			mu.Lock()
-			defer mu.Unlock()
-			for _, each := range reply.GetChanges() {
-				if err == nil && each.GetKind() != typev1.ChangeKind_CHANGE_KIND_DELETED && in.findings.report.Records[movefile.KindUser] > 0 {
-					err = found.add(files, movefile.KindUser, each.GetUserId(), each.GetUserId() < id.Lowest, numberID(each.GetUserId()), 0, "",
-						"a user is deleted by waybookctl user delete")
-				}
-			}
-			return reply.GetNextPageToken(), reply.GetHasMore(), err
-		},
-		func(token string) (string, bool, error) {
-			reply, err := services.Album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, PageToken: token, IncludeAlbum: true})
-			for _, each := range reply.GetChanges() {
-				if a := each.GetAlbum(); a != nil && err == nil {
-					err = content(movefile.KindAlbum, a.GetAlbumId(), a.GetOldId(), a.GetEtag(), a.GetOwner(), a.GetIsAsMoved(), each.GetParts())
-				}
-			}
-			return reply.GetNextPageToken(), reply.GetHasMore(), err
-		},
-		func(token string) (string, bool, error) {
-			reply, err := services.Blog.ListBlogChanges(ctx, &blogv1.ListBlogChangesRequest{PageSize: changesPage, PageToken: token, IncludeBlog: true})
-			for _, each := range reply.GetChanges() {
-				if b := each.GetBlog(); b != nil && err == nil {
-					err = content(movefile.KindEntry, b.GetBlogId(), b.GetOldId(), b.GetEtag(), b.GetAuthor(), b.GetIsAsMoved(), each.GetParts())
-				}
-			}
-			return reply.GetNextPageToken(), reply.GetHasMore(), err
-		},
-		func(token string) (string, bool, error) {
-			reply, err := services.Poi.ListPoiChanges(ctx, &poiv1.ListPoiChangesRequest{PageSize: changesPage, PageToken: token, IncludePoi: true})
-			for _, each := range reply.GetChanges() {
-				if p := each.GetPoi(); p != nil && err == nil {
-					err = content(movefile.KindLandmark, p.GetPoiId(), p.GetOldId(), p.GetEtag(), p.GetOwner(), p.GetIsAsMoved(), each.GetParts())
-				}
-			}
-			return reply.GetNextPageToken(), reply.GetHasMore(), err
-		},
-	}
-	// Each feed waits some seconds at its end.
-	var group sync.WaitGroup
-	errs := make([]error, len(feeds))
-	for n, page := range feeds {
-		group.Go(func() {
-			for token, hasMore := "", true; hasMore && errs[n] == nil; {
-				_, errs[n] = retry.Do(ctx, again, func() (err error) {
-					next, more, err := page(token)
-					if err == nil {
-						token, hasMore = next, more
-					}
-					return err
-				})
-			}
-		})
-	}
-	group.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := readChanges(ctx, services, again, func(c change) error {
+		switch {
+		case c.isDeleted():
+			return nil
+		case c.kind != movefile.KindUser:
+			return found.add(files, c.kind, c.id, id.IsMoved(c.id), oldID(c.old, c.id), c.ownerID, c.etag, changedHere(c.isAsMoved, c.GetParts()))
+		case in.findings.report.Records[movefile.KindUser] == 0:
+			return nil
+		}
+		return found.add(files, c.kind, c.id, c.id < id.Lowest, numberID(c.id), 0, "", "a user is deleted by waybookctl user delete")
+	}); err != nil {
 		return nil, err
 	}
 	byRoot := func(a, b Extra) int {

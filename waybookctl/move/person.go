@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -28,11 +29,12 @@ import (
 // personPage is how many records are asked for at a time.
 const personPage = 100
 
-// personExport writes the data of one person, up to the first error.
+// personExport writes the data of one person, or of several, up to the first error.
 type personExport struct {
 	Services
-	userID int64
-	out    *movefile.Writer
+	out *movefile.Writer
+	// zone, unless nil, is that of local times.
+	zone *time.Location
 	// count is the number of records that are written.
 	count int64
 	err   error
@@ -53,10 +55,14 @@ const (
 // recommendations. It returns the number of records. Errors: those of the services, such as NOT_FOUND
 // for a user who does not exist.
 func ExportPerson(ctx context.Context, services Services, userID int64, what Selection, out io.Writer) (count int64, err error) {
-	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
+	e := &personExport{Services: services, out: movefile.NewWriter(out)}
 	if what == Everything {
-		e.user(ctx)
-		e.rewards(ctx)
+		found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
+		if err != nil {
+			return 0, err
+		}
+		e.user(found.GetUser())
+		e.rewards(ctx, userID)
 	}
 	if what != OwnEntries {
 		list(ctx, e, e.Album.ListAlbums, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: personPage}, (*albumv1.ListAlbumsResponse).GetAlbums, e.album)
@@ -65,7 +71,7 @@ func ExportPerson(ctx context.Context, services Services, userID int64, what Sel
 		list(ctx, e, e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
 	}
 	if what == Everything {
-		e.landmarks(ctx)
+		e.landmarks(ctx, userID)
 	}
 	if e.err == nil {
 		e.err = e.out.End()
@@ -138,44 +144,42 @@ func oldID(old string, present int64) movefile.ID {
 
 func numberID(number int64) movefile.ID { return movefile.ID(strconv.FormatInt(number, 10)) }
 
-func momentOf(t *timestamppb.Timestamp) movefile.Moment {
-	if t == nil {
+func (e *personExport) moment(t *timestamppb.Timestamp) movefile.Moment {
+	switch {
+	case t == nil:
 		return movefile.Moment{}
+	case e.zone == nil:
+		return movefile.Moment{Time: t.AsTime()}
 	}
-	return movefile.Moment{Time: t.AsTime()}
+	return movefile.Moment{Time: t.AsTime().In(e.zone), IsLocal: true}
 }
 
-func (e *personExport) user(ctx context.Context) {
-	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: e.userID})
-	if e.err = err; err != nil {
-		return
-	}
-	u := found.GetUser()
+func (e *personExport) user(u *accountv1.User) {
 	e.write(&movefile.User{
-		ID: numberID(u.GetUserId()), Name: u.GetName(), IconURL: u.GetIconUrl(), Email: u.GetEmail(), CreateTime: momentOf(u.GetCreateTime()),
+		ID: numberID(u.GetUserId()), Name: u.GetName(), IconURL: u.GetIconUrl(), Email: u.GetEmail(), CreateTime: e.moment(u.GetCreateTime()),
 	})
 }
 
-func (e *personExport) rewards(ctx context.Context) {
-	request := &accountv1.ListRewardsRequest{UserId: e.userID, PageSize: personPage}
+func (e *personExport) rewards(ctx context.Context, userID int64) {
+	request := &accountv1.ListRewardsRequest{UserId: userID, PageSize: personPage}
 	list(ctx, e, e.Account.ListRewards, request, (*accountv1.ListRewardsResponse).GetRewards, func(_ context.Context, r *accountv1.Reward) {
 		source := strings.TrimPrefix(r.GetSource(), "old/")
-		e.write(&movefile.Reward{ID: movefile.ID(source), UserID: numberID(e.userID), Amount: r.GetAmount()})
+		e.write(&movefile.Reward{ID: movefile.ID(source), UserID: numberID(userID), Amount: r.GetAmount()})
 	})
 }
 
 // commentRecord returns what converts comments on a parent, which of names.
-func commentRecord(of movefile.Comment) func(*typev1.Comment) movefile.Record {
+func (e *personExport) commentRecord(of movefile.Comment) func(*typev1.Comment) movefile.Record {
 	return func(c *typev1.Comment) movefile.Record {
 		record := of
-		record.ID, record.Text, record.CreateTime = oldID(c.GetOldId(), c.GetCommentId()), c.GetText(), momentOf(c.GetCreateTime())
+		record.ID, record.Text, record.CreateTime = oldID(c.GetOldId(), c.GetCommentId()), c.GetText(), e.moment(c.GetCreateTime())
 		if author := c.GetAuthor(); author.GetUserId() != 0 {
 			record.AuthorID = numberID(author.GetUserId())
 		} else {
 			record.AuthorName, record.AuthorIconURL = author.GetName(), author.GetIconUrl()
 		}
 		if c.GetReply() != nil {
-			record.Reply, record.ReplyTime = c.GetReply().GetText(), momentOf(c.GetReply().GetCreateTime())
+			record.Reply, record.ReplyTime = c.GetReply().GetText(), e.moment(c.GetReply().GetCreateTime())
 		}
 		return &record
 	}
@@ -192,9 +196,9 @@ func recommendationRecord(of movefile.Recommendation) func(*typev1.Profile) move
 
 func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
 	record := &movefile.Album{
-		ID: oldID(a.GetOldId(), a.GetAlbumId()), OwnerID: numberID(e.userID), Title: a.GetTitle(), Category: int64(a.GetCategory()),
+		ID: oldID(a.GetOldId(), a.GetAlbumId()), OwnerID: numberID(a.GetOwner().GetUserId()), Title: a.GetTitle(), Category: int64(a.GetCategory()),
 		Lat: a.GetLocation().GetLat(), Lng: a.GetLocation().GetLng(), Score: a.GetScore(),
-		CreateTime: momentOf(a.GetCreateTime()), UpdateTime: momentOf(a.GetUpdateTime()),
+		CreateTime: e.moment(a.GetCreateTime()), UpdateTime: e.moment(a.GetUpdateTime()),
 	}
 	e.write(record)
 	photo := func(p *albumv1.Photo) movefile.Record {
@@ -203,14 +207,14 @@ func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
 	photos := &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: personPage}
 	children(ctx, e, e.Album.ListPhotos, photos, (*albumv1.ListPhotosResponse).GetPhotos, photo)
 	comments := &albumv1.ListCommentsRequest{AlbumId: a.GetAlbumId(), PageSize: personPage}
-	children(ctx, e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{AlbumID: record.ID}))
+	children(ctx, e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, e.commentRecord(movefile.Comment{AlbumID: record.ID}))
 	recommenders := &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId()}
 	children(ctx, e, e.Album.ListRecommenders, recommenders, (*albumv1.ListRecommendersResponse).GetRecommenders,
 		recommendationRecord(movefile.Recommendation{AlbumID: record.ID}))
 }
 
 func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
-	record, err := entryRecord(e.userID, b)
+	record, err := e.entryRecord(b)
 	if err != nil {
 		e.err = cmp.Or(e.err, err)
 		return
@@ -223,25 +227,25 @@ func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 		children(ctx, e, e.Blog.ListBallots, &blogv1.ListBallotsRequest{BlogId: b.GetBlogId()}, (*blogv1.ListBallotsResponse).GetBallots, ballot)
 	}
 	comments := &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: personPage}
-	children(ctx, e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{EntryID: record.ID}))
+	children(ctx, e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, e.commentRecord(movefile.Comment{EntryID: record.ID}))
 	recommenders := &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId()}
 	children(ctx, e, e.Blog.ListRecommenders, recommenders, (*blogv1.ListRecommendersResponse).GetRecommenders,
 		recommendationRecord(movefile.Recommendation{EntryID: record.ID}))
 }
 
 // entryRecord converts an entry. It fails for a type or weather of a newer contract.
-func entryRecord(author int64, b *blogv1.Blog) (*movefile.Entry, error) {
+func (e *personExport) entryRecord(b *blogv1.Blog) (*movefile.Entry, error) {
 	kind, weather := int(b.GetType())-1, int(b.GetWeather())-1
 	if kind < 0 || kind >= len(movefile.EntryTypes()) || weather < 0 || weather >= len(movefile.Weathers()) {
 		return nil, fmt.Errorf("entry %d has the type %v and the weather %v, which this version does not know", b.GetBlogId(), b.GetType(), b.GetWeather())
 	}
 	day, zoom := b.GetPostDate(), int64(b.GetZoomLevel())
 	record := &movefile.Entry{
-		ID: oldID(b.GetOldId(), b.GetBlogId()), AuthorID: numberID(author), Type: movefile.EntryTypes()[kind],
+		ID: oldID(b.GetOldId(), b.GetBlogId()), AuthorID: numberID(b.GetAuthor().GetUserId()), Type: movefile.EntryTypes()[kind],
 		Lat: b.GetLocation().GetLat(), Lng: b.GetLocation().GetLng(), Title: b.GetTitle(), Content: b.GetContent(),
 		PostDate: fmt.Sprintf("%04d-%02d-%02d", day.GetYear(), day.GetMonth(), day.GetDay()), Weather: movefile.Weathers()[weather],
 		ZoomLevel: &zoom, MapType: int64(b.GetMapType()), Score: b.GetScore(), Reward: b.GetReward(),
-		CreateTime: momentOf(b.GetCreateTime()), UpdateTime: momentOf(b.GetUpdateTime()),
+		CreateTime: e.moment(b.GetCreateTime()), UpdateTime: e.moment(b.GetUpdateTime()),
 	}
 	if b.GetReplyBlogId() != 0 {
 		record.QuotedID = oldID(b.GetReplyOldId(), b.GetReplyBlogId())
@@ -255,18 +259,22 @@ func entryRecord(author int64, b *blogv1.Blog) (*movefile.Entry, error) {
 	return record, nil
 }
 
-func (e *personExport) landmarks(ctx context.Context) {
+func (e *personExport) landmarks(ctx context.Context, userID int64) {
 	if e.err != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream on an error
-	stream, err := e.Poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: e.userID, WithIds: true})
+	stream, err := e.Poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: userID, WithIds: true})
 	for err == nil && e.err == nil {
 		var batch *poiv1.ExportPoisResponse
 		batch, err = stream.Recv()
 		for _, each := range batch.GetPois() {
-			e.landmark(ctx, each.GetPoiId())
+			found, err := e.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: each.GetPoiId()})
+			if err == nil {
+				e.landmark(ctx, found.GetPoi())
+			}
+			e.err = cmp.Or(e.err, gone(err))
 		}
 	}
 	if !errors.Is(err, io.EOF) {
@@ -274,17 +282,12 @@ func (e *personExport) landmarks(ctx context.Context) {
 	}
 }
 
-func (e *personExport) landmark(ctx context.Context, poiID int64) {
-	found, err := e.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poiID})
-	if err != nil {
-		e.err = cmp.Or(e.err, gone(err))
-		return
-	}
-	p := found.GetPoi()
+func (e *personExport) landmark(ctx context.Context, p *poiv1.Poi) {
+	poiID := p.GetPoiId()
 	record := &movefile.Landmark{
-		ID: oldID(p.GetOldId(), p.GetPoiId()), OwnerID: numberID(e.userID), Name: p.GetName(), Category: int64(p.GetCategory()),
+		ID: oldID(p.GetOldId(), p.GetPoiId()), OwnerID: numberID(p.GetOwner().GetUserId()), Name: p.GetName(), Category: int64(p.GetCategory()),
 		Lat: p.GetLocation().GetLat(), Lng: p.GetLocation().GetLng(), Score: p.GetScore(),
-		CreateTime: momentOf(p.GetCreateTime()), UpdateTime: momentOf(p.GetUpdateTime()),
+		CreateTime: e.moment(p.GetCreateTime()), UpdateTime: e.moment(p.GetUpdateTime()),
 	}
 	e.write(record)
 	photo := func(p *poiv1.Photo) movefile.Record {
@@ -293,7 +296,7 @@ func (e *personExport) landmark(ctx context.Context, poiID int64) {
 	photos := &poiv1.ListPhotosRequest{PoiId: poiID, PageSize: personPage}
 	children(ctx, e, e.Poi.ListPhotos, photos, (*poiv1.ListPhotosResponse).GetPhotos, photo)
 	comments := &poiv1.ListCommentsRequest{PoiId: poiID, PageSize: personPage}
-	children(ctx, e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{LandmarkID: record.ID}))
+	children(ctx, e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, e.commentRecord(movefile.Comment{LandmarkID: record.ID}))
 	children(ctx, e, e.Poi.ListRecommenders, &poiv1.ListRecommendersRequest{PoiId: poiID}, (*poiv1.ListRecommendersResponse).GetRecommenders,
 		recommendationRecord(movefile.Recommendation{LandmarkID: record.ID}))
 }

@@ -101,7 +101,7 @@ func (r *reading) odd(f field, into reflect.Value, class Class, path, format str
 	}
 	switch {
 	case f.rule.form == formMoment && f.required:
-		into.Set(reflect.ValueOf(Moment{time.Unix(0, 0).UTC()}))
+		into.Set(reflect.ValueOf(Moment{Time: time.Unix(0, 0).UTC()}))
 	case f.rule.form == formInteger:
 		into.SetInt(f.rule.standard)
 	case f.rule.form == formDecimal:

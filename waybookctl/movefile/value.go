@@ -54,10 +54,17 @@ func (id ID) Before(other ID) bool {
 }
 
 // Moment is a time in a file. The zero Moment is absent.
-type Moment struct{ time.Time }
+type Moment struct {
+	time.Time
+	// IsLocal says that it is written without a zone, as databases print times.
+	IsLocal bool
+}
 
-// MarshalJSON writes RFC 3339 in UTC.
+// MarshalJSON writes RFC 3339 in UTC, or a local time.
 func (m Moment) MarshalJSON() ([]byte, error) {
+	if m.IsLocal {
+		return json.Marshal(m.Format(time.DateTime))
+	}
 	return json.Marshal(m.UTC().Format(time.RFC3339Nano))
 }
 
@@ -78,7 +85,7 @@ func parseMoment(text string, isNumber bool, zone *time.Location) (Moment, bool)
 		found, ok = parseText(text, zone)
 	}
 	found = found.UTC()
-	return Moment{found}, ok && found.Year() >= 1 && found.Year() <= 9998 && !found.IsZero()
+	return Moment{Time: found}, ok && found.Year() >= 1 && found.Year() <= 9998 && !found.IsZero()
 }
 
 func parseText(text string, zone *time.Location) (time.Time, bool) {

@@ -1,0 +1,10 @@
+select 'back:';
+select 'user ' || id || ' ' || nickname || ' ' || coalesce(password, '-') from users order by id;
+select 'album ' || id || ' ' || user_id || ' ' || title || ' ' || category || ' ' || lat || ' ' || lng || ' ' || score || ' ' || created || ' ' || coalesce(updated, '-') from albums order by id;
+select 'photo ' || id || ' ' || album_id || ' ' || path from photos order by id;
+select 'comment ' || id || ' ' || album_id || ' ' || user_id || ' ' || replace(body, char(10), '/') || ' ' || created || ' ' || coalesce(reply, '-') from album_comments order by id;
+select 'entry ' || id || ' ' || user_id || ' ' || title || ' ' || post_date || ' ' || weather || ' ' || coalesce(reply_blog_id, '-') || ' ' || reward || ' ' || coalesce(question, '-') from blogs order by id;
+select 'choice ' || blog_id || ' ' || position || ' ' || text || ' ' || votes from choices order by blog_id, position;
+select 'ballot ' || blog_id || ' ' || user_id || ' ' || choice from ballots order by blog_id, user_id;
+select 'reward ' || id || ' ' || user_id || ' ' || amount from rewards order by id;
+select 'landmark ' || id || ' ' || name from pois order by id;
