@@ -8,7 +8,7 @@ import (
 )
 
 // checkAccounts checks that each program has an account of its own, which mounts no token and has no
-// rights: the scheme knows no roles. The components add credentials for a registry and a priority.
+// rights: the scheme knows no roles. A component adds credentials for a registry.
 func checkAccounts(c *cluster, complain complain) {
 	accounts := map[string]*corev1.ServiceAccount{}
 	for _, account := range c.accounts {
@@ -26,16 +26,21 @@ func checkAccounts(c *cluster, complain complain) {
 			complain("%s runs as the account %q, want %s", w.name, got, name)
 		}
 	}
+}
+
+// checkPriority checks that the programs have the priority of the component, and that Jobs and MongoDB
+// have none.
+func checkPriority(c *cluster, complain complain) {
 	if (len(c.priorities) == 1) != c.variant.has("priority") {
 		complain("there are %d priority classes", len(c.priorities))
 	}
-	for _, d := range c.deployments {
+	for _, w := range c.workloads() {
 		want := ""
-		for _, class := range c.priorities {
-			want = class.Name
+		if component := w.template.Labels["app.kubernetes.io/component"]; c.variant.has("priority") && (component == "edge" || component == "service") {
+			want = "waybook"
 		}
-		if got := d.Spec.Template.Spec.PriorityClassName; got != want {
-			complain("%s has the priority %q, want %q", d.Name, got, want)
+		if got := w.template.Spec.PriorityClassName; got != want {
+			complain("%s has the priority %q, want %q", w.name, got, want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ func checks() map[string]func(*cluster, complain) {
 	return map[string]func(*cluster, complain){
 		"security":     checkSecurity,
 		"accounts":     checkAccounts,
+		"priority":     checkPriority,
 		"resources":    checkResources,
 		"requests":     checkRequests,
 		"scaling":      checkScaling,

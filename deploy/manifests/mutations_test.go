@@ -141,6 +141,8 @@ func mutations() []mutation {
 			c.deployments[0].Spec.Template.Labels["app.kubernetes.io/name"] = "x"
 		}},
 		{"a StatefulSet without its service", "services", func(c *cluster) { c.statefulSets[0].Spec.ServiceName = "mongo" }},
+		{"a MongoDB whose address changes", "services", func(c *cluster) { c.service("mongodb").Spec.ClusterIP = corev1.ClusterIPNone }},
+		{"a member that cannot find itself", "services", func(c *cluster) { c.pod("mongodb").HostAliases = nil }},
 
 		{"a listener elsewhere", "addresses", func(c *cluster) { c.program("poi").Args[0] = "-grpc=:9095" }},
 		{"a call to an unknown service", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=dns:///accounts:9091" }},
@@ -209,7 +211,7 @@ func mutations() []mutation {
 		{"the account of another program", "accounts", func(c *cluster) { c.pod("edge").ServiceAccountName = "poi" }},
 		{"an account that mounts a token", "accounts", func(c *cluster) { c.accounts[0].AutomountServiceAccountToken = nil }},
 		{"no accounts", "accounts", func(c *cluster) { c.accounts = nil }},
-		{"a priority without its class", "accounts", func(c *cluster) { c.pod("edge").PriorityClassName = "waybook" }},
+		{"a priority without its class", "priority", func(c *cluster) { c.pod("edge").PriorityClassName = "waybook" }},
 
 		{"a runbook of the repository's own", "runbooks", setRunbook("docs/operations.md#waybooktargetdown")},
 		{"the runbook of another alert", "runbooks", setRunbook("https://example.com/operations#waybooktargetup")},
@@ -258,6 +260,7 @@ func singleMutations() []mutation {
 	return []mutation{
 		{"backups as root", "security", func(c *cluster) { c.pod("backup").SecurityContext.RunAsUser = ptr.To[int64](0) }},
 		{"a restore with capabilities", "security", func(c *cluster) { c.program("restore").SecurityContext.Capabilities = nil }},
+		{"a priority without its class", "priority", func(c *cluster) { c.pod("standalone").PriorityClassName = "waybook" }},
 		{"no limit", "resources", func(c *cluster) { delete(c.program("backup").Resources.Limits, corev1.ResourceMemory) }},
 		{"a service of no pods", "services", func(c *cluster) { c.service("edge").Spec.Selector["app.kubernetes.io/name"] = "edge" }},
 		{"no way in", "entrance", func(c *cluster) { c.ingresses = nil }},

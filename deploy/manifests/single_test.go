@@ -21,6 +21,7 @@ func singles() []variant {
 		{overlay: "single", components: []string{"cert-manager-single", "monitoring"}},
 		{overlay: "single", components: []string{"gateway-api", "tracing"}},
 		{overlay: "single", components: []string{"cert-manager-single", "gateway-api", "monitoring", "tracing"}},
+		{overlay: "single", components: []string{"priority", "pull-secret"}},
 	}
 }
 
@@ -28,6 +29,7 @@ func singles() []variant {
 func singleChecks() map[string]func(*cluster, complain) {
 	return map[string]func(*cluster, complain){
 		"security":   checkSecurity,
+		"priority":   checkPriority,
 		"resources":  checkResources,
 		"services":   checkServices,
 		"entrance":   checkEntrance,
@@ -47,6 +49,9 @@ func (v variant) externalOfSingle() map[string][]string {
 	secrets := map[string][]string{}
 	if !v.has("gateway-api") {
 		secrets["waybook-public-tls"] = []string{"tls.crt", "tls.key"}
+	}
+	if v.has("pull-secret") {
+		secrets["waybook-registry"] = []string{".dockerconfigjson"}
 	}
 	if !v.has("cert-manager-single") {
 		for _, name := range []string{"standalone", "backup"} {

@@ -73,6 +73,16 @@ func (s *Server) All(kind string) (found []*unstructured.Unstructured) {
 	return found
 }
 
+// FinishJobs removes the Jobs that have a time to live, as a cluster does some time after their end.
+func (s *Server) FinishJobs() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.objects, func(_ string, object *unstructured.Unstructured) bool {
+		_, expires, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "ttlSecondsAfterFinished")
+		return object.GetKind() == "Job" && expires
+	})
+}
+
 // target is what a request is about.
 type target struct {
 	resource        resource
@@ -133,7 +143,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost && at.name == "":
 		code = http.StatusCreated
-		object, err = s.create(at, body)
+		object, err = s.create(at, body, r.URL.Query().Get("dryRun"))
 	case at.name == "":
 		err = apierrors.NewMethodNotSupported(at.groupResource(), r.Method)
 	case s.objects[at.path(at.name)] == nil:
@@ -141,7 +151,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		object = s.objects[at.path(at.name)]
 	case r.Method == http.MethodPatch:
-		object, err = s.patch(at, r.Header.Get("Content-Type"), body)
+		object, err = s.patch(at, r.Header.Get("Content-Type"), body, r.URL.Query().Get("dryRun"))
 	case r.Method == http.MethodDelete:
 		object = s.objects[at.path(at.name)]
 		delete(s.objects, at.path(at.name))
