@@ -11,6 +11,7 @@ func checks() map[string]func(*cluster, complain) {
 		"security":     checkSecurity,
 		"accounts":     checkAccounts,
 		"priority":     checkPriority,
+		"rights":       checkRights,
 		"resources":    checkResources,
 		"requests":     checkRequests,
 		"scaling":      checkScaling,

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -211,6 +212,10 @@ func mutations() []mutation {
 		{"the account of another program", "accounts", func(c *cluster) { c.pod("edge").ServiceAccountName = "poi" }},
 		{"an account that mounts a token", "accounts", func(c *cluster) { c.accounts[0].AutomountServiceAccountToken = nil }},
 		{"no accounts", "accounts", func(c *cluster) { c.accounts = nil }},
+		{"a role that nobody needs", "rights", func(c *cluster) { c.roles = append(c.roles, &rbacv1.Role{}) }},
+		{"a token in a volume", "rights", func(c *cluster) {
+			c.pod("edge").Volumes = append(c.pod("edge").Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}})
+		}},
 		{"a priority without its class", "priority", func(c *cluster) { c.pod("edge").PriorityClassName = "waybook" }},
 
 		{"a runbook of the repository's own", "runbooks", setRunbook("docs/operations.md#waybooktargetdown")},
@@ -260,6 +265,13 @@ func singleMutations() []mutation {
 	return []mutation{
 		{"backups as root", "security", func(c *cluster) { c.pod("backup").SecurityContext.RunAsUser = ptr.To[int64](0) }},
 		{"a restore with capabilities", "security", func(c *cluster) { c.program("restore").SecurityContext.Capabilities = nil }},
+		{"a role for all Secrets", "rights", func(c *cluster) { c.roles[0].Rules[0].ResourceNames = nil }},
+		{"a role that lists", "rights", func(c *cluster) { c.roles[0].Rules[0].Verbs = []string{"get", "list", "patch"} }},
+		{"a role of another account", "rights", func(c *cluster) { c.bindings[0].Subjects[0].Name = "backup" }},
+		{"a certificate that nothing renews", "rights", func(c *cluster) {
+			c.program("certificates").Args = c.program("certificates").Args[:4]
+			c.roles[0].Rules[0].ResourceNames = c.roles[0].Rules[0].ResourceNames[:1]
+		}},
 		{"a priority without its class", "priority", func(c *cluster) { c.pod("standalone").PriorityClassName = "waybook" }},
 		{"no limit", "resources", func(c *cluster) { delete(c.program("backup").Resources.Limits, corev1.ResourceMemory) }},
 		{"a service of no pods", "services", func(c *cluster) { c.service("edge").Spec.Selector["app.kubernetes.io/name"] = "edge" }},
@@ -350,7 +362,7 @@ func TestEachCheckFindsItsMistakes(t *testing.T) {
 	}{
 		{variant{overlay: "dev", components: []string{"cert-manager", "monitoring"}}, checks(), mutations()},
 		{variant{overlay: "prod"}, checks(), scalingMutations()},
-		{variant{overlay: "single", components: []string{"cert-manager-single", "monitoring"}}, singleChecks(), singleMutations()},
+		{variant{overlay: "single", components: []string{"cert-manager-single", "certificates-single", "monitoring"}}, singleChecks(), singleMutations()},
 	} {
 		decoded, err := decode(each.variant, render(t, each.variant))
 		if err != nil {

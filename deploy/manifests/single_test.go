@@ -21,7 +21,7 @@ func singles() []variant {
 		{overlay: "single", components: []string{"cert-manager-single", "monitoring"}},
 		{overlay: "single", components: []string{"gateway-api", "tracing"}},
 		{overlay: "single", components: []string{"cert-manager-single", "gateway-api", "monitoring", "tracing"}},
-		{overlay: "single", components: []string{"bucket", "priority", "pull-secret"}},
+		{overlay: "single", components: []string{"bucket", "certificates-single", "priority", "pull-secret"}},
 	}
 }
 
@@ -30,6 +30,7 @@ func singleChecks() map[string]func(*cluster, complain) {
 	return map[string]func(*cluster, complain){
 		"security":   checkSecurity,
 		"priority":   checkPriority,
+		"rights":     checkRights,
 		"resources":  checkResources,
 		"services":   checkServices,
 		"entrance":   checkEntrance,
@@ -49,6 +50,9 @@ func (v variant) externalOfSingle() map[string][]string {
 	secrets := map[string][]string{}
 	if !v.has("gateway-api") {
 		secrets["waybook-public-tls"] = []string{"tls.crt", "tls.key"}
+	}
+	if v.has("certificates-single") {
+		secrets["waybook-ca"] = []string{"ca.crt", "ca.key"}
 	}
 	if v.has("bucket") {
 		secrets["waybook-bucket"] = []string{"access-key-id", "secret-access-key"}
@@ -72,6 +76,9 @@ backup,rehearse -> standalone:9090
 standalone,backup,restore,rehearse,newcomer -> dns:53
 standalone,backup,restore,rehearse,newcomer -> dns:53/UDP
 `
+	if v.has("certificates-single") {
+		table += "certificates -> dns:53\ncertificates -> dns:53/UDP\ncertificates -> internet:443\n"
+	}
 	if v.has("bucket") {
 		table += "backup,restore,rehearse -> internet:443\n"
 	}
@@ -272,7 +279,7 @@ func TestTheOverlaySinglePassesEveryCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(c.statefulSets) != 1 || len(c.cronJobs) != 3 || len(c.deployments)+len(c.jobs) != 0 {
+			if len(c.statefulSets) != 1 || len(c.cronJobs) < 3 || len(c.deployments)+len(c.jobs) != 0 {
 				t.Fatalf("%d StatefulSets, %d CronJobs, %d deployments, %d jobs", len(c.statefulSets), len(c.cronJobs), len(c.deployments), len(c.jobs))
 			}
 			for name, check := range singleChecks() {
