@@ -6,6 +6,7 @@ import (
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -256,6 +257,11 @@ func scalingMutations() []mutation {
 		{"an autoscaler of nothing", "scaling", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
 		{"a single replica", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
 		{"a maximum below the minimum", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
+		{"a scale of a metric that nobody reports", "scaling", func(c *cluster) {
+			c.autoscalers[0].Spec.Metrics = append(c.autoscalers[0].Spec.Metrics, autoscalingv2.MetricSpec{Pods: &autoscalingv2.PodsMetricSource{
+				Metric: autoscalingv2.MetricIdentifier{Name: "waybook_gate_inside"}, Target: autoscalingv2.MetricTarget{AverageValue: ptr.To(resource.MustParse("250m"))},
+			}})
+		}},
 		{"a fixed number of replicas despite an autoscaler", "scaling", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
 	}
 }

@@ -197,7 +197,7 @@ func (f failing) Backup(_ context.Context, to io.Writer, begin func(int64) error
 	return f.cause
 }
 
-func (failing) RecordBackup(time.Time) error { return nil }
+func (failing) RecordBackup(time.Time) error    { return nil }
 func (failing) RecordRehearsal(time.Time) error { return nil }
 
 func TestAFailedBackupHasNoEnd(t *testing.T) {
