@@ -10,6 +10,8 @@ func checks() map[string]func(*cluster, complain) {
 	return map[string]func(*cluster, complain){
 		"security":     checkSecurity,
 		"accounts":     checkAccounts,
+		"priority":     checkPriority,
+		"rights":       checkRights,
 		"resources":    checkResources,
 		"requests":     checkRequests,
 		"scaling":      checkScaling,

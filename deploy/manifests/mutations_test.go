@@ -6,9 +6,11 @@ import (
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -141,6 +143,8 @@ func mutations() []mutation {
 			c.deployments[0].Spec.Template.Labels["app.kubernetes.io/name"] = "x"
 		}},
 		{"a StatefulSet without its service", "services", func(c *cluster) { c.statefulSets[0].Spec.ServiceName = "mongo" }},
+		{"a MongoDB whose address changes", "services", func(c *cluster) { c.service("mongodb").Spec.ClusterIP = corev1.ClusterIPNone }},
+		{"a member that cannot find itself", "services", func(c *cluster) { c.pod("mongodb").HostAliases = nil }},
 
 		{"a listener elsewhere", "addresses", func(c *cluster) { c.program("poi").Args[0] = "-grpc=:9095" }},
 		{"a call to an unknown service", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=dns:///accounts:9091" }},
@@ -209,7 +213,11 @@ func mutations() []mutation {
 		{"the account of another program", "accounts", func(c *cluster) { c.pod("edge").ServiceAccountName = "poi" }},
 		{"an account that mounts a token", "accounts", func(c *cluster) { c.accounts[0].AutomountServiceAccountToken = nil }},
 		{"no accounts", "accounts", func(c *cluster) { c.accounts = nil }},
-		{"a priority without its class", "accounts", func(c *cluster) { c.pod("edge").PriorityClassName = "waybook" }},
+		{"a role that nobody needs", "rights", func(c *cluster) { c.roles = append(c.roles, &rbacv1.Role{}) }},
+		{"a token in a volume", "rights", func(c *cluster) {
+			c.pod("edge").Volumes = append(c.pod("edge").Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}})
+		}},
+		{"a priority without its class", "priority", func(c *cluster) { c.pod("edge").PriorityClassName = "waybook" }},
 
 		{"a runbook of the repository's own", "runbooks", setRunbook("docs/operations.md#waybooktargetdown")},
 		{"the runbook of another alert", "runbooks", setRunbook("https://example.com/operations#waybooktargetup")},
@@ -249,6 +257,11 @@ func scalingMutations() []mutation {
 		{"an autoscaler of nothing", "scaling", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
 		{"a single replica", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
 		{"a maximum below the minimum", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
+		{"a scale of a metric that nobody reports", "scaling", func(c *cluster) {
+			c.autoscalers[0].Spec.Metrics = append(c.autoscalers[0].Spec.Metrics, autoscalingv2.MetricSpec{Pods: &autoscalingv2.PodsMetricSource{
+				Metric: autoscalingv2.MetricIdentifier{Name: "waybook_gate_inside"}, Target: autoscalingv2.MetricTarget{AverageValue: ptr.To(resource.MustParse("250m"))},
+			}})
+		}},
 		{"a fixed number of replicas despite an autoscaler", "scaling", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
 	}
 }
@@ -258,6 +271,14 @@ func singleMutations() []mutation {
 	return []mutation{
 		{"backups as root", "security", func(c *cluster) { c.pod("backup").SecurityContext.RunAsUser = ptr.To[int64](0) }},
 		{"a restore with capabilities", "security", func(c *cluster) { c.program("restore").SecurityContext.Capabilities = nil }},
+		{"a role for all Secrets", "rights", func(c *cluster) { c.roles[0].Rules[0].ResourceNames = nil }},
+		{"a role that lists", "rights", func(c *cluster) { c.roles[0].Rules[0].Verbs = []string{"get", "list", "patch"} }},
+		{"a role of another account", "rights", func(c *cluster) { c.bindings[0].Subjects[0].Name = "backup" }},
+		{"a certificate that nothing renews", "rights", func(c *cluster) {
+			c.program("certificates").Args = c.program("certificates").Args[:4]
+			c.roles[0].Rules[0].ResourceNames = c.roles[0].Rules[0].ResourceNames[:1]
+		}},
+		{"a priority without its class", "priority", func(c *cluster) { c.pod("standalone").PriorityClassName = "waybook" }},
 		{"no limit", "resources", func(c *cluster) { delete(c.program("backup").Resources.Limits, corev1.ResourceMemory) }},
 		{"a service of no pods", "services", func(c *cluster) { c.service("edge").Spec.Selector["app.kubernetes.io/name"] = "edge" }},
 		{"no way in", "entrance", func(c *cluster) { c.ingresses = nil }},
@@ -306,6 +327,8 @@ func singleMutations() []mutation {
 		{"one backup", "backups", func(c *cluster) { c.program("backup").Args[3] = "--keep=1" }},
 		{"backups of another address", "backups", func(c *cluster) { c.program("backup").Env[0].Value = "standalone:9091" }},
 		{"a restore by the clock", "backups", func(c *cluster) { c.cronJob("restore").Spec.Suspend = ptr.To(false) }},
+		{"rehearsals of which nobody hears", "backups", func(c *cluster) { c.program("rehearse").Args = c.program("rehearse").Args[:4] }},
+		{"a rehearsal a month", "backups", func(c *cluster) { c.cronJob("rehearse").Spec.Schedule = "17 5 1 * *" }},
 		{"volumes in two places", "backups", func(c *cluster) { c.pod("backup").Affinity = nil }},
 		{"volumes near nothing", "backups", func(c *cluster) {
 			terms := c.pod("backup").Affinity.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution
@@ -345,7 +368,7 @@ func TestEachCheckFindsItsMistakes(t *testing.T) {
 	}{
 		{variant{overlay: "dev", components: []string{"cert-manager", "monitoring"}}, checks(), mutations()},
 		{variant{overlay: "prod"}, checks(), scalingMutations()},
-		{variant{overlay: "single", components: []string{"cert-manager-single", "monitoring"}}, singleChecks(), singleMutations()},
+		{variant{overlay: "single", components: []string{"cert-manager-single", "certificates-single", "monitoring"}}, singleChecks(), singleMutations()},
 	} {
 		decoded, err := decode(each.variant, render(t, each.variant))
 		if err != nil {

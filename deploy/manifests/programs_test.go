@@ -142,6 +142,11 @@ func (c *cluster) expectCommand(t *testing.T, executable string, container *core
 	}
 }
 
+// ofOthers reports whether a variable is that of Go's runtime, or of Amazon's tools.
+func ofOthers(variable string) bool {
+	return variable == "GOMEMLIMIT" || variable == "GOMAXPROCS" || strings.HasPrefix(variable, "AWS_")
+}
+
 // flags returns the flags of a container's program, from its arguments and its environment.
 func (c *cluster) flags(container *corev1.Container) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
@@ -157,7 +162,7 @@ func (c *cluster) flags(container *corev1.Container) iter.Seq2[string, string] {
 					continue
 				}
 				for name, value := range settings.Data {
-					if !yield(flagOf(name), value) {
+					if !ofOthers(name) && !yield(flagOf(name), value) {
 						return
 					}
 				}
@@ -168,7 +173,7 @@ func (c *cluster) flags(container *corev1.Container) iter.Seq2[string, string] {
 			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
 				value = fmt.Sprintf("<%s of %s>", variable.ValueFrom.SecretKeyRef.Key, variable.ValueFrom.SecretKeyRef.Name)
 			}
-			if variable.Name != "GOMEMLIMIT" && variable.Name != "GOMAXPROCS" && !yield(flagOf(variable.Name), value) {
+			if !ofOthers(variable.Name) && !yield(flagOf(variable.Name), value) {
 				return
 			}
 		}

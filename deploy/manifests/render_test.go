@@ -64,8 +64,8 @@ func variants() (all []variant) {
 		}
 	}
 	return append(all,
-		variant{overlay: "dev", components: []string{"priority", "pull-secret"}},
-		variant{overlay: "prod", components: []string{"mongodb-community", "priority", "pull-secret"}},
+		variant{overlay: "dev", components: []string{"certificates", "priority", "pull-secret"}},
+		variant{overlay: "prod", components: []string{"mongodb-community", "priority", "pull-secret", "scale-in-flight"}},
 	)
 }
 

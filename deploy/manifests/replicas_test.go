@@ -26,6 +26,21 @@ func checkScaling(c *cluster, complain complain) {
 			complain("%s is scaled from %d to %d", d.Name, least, autoscaler.Spec.MaxReplicas)
 		}
 	}
+	for _, autoscaler := range c.autoscalers {
+		names := []string{}
+		for _, metric := range autoscaler.Spec.Metrics {
+			if metric.Pods != nil && metric.Pods.Target.AverageValue != nil {
+				names = append(names, metric.Pods.Metric.Name)
+			}
+		}
+		want := []string{}
+		if c.variant.has("scale-in-flight") {
+			want = append(want, "waybook_in_flight_share")
+		}
+		if !slices.Equal(names, want) || len(autoscaler.Spec.Metrics) != 1+len(names) {
+			complain("%s is scaled by %v", autoscaler.Name, names)
+		}
+	}
 	if len(c.autoscalers) != scaled {
 		complain("there are %d autoscalers for %d deployments", len(c.autoscalers), scaled)
 	}

@@ -30,7 +30,7 @@ func (c *cluster) behind(selector *metav1.LabelSelector) (found []workload) {
 
 // checkServices checks that a Service selects the pods of exactly one workload and leads to a port that
 // they have. If callers balance the load themselves, it must be headless, and then its port must be
-// that of the pods.
+// that of the pods. MongoDB's member has an address that outlives its pod, and finds itself by it.
 func checkServices(c *cluster, complain complain) {
 	for _, w := range c.workloads() {
 		if w.selector != nil && (!selects(w.selector, w.template.Labels) || len(c.behind(w.selector)) != 1) {
@@ -49,13 +49,18 @@ func checkServices(c *cluster, complain complain) {
 				complain("service %s: port %d targets %s, which is %d", service.Name, port.Port, port.TargetPort.String(), target)
 			}
 		}
-		if headless := service.Spec.ClusterIP == corev1.ClusterIPNone; headless == (service.Name == "edge") {
+		if headless := service.Spec.ClusterIP == corev1.ClusterIPNone; headless == (service.Name == "edge" || service.Name == "mongodb") {
 			complain("service %s is headless: %v", service.Name, headless)
 		}
 	}
 	for _, s := range c.statefulSets {
 		if c.service(s.Spec.ServiceName) == nil {
 			complain("%s: there is no service %s", s.Name, s.Spec.ServiceName)
+		}
+		if s.Name == "mongodb" && !slices.ContainsFunc(s.Spec.Template.Spec.HostAliases, func(alias corev1.HostAlias) bool {
+			return alias.IP == "127.0.0.1" && slices.Contains(alias.Hostnames, s.Spec.ServiceName)
+		}) {
+			complain("the member of MongoDB looks for itself behind the Service")
 		}
 	}
 }
@@ -168,7 +173,7 @@ func checkImages(c *cluster, complain complain) {
 			if !slices.ContainsFunc(image.Programs(), func(p image.Program) bool { return p.Name == name }) {
 				complain("%s: image %s is not built here", w.name, container.Image)
 			}
-			if name != w.name && !(name == "waybookctl" && slices.Contains([]string{"prepare", "backup", "restore"}, w.name)) {
+			if name != w.name && !(name == "waybookctl" && slices.Contains([]string{"prepare", "backup", "restore", "rehearse", "certificates"}, w.name)) {
 				complain("%s runs %s", w.name, container.Image)
 			}
 			if c.variant.overlay == "dev" && container.Image != "waybook/"+name+":dev" {

@@ -13,29 +13,35 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Overlay renders an overlay of the manifests in a directory, with additional components, in the
-// namespace of the overlay. It returns one YAML document for each object.
+// Overlay renders an overlay of the manifests in a directory, with additional components in its list,
+// as an operator adds them. It returns one YAML document for each object.
 func Overlay(directory, name string, components ...string) (documents [][]byte, err error) {
 	files, err := inMemory(directory)
 	if err != nil {
 		return nil, err
 	}
-	own, err := files.ReadFile("/k8s/overlays/" + name + "/kustomization.yaml")
+	folder := "/k8s/overlays/" + name
+	own, err := files.ReadFile(folder + "/kustomization.yaml")
 	if err != nil {
 		return nil, err
 	}
-	var kustomization struct{ Namespace string }
+	var kustomization map[string]any
 	if err := yaml.Unmarshal(own, &kustomization); err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", name, err)
 	}
-	top := "namespace: " + kustomization.Namespace + "\nresources: [../overlays/" + name + "]\ncomponents:\n"
+	listed, _ := kustomization["components"].([]any)
 	for _, component := range components {
-		top += fmt.Sprintf("  - ../components/%s\n", component)
+		listed = append(listed, "../../components/"+component)
 	}
-	if err := files.WriteFile("/k8s/variant/kustomization.yaml", []byte(top)); err != nil {
+	kustomization["components"] = listed
+	changed, err := yaml.Marshal(kustomization)
+	if err != nil {
 		return nil, err
 	}
-	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/k8s/variant")
+	if err := files.WriteFile(folder+"/kustomization.yaml", changed); err != nil {
+		return nil, err
+	}
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, folder)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s with %v: %w", name, components, err)
 	}
@@ -49,7 +55,7 @@ func Overlay(directory, name string, components ...string) (documents [][]byte, 
 	return documents, nil
 }
 
-// inMemory copies the manifests to a file system in memory, to which a kustomization can be added.
+// inMemory copies the manifests to a file system in memory, where an overlay can be changed.
 func inMemory(directory string) (filesys.FileSystem, error) {
 	files, manifests := filesys.MakeFsInMemory(), os.DirFS(directory)
 	return files, fs.WalkDir(manifests, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -22,7 +22,8 @@ import (
 type Program struct {
 	Args        []string
 	Environment map[string]string
-	// Secrets are the names of the mounted Secrets, by directory, and Claims those of volumes.
+	// Secrets are the names of the mounted Secrets, by directory, and Claims those of volumes, also of
+	// temporary ones.
 	Secrets, Claims map[string]string
 }
 
@@ -174,6 +175,8 @@ func mounted(pod *corev1.PodSpec, mount corev1.VolumeMount) (secret, claim strin
 			return volume.Secret.SecretName, ""
 		case volume.PersistentVolumeClaim != nil:
 			return "", volume.PersistentVolumeClaim.ClaimName
+		case volume.EmptyDir != nil:
+			return "", volume.Name
 		}
 	}
 	return "", ""

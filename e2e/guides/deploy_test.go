@@ -42,10 +42,15 @@ func newDesk(t *testing.T) *desk {
 	if err := os.CopyFS(filepath.Join(d.directory, "deploy", "k8s"), os.DirFS("../../deploy/k8s")); err != nil {
 		t.Fatal(err)
 	}
-	// The programs are built already; go run starts them.
-	const runner = "#!/bin/sh\nset -eu\n[ \"$1\" = run ]\nprogram=${2#./}\nshift 2\nexec \"$BINARIES/$program\" \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(d.directory, "go"), []byte(runner), 0o700); err != nil {
-		t.Fatal(err)
+	for name, script := range map[string]string{
+		// The programs are built already; go run starts them.
+		"go": "[ \"$1\" = run ]\nprogram=${2#./}\nshift 2\nexec \"$BINARIES/$program\" \"$@\"\n",
+		// A clock that is a second later each time.
+		"date": "echo . >>.seconds\nexec wc -l <.seconds\n",
+	} {
+		if err := os.WriteFile(filepath.Join(d.directory, name), []byte("#!/bin/sh\nset -eu\n"+script), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return d
 }
@@ -69,7 +74,7 @@ func (d *desk) run(commands string) (string, error) {
 func (d *desk) must(commands string) string {
 	d.t.Helper()
 	output, err := d.run(commands)
-	if err != nil || strings.Contains(output, "ERROR") || strings.Contains(output, "FAILED") {
+	if err != nil || strings.Contains(output, "ERROR") || strings.Contains(output, "FAILED") || strings.Contains(output, "Warning") {
 		d.t.Fatalf("%s\n%v\n%s", commands, err, output)
 	}
 	return output
@@ -102,7 +107,7 @@ func (d *desk) startPrograms() {
 	d.places = strings.NewReplacer("127.0.0.1:8080", fleet.Of("edge")[0].Address(), "127.0.0.1:9091", fleet.Of("account")[0].Address())
 }
 
-const namespace = "kubectl create namespace waybook\n"
+const namespace = "kubectl create namespace waybook --save-config\n"
 
 func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
 	longform.Only(t)
@@ -116,6 +121,8 @@ func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
 	for _, block := range blocks {
 		switch block.Language {
 		case "sh":
+		case "text", "yaml":
+			continue
 		case "sh cluster", "sh images", "sh registry", "sh release": // need a cluster; deploy/image and e2e/operations test the others
 			if output, err := exec.CommandContext(t.Context(), "bash", "-n", "-c", block.Text).CombinedOutput(); err != nil {
 				t.Errorf("line %d: %v\n%s", block.Line, err, output)
@@ -193,5 +200,49 @@ func TestAReleaseIsAppliedWhileTheJobOfAnotherExists(t *testing.T) {
 	output, err := d.run("kubectl -n waybook patch job " + job + ` -p '{"spec":{"template":{"spec":{"priorityClassName":"waybook"}}}}'`)
 	if err == nil || !strings.Contains(output, "field is immutable") {
 		t.Errorf("a Job was changed: %s", output)
+	}
+}
+
+func TestNothingDiffersFromAnOverlayThatWasApplied(t *testing.T) {
+	longform.Only(t)
+	examples.Need(t, "diff")
+	for _, overlay := range []string{"dev", "prod", "single"} {
+		d := newDesk(t)
+		d.must(namespace + "kubectl apply -k deploy/k8s/overlays/" + overlay + "\n")
+		d.cluster.FinishJobs()
+		if output, err := d.run("kubectl diff -k deploy/k8s/overlays/" + overlay + "\n"); err != nil {
+			t.Errorf("%s: %v\n%s", overlay, err, output)
+		}
+		if output, err := d.run("sed -i 's/Asia.Taipei/UTC/' deploy/k8s/*/*/kustomization.yaml deploy/k8s/base/kustomization.yaml\n" +
+			"kubectl diff -k deploy/k8s/overlays/" + overlay + "\n"); err == nil || !strings.Contains(output, "UTC") {
+			t.Errorf("%s: a change of a setting makes no difference: %s", overlay, output)
+		}
+	}
+}
+
+func TestBackupsAndRestoresAreStartedAgain(t *testing.T) {
+	longform.Only(t)
+	blocks, err := examples.Blocks("../../deploy/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t)
+	d.must(namespace + "kubectl apply -k deploy/k8s/overlays/single\n")
+	made := 0
+	for _, block := range blocks {
+		var commands string
+		for line := range strings.Lines(strings.ReplaceAll(block.Text, "|\n", "| ")) {
+			if strings.HasPrefix(line, "job=") || strings.Contains(line, "create job") {
+				commands += line
+			}
+		}
+		if commands != "" {
+			d.must(commands)
+			d.must(commands)
+			made += 2
+		}
+	}
+	if jobs := d.cluster.All("Job"); made < 6 || len(jobs) != made {
+		t.Errorf("%d Jobs were made by %d commands", len(jobs), made)
 	}
 }

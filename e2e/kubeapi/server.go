@@ -30,6 +30,8 @@ const maxBody = 3 << 20
 type Server struct {
 	// Kubeconfig is the path of a file that makes kubectl use this server.
 	Kubeconfig string
+	// URL is the address of the server.
+	URL string
 
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured // by path
@@ -51,6 +53,7 @@ func Start(t testing.TB) *Server {
 	listening := httptest.NewServer(mux)
 	t.Cleanup(listening.Close)
 	s.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	s.URL = listening.URL
 	config := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: model,
   clusters: [{name: model, cluster: {server: %q}}],
   contexts: [{name: model, context: {cluster: model, user: nobody}}],
@@ -71,6 +74,16 @@ func (s *Server) All(kind string) (found []*unstructured.Unstructured) {
 		}
 	}
 	return found
+}
+
+// FinishJobs removes the Jobs that have a time to live, as a cluster does some time after their end.
+func (s *Server) FinishJobs() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.objects, func(_ string, object *unstructured.Unstructured) bool {
+		_, expires, _ := unstructured.NestedFieldNoCopy(object.Object, "spec", "ttlSecondsAfterFinished")
+		return object.GetKind() == "Job" && expires
+	})
 }
 
 // target is what a request is about.
@@ -133,7 +146,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost && at.name == "":
 		code = http.StatusCreated
-		object, err = s.create(at, body)
+		object, err = s.create(at, body, r.URL.Query().Get("dryRun"))
 	case at.name == "":
 		err = apierrors.NewMethodNotSupported(at.groupResource(), r.Method)
 	case s.objects[at.path(at.name)] == nil:
@@ -141,7 +154,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodGet:
 		object = s.objects[at.path(at.name)]
 	case r.Method == http.MethodPatch:
-		object, err = s.patch(at, r.Header.Get("Content-Type"), body)
+		object, err = s.patch(at, r.Header.Get("Content-Type"), body, r.URL.Query().Get("dryRun"))
 	case r.Method == http.MethodDelete:
 		object = s.objects[at.path(at.name)]
 		delete(s.objects, at.path(at.name))

@@ -18,7 +18,7 @@ import (
 )
 
 // create stores a new object.
-func (s *Server) create(at target, body []byte) (*unstructured.Unstructured, error) {
+func (s *Server) create(at target, body []byte, dryRun string) (*unstructured.Unstructured, error) {
 	object, err := read(body)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (s *Server) create(at target, body []byte) (*unstructured.Unstructured, err
 	if s.objects[path] != nil {
 		return nil, apierrors.NewAlreadyExists(at.groupResource(), object.GetName())
 	}
-	return s.store(at, path, object)
+	return s.store(at, path, object, dryRun)
 }
 
 // read reads an object in JSON or, as kubectl create sends it, in protobuf.
@@ -58,7 +58,7 @@ func namespaceOf(name string) string {
 }
 
 // patch merges a patch into an object, by the rules of its Go type or, if it has none here, of RFC 7386.
-func (s *Server) patch(at target, contentType string, patch []byte) (*unstructured.Unstructured, error) {
+func (s *Server) patch(at target, contentType string, patch []byte, dryRun string) (*unstructured.Unstructured, error) {
 	path := at.path(at.name)
 	before := s.objects[path]
 	original, err := before.MarshalJSON()
@@ -90,7 +90,7 @@ func (s *Server) patch(at target, contentType string, patch []byte) (*unstructur
 			field.Invalid(fixed, "", "field is immutable"),
 		})
 	}
-	return s.store(at, path, after)
+	return s.store(at, path, after, dryRun)
 }
 
 // immutable returns a changed field of a Job that cannot be changed.
@@ -106,8 +106,8 @@ func immutable(before, after *unstructured.Unstructured) *field.Path {
 	return field.NewPath("spec", "template")
 }
 
-// store keeps an object. stringData of a Secret becomes data.
-func (s *Server) store(at target, path string, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// store keeps an object, unless the request is a dry run. stringData of a Secret becomes data.
+func (s *Server) store(at target, path string, object *unstructured.Unstructured, dryRun string) (*unstructured.Unstructured, error) {
 	object.SetNamespace(at.namespace)
 	if texts, found, err := unstructured.NestedStringMap(object.Object, "stringData"); err != nil {
 		return nil, err
@@ -120,7 +120,9 @@ func (s *Server) store(at target, path string, object *unstructured.Unstructured
 		}
 		unstructured.RemoveNestedField(object.Object, "stringData")
 	}
-	s.objects[path] = object
+	if dryRun == "" {
+		s.objects[path] = object
+	}
 	return object, nil
 }
 

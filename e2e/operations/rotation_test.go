@@ -129,5 +129,5 @@ func TestADamagedBackupIsNotRestored(t *testing.T) {
 		scrambled[n] ^= 0xff
 	}
 	refuse("broken pages", scrambled)
-	on.run("", "store", "restore", t.TempDir(), "--data", data).expect(3, "has no file waybook-")
+	on.run("", "store", "restore", t.TempDir(), "--data", data).expect(3, "there is no ")
 }

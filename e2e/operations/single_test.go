@@ -31,7 +31,7 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{t, pods, launch.NewCertificates(t), map[string]string{"data-standalone-0": t.TempDir(), "backups": t.TempDir()}}
+	return &cluster{t, pods, launch.NewCertificates(t), map[string]string{"data-standalone-0": t.TempDir(), "backups": t.TempDir(), "scratch": t.TempDir()}}
 }
 
 // place returns the arguments and the environment of a pod's program on this machine: with the
@@ -106,6 +106,10 @@ func TestTheOverlaySingleBacksUpAndRestores(t *testing.T) {
 	c.run("backup", standalone.GRPC).expect(0)
 	if lastBackup(t, standalone) == 0 {
 		t.Error("the service does not know of the backup")
+	}
+	c.run("rehearse", standalone.GRPC).expect(0)
+	if at, _ := launch.Metric(t, standalone.Admin, "waybook_store_last_rehearsal_timestamp_seconds"); at == 0 {
+		t.Error("the service does not know of the rehearsal")
 	}
 	c.run("backup", standalone.GRPC, "user", "show", before).expect(4, "may not call")
 	after := create(standalone, "after the backup")

@@ -49,6 +49,15 @@ func TestTheUnitIsValid(t *testing.T) {
 			t.Errorf("with MongoDB %t: %v\n%s", withMongoDB, err, output)
 		}
 	}
+	for _, name := range []string{"backup", "rehearse"} {
+		directory := t.TempDir()
+		write(t, directory, "waybook-"+name+".service", replaced(t, example(t, "systemd/waybook-"+name+".service"), "/usr/local/bin/waybookctl", binary))
+		write(t, directory, "waybook-"+name+".timer", example(t, "systemd/waybook-"+name+".timer"))
+		output, err := analyze(t, directory, "verify", "--man=no", "--recursive-errors=no", "./waybook-"+name+".service", "./waybook-"+name+".timer")
+		if err != nil || output != "" {
+			t.Errorf("%s: %v\n%s", name, err, output)
+		}
+	}
 	// A unit with mistakes must not pass.
 	output, err := analyze(t, unit(t, false, "[Service]", "PrivateTemp=yes", ""), "verify", "--man=no", "--recursive-errors=no", "./waybook.service")
 	if err == nil && output == "" {

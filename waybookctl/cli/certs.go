@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,9 +29,13 @@ type certsCommand struct {
 	Folder    string        `arg:"" help:"Folder of the certificate authority, created when missing, and of the certificates."`
 	Names     []string      `placeholder:"NAME" help:"Names to issue certificates for; account, album, blog, poi, edge and operator when not given."`
 	Hosts     []string      `placeholder:"HOST" help:"Additional host names or addresses in each certificate."`
-	Namespace string        `default:"waybook" placeholder:"NAMESPACE" help:"Kubernetes namespace of the host names and the Secrets. ${default} by default."`
+	Namespace string        `twin:"" default:"waybook" placeholder:"NAMESPACE" help:"Kubernetes namespace of the host names and the Secrets. ${default} by default."`
 	Lifetime  time.Duration `default:"2160h" placeholder:"DURATION" help:"Validity of the certificates; ${default} by default."`
 	Secrets   bool          `help:"Print the certificates as Kubernetes Secrets, instead of writing files."`
+
+	RenewBefore    time.Duration `placeholder:"DURATION" help:"Within a pod: renew the certificates in existing Secrets that expire within DURATION, by the API server, and leave the others."`
+	APIServer      string        `name:"api-server" default:"https://kubernetes.default.svc" placeholder:"URL" help:"API server for --renew-before; ${default} by default."`
+	ServiceAccount string        `default:"/var/run/secrets/kubernetes.io/serviceaccount" placeholder:"FOLDER" help:"Folder with the pod's token and the API server's ca.crt; ${default} by default."`
 }
 
 // Help returns the detailed help.
@@ -40,25 +45,35 @@ func (*certsCommand) Help() string {
 
     waybookctl certs certs --secrets | kubectl apply -f -
 
-Run the command again to issue new certificates from the same authority. Programs load changed files without a restart.`
+Run the command again to issue new certificates from the same authority. Programs load changed files without a restart.
+With --renew-before the command is the job of a CronJob, which deploy/k8s/components/certificates has.`
 }
 
 // Run makes certificates.
-func (c *certsCommand) Run(out *output.Printer) error {
+func (c *certsCommand) Run(ctx context.Context, out *output.Printer) error {
 	if c.Lifetime <= 0 {
 		return usageError("--lifetime must be greater than 0")
+	}
+	if c.RenewBefore != 0 && (c.RenewBefore < 0 || c.RenewBefore >= c.Lifetime) {
+		return usageError("--renew-before must be greater than 0 and less than --lifetime")
 	}
 	names := c.Names
 	if len(names) == 0 {
 		names = processes
 	}
 	issuer, err := c.authority()
+	if errors.Is(err, errNoAuthority) && c.RenewBefore == 0 {
+		issuer, err = c.newAuthority()
+	}
 	if err != nil {
 		return err
 	}
 	own, err := issuer.Pair()
 	if err != nil {
 		return err
+	}
+	if c.RenewBefore > 0 {
+		return c.renew(ctx, out, issuer, names)
 	}
 	for _, name := range names {
 		pair, err := issuer.Issue(c.hostsOf(name), time.Now(), c.Lifetime)
@@ -88,7 +103,9 @@ func (c *certsCommand) hostsOf(name string) []string {
 	return slices.Concat([]string{name, service, service + ".svc", service + ".svc.cluster.local", "localhost", "127.0.0.1"}, c.Hosts)
 }
 
-// authority loads the authority from the folder, or creates one.
+var errNoAuthority = errors.New("has neither ca.crt nor ca.key")
+
+// authority loads the authority from the folder. Errors: errNoAuthority.
 func (c *certsCommand) authority() (*devca.Authority, error) {
 	certificate, certificateErr := os.ReadFile(filepath.Join(c.Folder, "ca.crt"))
 	key, keyErr := os.ReadFile(filepath.Join(c.Folder, "ca.key"))
@@ -102,6 +119,11 @@ func (c *certsCommand) authority() (*devca.Authority, error) {
 	if !errors.Is(certificateErr, fs.ErrNotExist) || !errors.Is(keyErr, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable, or neither of them: %w", c.Folder, errors.Join(certificateErr, keyErr))
 	}
+	return nil, fmt.Errorf("%s %w", c.Folder, errNoAuthority)
+}
+
+// newAuthority creates an authority in the folder.
+func (c *certsCommand) newAuthority() (*devca.Authority, error) {
 	made, err := devca.New("Waybook development", time.Now(), authorityLifetime)
 	if err != nil {
 		return nil, err

@@ -8,33 +8,51 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
 	"google.golang.org/grpc"
 
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
-	"github.com/waybook/waybook/waybookctl/atomicfile"
+	"github.com/waybook/waybook/waybookctl/backupplace"
 )
 
 // BackedUp describes a backup.
 type BackedUp struct {
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
+	// Bytes and SHA256 are those of the store file, before any encryption.
+	Bytes     int64  `json:"bytes"`
+	SHA256    string `json:"sha256"`
+	Encrypted bool   `json:"encrypted"`
 	// Unconfirmed is why the service did not record the backup, so that its metric does not
 	// show it. It is nil if the service did.
 	Unconfirmed error `json:"-"`
 }
 
-// Backup writes a copy of the embedded store of a running program to a file, which appears only
-// when it is complete, verified and synced. The file is a store file. Then it confirms the backup
-// to the program. progress receives how many of the bytes have arrived.
-func Backup(ctx context.Context, client storev1.StoreServiceClient, path string, stdout io.Writer, progress func(arrived, size int64)) (BackedUp, error) {
-	done, err := copyTo(ctx, client, path, stdout, progress)
+// Target is where a backup goes.
+type Target struct {
+	// Write passes a writer to write, and keeps what it wrote if it succeeds.
+	Write func(write func(io.Writer) error) error
+	// Open opens what was kept, to verify it. It is nil if that cannot be read again.
+	Open func() (backupplace.File, error)
+	// Remove removes what was kept and is not what was written.
+	Remove func() error
+	Keys   backupplace.Keys
+}
+
+// TargetIn returns a file of a place as a target.
+func TargetIn(ctx context.Context, place backupplace.Place, name string, keys backupplace.Keys) Target {
+	return Target{
+		Write:  func(write func(io.Writer) error) error { return place.Write(ctx, name, write) },
+		Open:   func() (backupplace.File, error) { return place.Open(ctx, name) },
+		Remove: func() error { return place.Remove(context.WithoutCancel(ctx), name) },
+		Keys:   keys,
+	}
+}
+
+// Backup writes a copy of the embedded store of a running program to a target, verified and, with a
+// recipient, encrypted. It reads the target again and compares it, what is encrypted too if the keys can
+// decrypt it. Then it confirms the backup to the program. progress receives how many of the bytes have
+// arrived.
+func Backup(ctx context.Context, client storev1.StoreServiceClient, to Target, progress func(arrived, size int64)) (BackedUp, error) {
+	done, err := copyTo(ctx, client, to, progress)
 	if err != nil {
 		return done, err
 	}
@@ -46,7 +64,7 @@ func Backup(ctx context.Context, client storev1.StoreServiceClient, path string,
 	return done, nil
 }
 
-func copyTo(ctx context.Context, client storev1.StoreServiceClient, path string, stdout io.Writer, progress func(arrived, size int64)) (done BackedUp, err error) {
+func copyTo(ctx context.Context, client storev1.StoreServiceClient, to Target, progress func(arrived, size int64)) (done BackedUp, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream if the file cannot be written
 	stream, err := client.Backup(ctx, &storev1.BackupRequest{})
@@ -61,11 +79,53 @@ func copyTo(ctx context.Context, client storev1.StoreServiceClient, path string,
 		return done, errors.New("the backup does not begin with its size")
 	}
 	size := first.GetStart().GetSizeBytes()
-	err = atomicfile.WriteTo(stdout, path, dumpPermissions, func(file io.Writer) (err error) {
-		done, err = receive(stream, file, size, progress)
-		return err
-	})
-	return done, err
+	kept := sha256.New()
+	if err := to.Write(func(file io.Writer) error {
+		return to.Keys.Encrypt(io.MultiWriter(kept, file), func(file io.Writer) (err error) {
+			done, err = receive(stream, file, size, progress)
+			return err
+		})
+	}); err != nil {
+		return done, err
+	}
+	done.Encrypted = to.Keys.Encrypts()
+	if to.Open == nil {
+		return done, nil
+	}
+	if err := verify(ctx, to, kept.Sum(nil), done.SHA256); err != nil {
+		return done, errors.Join(err, to.Remove())
+	}
+	return done, nil
+}
+
+// verify reads a target again. It has the checksum kept, and the file in it the other one.
+func verify(ctx context.Context, to Target, kept []byte, sum string) (err error) {
+	file, err := to.Open()
+	if err != nil {
+		return fmt.Errorf("the backup was written, and can't be read again: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	whole, inside := sha256.New(), sha256.New()
+	read := io.TeeReader(&watched{ctx: ctx, from: file, progress: func(int64) {}}, whole)
+	if to.Keys.Encrypts() && to.Keys.Decrypts() {
+		decrypted, err := to.Keys.Decrypt(read)
+		if err == nil {
+			_, err = io.Copy(inside, decrypted)
+		}
+		if err != nil {
+			return fmt.Errorf("the backup was written, and can't be decrypted: %w", err)
+		}
+		if got := hex.EncodeToString(inside.Sum(nil)); got != sum {
+			return fmt.Errorf("the backup was written, and differs when it is decrypted: its SHA-256 is %s, not %s", got, sum)
+		}
+	}
+	if _, err := io.Copy(io.Discard, read); err != nil {
+		return fmt.Errorf("the backup was written, and can't be read again: %w", err)
+	}
+	if !bytes.Equal(whole.Sum(nil), kept) {
+		return fmt.Errorf("the backup was written, and differs when it is read again: its SHA-256 is %x, not %x", whole.Sum(nil), kept)
+	}
+	return nil
 }
 
 // receive writes the chunks of a backup and verifies it.
@@ -92,98 +152,4 @@ func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], file io.
 		arrived += int64(len(part.GetChunk()))
 		progress(arrived, size)
 	}
-}
-
-const (
-	// backupTime is the layout of the time in the name of a backup, in UTC. Names of the
-	// same service sort by it.
-	backupTime      = "20060102T150405Z"
-	backupExtension = ".db"
-	// unfinishedExtension ends the name of a file that package atomicfile has not finished.
-	unfinishedExtension = ".part"
-)
-
-// Rotation is a directory of backups of one store, of which the newest are kept.
-type Rotation struct {
-	directory, prefix string
-	keep              int
-}
-
-// NewRotation returns the rotation of the backups of a service in a directory. keep is how
-// many of them stay, at least 1. Services may share the directory. Account is the service of
-// standalone too, so its backups are named waybook-TIME.db.
-func NewRotation(directory, service string, keep int) Rotation {
-	prefix := "waybook-"
-	if service != "account" {
-		prefix += service + "-"
-	}
-	return Rotation{directory, prefix, keep}
-}
-
-// Path returns the path of a backup that begins now. It creates the directory if it does not
-// exist.
-func (r Rotation) Path(now time.Time) (string, error) {
-	if err := os.MkdirAll(r.directory, 0o700); err != nil {
-		return "", err
-	}
-	return filepath.Join(r.directory, r.prefix+now.UTC().Format(backupTime)+backupExtension), nil
-}
-
-// Newest returns the path of the newest backup. Errors: fs.ErrNotExist.
-func (r Rotation) Newest() (string, error) {
-	complete, _, err := r.list()
-	if err != nil {
-		return "", err
-	}
-	if len(complete) == 0 {
-		return "", fmt.Errorf("%s has no file %s%s%s: %w", r.directory, r.prefix, backupTime, backupExtension, fs.ErrNotExist)
-	}
-	return filepath.Join(r.directory, complete[len(complete)-1]), nil
-}
-
-// Prune removes the oldest backups until the kept number remains, and what earlier backups
-// left unfinished. It never removes the backup at path, which has just been written, even if
-// the clock was set back. It returns the names of the removed files.
-func (r Rotation) Prune(path string) (removed []string, err error) {
-	complete, unfinished, err := r.list()
-	if err != nil {
-		return nil, err
-	}
-	written := filepath.Base(path)
-	others := slices.DeleteFunc(complete, func(name string) bool { return name == written })
-	condemned := others[:max(0, len(others)-(r.keep-1))]
-	for _, name := range unfinished {
-		if name < written { // a later one may still be written
-			condemned = append(condemned, name)
-		}
-	}
-	for _, name := range condemned {
-		if err := os.Remove(filepath.Join(r.directory, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, err
-		}
-		removed = append(removed, name)
-	}
-	return removed, nil
-}
-
-// list returns the names of the backups and of the unfinished ones, the oldest first.
-func (r Rotation) list() (complete, unfinished []string, err error) {
-	entries, err := os.ReadDir(r.directory) // sorted by name
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, entry := range entries {
-		rest, isOurs := strings.CutPrefix(entry.Name(), r.prefix)
-		moment, ending, _ := strings.Cut(rest, ".")
-		if _, err := time.Parse(backupTime, moment); err != nil || !isOurs || !entry.Type().IsRegular() {
-			continue
-		}
-		switch ending = "." + ending; {
-		case ending == backupExtension:
-			complete = append(complete, entry.Name())
-		case strings.HasPrefix(ending, backupExtension+".") && strings.HasSuffix(ending, unfinishedExtension):
-			unfinished = append(unfinished, entry.Name())
-		}
-	}
-	return complete, unfinished, nil
 }

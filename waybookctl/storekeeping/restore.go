@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
+	"github.com/waybook/waybook/waybookctl/backupplace"
 )
 
 // Restored describes a restore.
@@ -34,20 +34,31 @@ const (
 	formerSuffix    = ".before-"
 )
 
-// Restore puts a copy of a backup in the place of an embedded store, which no service may have
-// open. It checks the backup as Check checks a file, and the copy against it, before it
-// replaces anything. A crash leaves the former store or the backup. The former store is kept
-// beside it, under a name with the time. A follower of changes that has seen more than the
-// backup has starts anew. progress receives how many bytes are copied.
-func Restore(ctx context.Context, options Options, backup string, now time.Time, progress func(copied, size int64)) (done Restored, err error) {
-	if err := checkBackup(ctx, backup); err != nil {
-		return done, err
-	}
+// Source is a backup to restore.
+type Source struct {
+	// Name is where the backup is.
+	Name string
+	// Open opens it.
+	Open func() (backupplace.File, error)
+	Keys backupplace.Keys
+}
+
+// Restore restores the backup in a file, which is not encrypted.
+func Restore(ctx context.Context, options Options, backup string, now time.Time, progress func(copied, size int64)) (Restored, error) {
+	return RestoreFrom(ctx, options, Source{Name: backup, Open: func() (backupplace.File, error) { return backupplace.OpenFile(backup) }}, now, progress)
+}
+
+// RestoreFrom puts a copy of a backup in the place of an embedded store, which no service may have
+// open. It checks the copy as Check checks a file, and reads it again, before it replaces anything. A
+// crash leaves the former store or the backup. The former store is kept beside it, under a name with the
+// time. A follower of changes that has seen more than the backup has starts anew. progress receives how
+// many bytes are copied.
+func RestoreFrom(ctx context.Context, options Options, backup Source, now time.Time, progress func(copied, size int64)) (done Restored, err error) {
 	store := options.Store.File()
 	if target, err := filepath.EvalSymlinks(store); err == nil {
 		store = target
 	}
-	done = Restored{Backup: backup, Store: store}
+	done = Restored{Backup: backup.Name, Store: store}
 	if err := os.MkdirAll(filepath.Dir(store), 0o700); err != nil {
 		return done, err
 	}
@@ -61,8 +72,11 @@ func Restore(ctx context.Context, options Options, backup string, now time.Time,
 		defer func() { err = errors.Join(err, former.Close()) }()
 	}
 	copied := store + restoringSuffix
-	if done.Bytes, done.SHA256, err = copyVerified(ctx, backup, copied, progress); err != nil {
-		return done, errors.Join(err, ignoreMissing(os.Remove(copied)))
+	if done.Bytes, done.SHA256, err = fetch(ctx, backup, copied, progress); err == nil {
+		err = checkBackup(ctx, copied)
+	}
+	if err != nil {
+		return done, errors.Join(fmt.Errorf("%s can't be restored, and nothing has changed: %w", backup.Name, err), ignoreMissing(os.Remove(copied)))
 	}
 	kept := store + formerSuffix + now.UTC().Format(backupTime)
 	switch err := os.Link(store, kept); {
@@ -78,30 +92,30 @@ func Restore(ctx context.Context, options Options, backup string, now time.Time,
 func checkBackup(ctx context.Context, path string) error {
 	opened, err := embedded.OpenReadOnly(path)
 	if err != nil {
-		return fmt.Errorf("the backup can't be restored, and nothing has changed: %w", err)
+		return err
 	}
 	defer func() { _ = opened.Close() }() // it was only read
 	if err := opened.Check(ctx); err != nil {
-		return fmt.Errorf("the backup %s is damaged, and nothing has changed: %w", path, err)
+		return fmt.Errorf("the backup is damaged: %w", err)
 	}
 	return nil
 }
 
-// copyVerified copies a file, syncs the copy, and reads it again. It returns the size and the
-// SHA-256 of both.
-func copyVerified(ctx context.Context, from, to string, progress func(copied, size int64)) (size int64, sum string, err error) {
-	source, err := os.Open(from)
+// fetch copies a backup to a file, syncs the file, and reads it again. It returns the size and the
+// SHA-256 of the store file in the backup.
+func fetch(ctx context.Context, backup Source, to string, progress func(copied, size int64)) (size int64, sum string, err error) {
+	source, err := backup.Open()
 	if err != nil {
 		return 0, "", err
 	}
-	defer func() { _ = source.Close() }() // it was only read
-	info, err := source.Stat()
+	defer func() { err = errors.Join(err, source.Close()) }()
+	decrypted, err := backup.Keys.Decrypt(&watched{ctx: ctx, from: source, progress: func(read int64) { progress(read, source.Bytes) }})
 	if err != nil {
 		return 0, "", err
 	}
-	read := &hashed{ctx: ctx, from: source, sum: sha256.New(), progress: func(copied int64) { progress(copied, info.Size()) }}
+	total := sha256.New()
 	if err := atomicfile.Write(to, dumpPermissions, func(file io.Writer) error {
-		_, err := io.Copy(file, read)
+		size, err = io.Copy(io.MultiWriter(total, file), decrypted)
 		return err
 	}); err != nil {
 		return 0, "", err
@@ -111,34 +125,32 @@ func copyVerified(ctx context.Context, from, to string, progress func(copied, si
 		return 0, "", err
 	}
 	defer func() { _ = written.Close() }() // it was only read
-	again := &hashed{ctx: ctx, from: written, sum: sha256.New(), progress: func(int64) {}}
-	if _, err := io.Copy(io.Discard, again); err != nil {
+	again := sha256.New()
+	if _, err := io.Copy(again, &watched{ctx: ctx, from: written, progress: func(int64) {}}); err != nil {
 		return 0, "", err
 	}
-	if total := read.sum.Sum(nil); bytes.Equal(total, again.sum.Sum(nil)) {
-		return read.bytes, hex.EncodeToString(total), nil
+	if !bytes.Equal(total.Sum(nil), again.Sum(nil)) {
+		return 0, "", fmt.Errorf("%s differs from %s: the disk does not keep what is written to it", to, backup.Name)
 	}
-	return 0, "", fmt.Errorf("%s differs from %s: the disk does not keep what is written to it", to, from)
+	return size, hex.EncodeToString(total.Sum(nil)), nil
 }
 
-// hashed is a reader that computes the checksum of what is read.
-type hashed struct {
+// watched is a reader that ends with a context and reports how much was read.
+type watched struct {
 	ctx      context.Context
 	from     io.Reader
-	sum      hash.Hash
-	bytes    int64
 	progress func(bytes int64)
+	bytes    int64
 }
 
 // Read reads until the context is done.
-func (h *hashed) Read(into []byte) (int, error) {
-	if err := h.ctx.Err(); err != nil {
+func (w *watched) Read(into []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := h.from.Read(into)
-	_, _ = h.sum.Write(into[:n]) // never fails
-	h.bytes += int64(n)
-	h.progress(h.bytes)
+	n, err := w.from.Read(into)
+	w.bytes += int64(n)
+	w.progress(w.bytes)
 	return n, err
 }
 

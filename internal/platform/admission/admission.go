@@ -121,6 +121,14 @@ func (g *Gate) Stats() Stats {
 	return Stats{g.inside.Load(), g.waiting.Load(), g.refused.Load()}
 }
 
+// Limit returns the largest possible sum of weights; 0 for a nil Gate.
+func (g *Gate) Limit() int64 {
+	if g == nil {
+		return 0
+	}
+	return g.limits.Slots
+}
+
 // PerKey limits the concurrency of each key, such as the address of a client. The empty key has
 // no limit, and a nil PerKey has none at all. It remembers only the keys that hold a slot. It may
 // be used concurrently.

@@ -70,6 +70,7 @@ func (m *Metrics) CountGate(name string, g *admission.Gate) {
 	}{
 		{"waybook_gate_inside", "Requests in flight under a concurrency limit, by gate.", func(s admission.Stats) int64 { return s.Inside }},
 		{"waybook_gate_waiting", "Requests queued by a concurrency limit, by gate.", func(s admission.Stats) int64 { return s.Waiting }},
+		{"waybook_gate_limit", "Largest number of requests in flight under a concurrency limit, by gate.", func(admission.Stats) int64 { return g.Limit() }},
 	} {
 		m.Registry.MustRegister(prometheus.NewGaugeFunc(
 			prometheus.GaugeOpts{Name: each.name, Help: each.help, ConstLabels: labels},

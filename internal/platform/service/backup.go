@@ -32,6 +32,8 @@ type Source interface {
 	Backup(ctx context.Context, to io.Writer, begin func(bytes int64) error) error
 	// RecordBackup records that a complete backup exists that began at a moment.
 	RecordBackup(began time.Time) error
+	// RecordRehearsal records that a backup was restored somewhere else.
+	RecordRehearsal(ended time.Time) error
 }
 
 // storeServer implements StoreService.
@@ -63,7 +65,7 @@ func newStoreServer(source Source) *storeServer {
 // stream, until its connection ends, but not the store.
 func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
 	if s.source == nil {
-		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
+		return errNotEmbedded()
 	}
 	select {
 	case s.running <- struct{}{}:
@@ -100,6 +102,21 @@ func (s *storeServer) ConfirmBackup(_ context.Context, request *storev1.ConfirmB
 		return nil, fmt.Errorf("record a backup: %w", err)
 	}
 	return &storev1.ConfirmBackupResponse{}, nil
+}
+
+// ConfirmRehearsal records that a backup was restored now.
+func (s *storeServer) ConfirmRehearsal(context.Context, *storev1.ConfirmRehearsalRequest) (*storev1.ConfirmRehearsalResponse, error) {
+	if s.source == nil {
+		return nil, errNotEmbedded()
+	}
+	if err := s.source.RecordRehearsal(s.now()); err != nil {
+		return nil, fmt.Errorf("record a rehearsal: %w", err)
+	}
+	return &storev1.ConfirmRehearsalResponse{}, nil
+}
+
+func errNotEmbedded() error {
+	return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
 }
 
 func ignoreCanceled(err error) error {
@@ -150,42 +167,56 @@ func (c *copying) hand(part *storev1.BackupResponse) error {
 	}
 }
 
-// lastBackupName is the name of a file beside the embedded store. Its modification time is
-// the moment when the last complete backup began.
-const lastBackupName = "last-backup"
+// The names of files beside the embedded store. The modification time of a file is the moment when
+// the last complete backup began, or when a backup was restored last. A file survives a restart, and a
+// script that backs up in another way, such as by a snapshot of the volume, can touch it.
+const (
+	lastBackupName    = "last-backup"
+	lastRehearsalName = "last-rehearsal"
+)
 
 // embeddedSource is the source of backups of an embedded store.
 type embeddedSource struct {
 	*embedded.Engine
-	// mark is the path of the file lastBackupName. A file survives a restart, and a script
-	// that backs up in another way, such as by a snapshot of the volume, can touch it.
-	mark string
+	directory string
 }
 
 func newEmbeddedSource(engine *embedded.Engine, flags StoreFlags) embeddedSource {
-	return embeddedSource{engine, filepath.Join(flags.Data, lastBackupName)}
+	return embeddedSource{engine, flags.Data}
 }
 
 // RecordBackup sets the moment of the last backup.
-func (s embeddedSource) RecordBackup(began time.Time) error {
-	file, err := os.OpenFile(s.mark, os.O_WRONLY|os.O_CREATE, 0o600)
+func (s embeddedSource) RecordBackup(began time.Time) error { return s.record(lastBackupName, began) }
+
+// RecordRehearsal sets the moment of the last restore of a backup.
+func (s embeddedSource) RecordRehearsal(ended time.Time) error {
+	return s.record(lastRehearsalName, ended)
+}
+
+func (s embeddedSource) record(name string, moment time.Time) error {
+	path := filepath.Join(s.directory, name)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Close(), os.Chtimes(s.mark, began, began))
+	return errors.Join(file.Close(), os.Chtimes(path, moment, moment))
 }
 
-// lastBackup returns the moment of the last backup as a Unix time in seconds; 0 if there is
+// recorded returns a function that returns a recorded moment as a Unix time in seconds; 0 if there is
 // none, or if it cannot be read.
-func (s embeddedSource) lastBackup() float64 {
-	info, err := os.Stat(s.mark)
-	if err != nil {
-		return 0
+func (s embeddedSource) recorded(name string) func() float64 {
+	return func() float64 {
+		info, err := os.Stat(filepath.Join(s.directory, name))
+		if err != nil {
+			return 0
+		}
+		return float64(info.ModTime().UnixMilli()) / 1000
 	}
-	return float64(info.ModTime().UnixMilli()) / 1000
 }
 
 func (s embeddedSource) count(metrics *process.Metrics) {
 	metrics.GaugeFunc("waybook_store_last_backup_timestamp_seconds",
-		"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", s.lastBackup)
+		"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", s.recorded(lastBackupName))
+	metrics.GaugeFunc("waybook_store_last_rehearsal_timestamp_seconds",
+		"Time of the last rehearsal that restored a backup of the embedded store as a Unix time; 0 if there is none.", s.recorded(lastRehearsalName))
 }

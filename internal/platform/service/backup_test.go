@@ -197,7 +197,8 @@ func (f failing) Backup(_ context.Context, to io.Writer, begin func(int64) error
 	return f.cause
 }
 
-func (failing) RecordBackup(time.Time) error { return nil }
+func (failing) RecordBackup(time.Time) error    { return nil }
+func (failing) RecordRehearsal(time.Time) error { return nil }
 
 func TestAFailedBackupHasNoEnd(t *testing.T) {
 	client := serveStore(t, newStoreServer(failing{errors.New("a page can't be read")}))
@@ -206,6 +207,24 @@ func TestAFailedBackupHasNoEnd(t *testing.T) {
 	if len(last.GetChunk()) != 1000 {
 		t.Errorf("the last message is %v", last)
 	}
+}
+
+func TestARehearsalIsRecordedAndOutlivesTheProgram(t *testing.T) {
+	source := newStore(t, 1)
+	server := newStoreServer(source)
+	now := time.Date(2026, 11, 22, 4, 17, 0, 0, time.UTC)
+	server.now = func() time.Time { return now }
+	if source.recorded(lastRehearsalName)() != 0 {
+		t.Error("a rehearsal counts before there was one")
+	}
+	if _, err := server.ConfirmRehearsal(t.Context(), &storev1.ConfirmRehearsalRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := source.recorded(lastRehearsalName)(); got != float64(now.Unix()) || source.recorded(lastBackupName)() != 0 {
+		t.Errorf("the last rehearsal was at %v, want %v", got, now.Unix())
+	}
+	_, err := newStoreServer(nil).ConfirmRehearsal(t.Context(), &storev1.ConfirmRehearsalRequest{})
+	expect(t, err, codes.FailedPrecondition, "tools of its database")
 }
 
 func TestABackupIsRecordedWhenItsReaderConfirmsIt(t *testing.T) {
@@ -224,20 +243,20 @@ func TestABackupIsRecordedWhenItsReaderConfirmsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := last.GetEnd().GetSha256()
-	if source.lastBackup() != 0 {
+	if source.recorded(lastBackupName)() != 0 {
 		t.Error("a backup counts before it is confirmed")
 	}
 	expect(t, confirm(make([]byte, 32)), codes.FailedPrecondition, "not the last backup")
 	if err := confirm(sum); err != nil {
 		t.Fatal(err)
 	}
-	if got := source.lastBackup(); got != float64(began.Unix()) {
+	if got := source.recorded(lastBackupName)(); got != float64(began.Unix()) {
 		t.Errorf("the last backup began at %v, want %v", got, began.Unix())
 	}
 	again := newStoreServer(source) // the program has started again
 	_, err = again.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: sum})
 	expect(t, err, codes.FailedPrecondition, "not the last backup")
-	if got := source.lastBackup(); got != float64(began.Unix()) {
+	if got := source.recorded(lastBackupName)(); got != float64(began.Unix()) {
 		t.Errorf("after a restart the last backup began at %v", got)
 	}
 }

@@ -1,7 +1,7 @@
 // Runs in mongosh. The member's key is also the password of the user __system. Before the first user
 // is created, it is the only credential.
 const key = require("fs").readFileSync("/secret/keyfile", "utf8").replace(/\s/g, "");
-const host = "mongodb-0.mongodb:27017";
+const host = "mongodb:27017";
 
 const asMember = (options) =>
   connect(`mongodb://__system:${encodeURIComponent(key)}@${host}/admin?authSource=local&authMechanism=SCRAM-SHA-256&${options}`);

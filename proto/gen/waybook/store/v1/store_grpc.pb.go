@@ -21,8 +21,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	StoreService_Backup_FullMethodName        = "/waybook.store.v1.StoreService/Backup"
-	StoreService_ConfirmBackup_FullMethodName = "/waybook.store.v1.StoreService/ConfirmBackup"
+	StoreService_Backup_FullMethodName           = "/waybook.store.v1.StoreService/Backup"
+	StoreService_ConfirmBackup_FullMethodName    = "/waybook.store.v1.StoreService/ConfirmBackup"
+	StoreService_ConfirmRehearsal_FullMethodName = "/waybook.store.v1.StoreService/ConfirmRehearsal"
 )
 
 // StoreServiceClient is the client API for StoreService service.
@@ -58,6 +59,13 @@ type StoreServiceClient interface {
 	// Errors: FAILED_PRECONDITION (BACKUP_UNKNOWN: the last backup has another checksum, or
 	// there was none).
 	ConfirmBackup(ctx context.Context, in *ConfirmBackupRequest, opts ...grpc.CallOption) (*ConfirmBackupResponse, error)
+	// Records that a backup of this store was restored somewhere else just now, and that every
+	// page and document of it was sound. The metric
+	// waybook_store_last_rehearsal_timestamp_seconds then shows the moment of the call, also
+	// after a restart of the program.
+	//
+	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB).
+	ConfirmRehearsal(ctx context.Context, in *ConfirmRehearsalRequest, opts ...grpc.CallOption) (*ConfirmRehearsalResponse, error)
 }
 
 type storeServiceClient struct {
@@ -97,6 +105,16 @@ func (c *storeServiceClient) ConfirmBackup(ctx context.Context, in *ConfirmBacku
 	return out, nil
 }
 
+func (c *storeServiceClient) ConfirmRehearsal(ctx context.Context, in *ConfirmRehearsalRequest, opts ...grpc.CallOption) (*ConfirmRehearsalResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ConfirmRehearsalResponse)
+	err := c.cc.Invoke(ctx, StoreService_ConfirmRehearsal_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // StoreServiceServer is the server API for StoreService service.
 // All implementations must embed UnimplementedStoreServiceServer
 // for forward compatibility.
@@ -130,6 +148,13 @@ type StoreServiceServer interface {
 	// Errors: FAILED_PRECONDITION (BACKUP_UNKNOWN: the last backup has another checksum, or
 	// there was none).
 	ConfirmBackup(context.Context, *ConfirmBackupRequest) (*ConfirmBackupResponse, error)
+	// Records that a backup of this store was restored somewhere else just now, and that every
+	// page and document of it was sound. The metric
+	// waybook_store_last_rehearsal_timestamp_seconds then shows the moment of the call, also
+	// after a restart of the program.
+	//
+	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB).
+	ConfirmRehearsal(context.Context, *ConfirmRehearsalRequest) (*ConfirmRehearsalResponse, error)
 	mustEmbedUnimplementedStoreServiceServer()
 }
 
@@ -145,6 +170,9 @@ func (UnimplementedStoreServiceServer) Backup(*BackupRequest, grpc.ServerStreami
 }
 func (UnimplementedStoreServiceServer) ConfirmBackup(context.Context, *ConfirmBackupRequest) (*ConfirmBackupResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ConfirmBackup not implemented")
+}
+func (UnimplementedStoreServiceServer) ConfirmRehearsal(context.Context, *ConfirmRehearsalRequest) (*ConfirmRehearsalResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ConfirmRehearsal not implemented")
 }
 func (UnimplementedStoreServiceServer) mustEmbedUnimplementedStoreServiceServer() {}
 func (UnimplementedStoreServiceServer) testEmbeddedByValue()                      {}
@@ -196,6 +224,24 @@ func _StoreService_ConfirmBackup_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _StoreService_ConfirmRehearsal_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ConfirmRehearsalRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(StoreServiceServer).ConfirmRehearsal(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: StoreService_ConfirmRehearsal_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(StoreServiceServer).ConfirmRehearsal(ctx, req.(*ConfirmRehearsalRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // StoreService_ServiceDesc is the grpc.ServiceDesc for StoreService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -206,6 +252,10 @@ var StoreService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ConfirmBackup",
 			Handler:    _StoreService_ConfirmBackup_Handler,
+		},
+		{
+			MethodName: "ConfirmRehearsal",
+			Handler:    _StoreService_ConfirmRehearsal_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -1,0 +1,103 @@
+package operations_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/manifestrun"
+	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/pause"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// The programs of the manifests get ten new certificates each, while requests pass them over connections
+// that they keep, and callers connect anew for each call.
+func TestTenRenewalsOfCertificatesFailNoRequest(t *testing.T) {
+	longform.Only(t)
+	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
+	edge, album := fleet.Of("edge")[0], fleet.Of("album")[0]
+	names := append(manifestrun.Services(), "edge")
+	ctx, stop := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	var requests, calls atomic.Int64
+	load := func(count *atomic.Int64, one func() error) {
+		busy.Go(func() {
+			for ctx.Err() == nil {
+				if err := one(); err != nil {
+					t.Error(err)
+				}
+				count.Add(1)
+			}
+		})
+	}
+	for range 4 {
+		load(&requests, func() error { return getOK("http://" + edge.Address() + "/API.php?func=getCategoryPOIList&category=1") })
+	}
+	as := launch.ClientWith(t, fleet.Certificates.Files("operator"))
+	load(&calls, func() error {
+		connection, err := grpc.NewClient(album.Address(), grpc.WithTransportCredentials(as))
+		if err != nil {
+			return err
+		}
+		_, err = albumv1.NewAlbumServiceClient(connection).GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
+		if status.Code(err) == codes.NotFound {
+			err = nil
+		}
+		return errors.Join(err, connection.Close())
+	})
+	const expiry = "waybook_tls_certificate_expiry_timestamp_seconds"
+	for n := range 10 {
+		lifetime := time.Duration(n+2) * 24 * time.Hour // tells it from the one before
+		atLeast := float64(time.Now().Add(lifetime).Unix())
+		before := requests.Load()
+		for _, name := range names {
+			launch.WriteCertificate(t, fleet.Certificates.Directory(name), name, lifetime, fleet.Certificates.Authority, fleet.Certificates.Authority)
+		}
+		for _, name := range names {
+			for {
+				until, _ := launch.Metric(t, fleet.Of(name)[0].Admin, expiry)
+				if until >= atLeast && requests.Load() > before {
+					break
+				}
+				if err := pause.For(t.Context(), 50*time.Millisecond); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	stop()
+	busy.Wait()
+	if requests.Load() < 100 || calls.Load() < 10 {
+		t.Errorf("only %d requests and %d calls were sent", requests.Load(), calls.Load())
+	}
+	t.Logf("%d requests, and %d calls over connections of their own", requests.Load(), calls.Load())
+}
+
+// getOK sends a request whose reply must be a success.
+func getOK(address string) error {
+	reply, err := http.Get(address)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(reply.Body)
+	if err = errors.Join(err, reply.Body.Close()); err != nil {
+		return err
+	}
+	if !strings.Contains(string(body), "SUCCESS") {
+		return fmt.Errorf("%s: %s", reply.Status, body)
+	}
+	return nil
+}
