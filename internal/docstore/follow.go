@@ -95,7 +95,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	}
 	page.More = batch.More
 	for _, raw := range batch.Changes {
-		change, err := c.feedChange(raw, token, query.WithDocuments)
+		change, err := c.feedChange(raw, token, query.WithDocuments, true)
 		if err != nil {
 			return page, c.wrap("feed", err)
 		}
@@ -117,7 +117,10 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	return page, nil
 }
 
-func (c *Collection[K, T]) feedChange(raw RawChange, since feedToken, withDocument bool) (change FeedChange[K, T], err error) {
+// feedChange returns a change for a follower. While the latest change of a part has not settled, what it tells of
+// may not be stored beside the document yet. So its revision is one of before, and the follower reads the part
+// again when it has settled.
+func (c *Collection[K, T]) feedChange(raw RawChange, since feedToken, withDocument, isSettled bool) (change FeedChange[K, T], err error) {
 	change = FeedChange[K, T]{ID: keyOf[K](raw.ID), Kind: DocumentDeleted, Time: raw.At.Time()}
 	if raw.Document == nil {
 		return change, nil
@@ -133,10 +136,14 @@ func (c *Collection[K, T]) feedChange(raw RawChange, since feedToken, withDocume
 	change.Revision += adds
 	change.Parts = make(map[string]int64)
 	for _, part := range c.spec.Feed.names() {
-		change.Parts[part], _ = raw.Document.Lookup(partField(part)).Int64OK()
-		if part == c.spec.Feed.Rest {
-			change.Parts[part]++
+		revision, _ := raw.Document.Lookup(partField(part)).Int64OK()
+		switch {
+		case part == c.spec.Feed.Rest:
+			revision++
+		case !isSettled:
+			revision = max(revision-1, 0)
 		}
+		change.Parts[part] = revision
 	}
 	if !withDocument {
 		return change, nil

@@ -83,7 +83,7 @@ func (c *Collection[K, T]) showRestless(ctx context.Context, query FeedQuery, to
 		}
 		change.Document, used = state, used+len(state)
 		change.At = settled // so that the times of changes do not go back
-		shown, err := c.feedChange(change, *token, query.WithDocuments)
+		shown, err := c.feedChange(change, *token, query.WithDocuments, false)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,4 +94,59 @@ func followRestless(
 		}
 	}
 	t.Logf("%s: %v", name, times[0])
+}
+
+// Each of many documents changes every 100 ms. Once, a photo is stored beside it, 900 ms after a change has told so,
+// which is less than half of a settling time.
+// A follower reads photos when the revision of that part has changed, and has them all when the documents rest.
+func TestAFollowerOfADocumentThatNeverRestsReadsAPartAgainOnceItHasSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := open(t, filepath.Join(t.TempDir(), "store.db"))
+		defer shut(t, engine)
+		articles, err := docstore.Open[int64, article](t.Context(), engine, docstore.Spec{
+			Name: "restless", ID: docstore.Int64, Tombstones: true,
+			Feed: &docstore.Feed{Rest: "content", Parts: []docstore.Part{{Name: "photos"}}},
+		})
+		must(t, err)
+		const restless = 40
+		for id := range int64(restless) {
+			must(t, articles.Insert(t.Context(), article{ID: id}))
+		}
+		var photos [restless]atomic.Bool
+		var running sync.WaitGroup
+		for id := range int64(restless) {
+			running.Go(func() {
+				for n := range int64(100) {
+					if _, err := articles.Update(t.Context(), id, func(a *article) error { a.Likes++; return nil }); err != nil {
+						t.Error(err)
+					}
+					if n == 30+id {
+						running.Go(func() {
+							must(t, articles.Touch(t.Context(), id, "photos", nil))
+							time.Sleep(900 * time.Millisecond)
+							photos[id].Store(true)
+						})
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+			})
+		}
+		query, has, revisions := docstore.FeedQuery{Limit: 100, WithDocuments: true}, map[int64]bool{}, map[int64]int64{}
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+			page, err := articles.Feed(t.Context(), query)
+			must(t, err)
+			query.Token = page.Next
+			for _, change := range page.Changes {
+				if at := change.Parts["photos"]; at != revisions[change.ID] {
+					revisions[change.ID], has[change.ID] = at, photos[change.ID].Load()
+				}
+			}
+		}
+		running.Wait()
+		for id := range int64(restless) {
+			if !has[id] {
+				t.Errorf("the follower has not the photo of document %d, and its revision %d", id, revisions[id])
+			}
+		}
+	})
 }
