@@ -20,8 +20,12 @@ var loans = sync.Pool{New: func() any { return new(Loan) }}
 
 func newLoan() *Loan { return loans.Get().(*Loan) }
 
-// Room returns an empty slice for documents, which may grow beyond its capacity.
-func (l *Loan) Room() []bson.Raw { return l.room[:0] }
+// Room returns an empty slice for documents, which may grow beyond its capacity. Each scan of the loan has its own.
+func (l *Loan) Room() []bson.Raw {
+	room := l.room[:0]
+	l.room = nil
+	return room
+}
 
 // Lend says that the documents of a scan are lent. end takes them back.
 func (l *Loan) Lend(documents []bson.Raw, end func()) {

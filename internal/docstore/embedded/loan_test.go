@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-func TestLentDocumentsStayUntilTheLoanEnds(t *testing.T) {
+func TestLentDocumentsStayUntilTheLoanEndsAndOthersForEver(t *testing.T) {
 	engine := openAt(t, filepath.Join(t.TempDir(), "store.db"))
 	articles := openArticles(t, engine)
 	const count = 50
@@ -24,22 +24,34 @@ func TestLentDocumentsStayUntilTheLoanEnds(t *testing.T) {
 	scan := docstore.Scan{Where: byTitle().All(), Limit: count}
 	own, _, err := table.Scan(t.Context(), scan)
 	must(t, err)
+	var want []bson.Raw
+	for _, document := range own {
+		want = append(want, bytes.Clone(document))
+	}
 	scan.Loan = &docstore.Loan{}
 	lent, more, err := table.Scan(t.Context(), scan)
 	must(t, err)
-	for n := range 20 { // so that free pages would be used again
-		for id := range int64(count) {
-			_, err := articles.Update(t.Context(), id, func(a *article) error { a.Note = fmt.Sprint(n); return nil })
-			must(t, err)
-		}
-	}
 	if more || len(lent) != count {
 		t.Errorf("%d documents were lent, more: %v", len(lent), more)
 	}
-	for i := range lent {
-		if !bytes.Equal(lent[i], own[i]) {
-			t.Errorf("lent: %v\ncopied: %v", bson.Raw(lent[i]), own[i])
+	write := func() { // so that free pages would be used again
+		for n := range 20 {
+			for id := range int64(count) {
+				_, err := articles.Update(t.Context(), id, func(a *article) error { a.Note = fmt.Sprint(n); return nil })
+				must(t, err)
+			}
 		}
 	}
+	expect := func(what string, got []bson.Raw) {
+		for i := range got {
+			if !bytes.Equal(got[i], want[i]) {
+				t.Errorf("%s: %v\nwant: %v", what, got[i], want[i])
+			}
+		}
+	}
+	write()
+	expect("lent", lent)
 	scan.Loan.End()
+	write()
+	expect("owned", own)
 }
