@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/platform/process"
@@ -61,7 +60,7 @@ func (p *photos) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "public, max-age=86400")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	http.ServeContent(unhurried{w, http.NewResponseController(w)}, r, "", info.ModTime(), file)
+	http.ServeContent(edge.NewPatientWriter(w), r, "", info.ModTime(), file)
 }
 
 // errNoPhoto reports what is no file, or too large.
@@ -78,15 +77,4 @@ func (p *photos) open(name string) (*os.File, fs.FileInfo, error) {
 	}
 	file, err := p.root.Open(name)
 	return file, info, err
-}
-
-// unhurried sends a reply to a client that may take edge.DefaultWriteTimeout for each piece.
-type unhurried struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (w unhurried) Write(piece []byte) (int, error) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(edge.DefaultWriteTimeout)) // only tests have none
-	return w.ResponseWriter.Write(piece)
 }

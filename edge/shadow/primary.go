@@ -64,7 +64,7 @@ func (s *Shadow) newPrimary() http.Handler {
 func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	control := http.NewResponseController(w)
-	tap := &tap{ResponseWriter: patientWriter{w, control}, copied: copied{memory: &s.memory}}
+	tap := &tap{ResponseWriter: edge.NewPatientWriter(w), copied: copied{memory: &s.memory}}
 	defer tap.drop()
 	// A body that is on the way takes no place.
 	var receiveErr error
@@ -191,22 +191,4 @@ func (b *patientBody) Read(p []byte) (int, error) {
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
 	return n, err
-}
-
-// patientWriter sends a reply to a client that may take pieceTimeout for each piece.
-type patientWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (w patientWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (w patientWriter) WriteHeader(status int) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(pieceTimeout)) // a reply may have no body
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w patientWriter) Write(p []byte) (int, error) {
-	_ = w.control.SetWriteDeadline(time.Now().Add(pieceTimeout))
-	return w.ResponseWriter.Write(p)
 }

@@ -133,7 +133,7 @@ func (c *Collection[K, T]) Exists(ctx context.Context, id K) (bool, error) {
 
 // GetMany returns the documents that exist, in any order, each once.
 func (c *Collection[K, T]) GetMany(ctx context.Context, ids []K) ([]T, error) {
-	documents, err := c.many(ctx, valuesOf(ids))
+	documents, err := c.many(ctx, valuesOf(ids), Scan{}, nil)
 	return documents, c.wrap("get many", err)
 }
 

@@ -59,38 +59,35 @@ func getMany[K Key](ctx context.Context, table Table, ids []K, scan Scan) (found
 // before it exceeds MaxBatchBytes. It always returns the first document. unread are the ids that it
 // has not looked up, in the order of ids.
 func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents []T, unread []K, err error) {
-	raws, more, err := getMany(ctx, c.table, ids, Scan{MaxBytes: MaxBatchBytes})
-	if err != nil {
-		return nil, nil, c.wrap("get fitting", err)
-	}
-	if more {
-		last, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(raws[len(raws)-1])
-		if err != nil {
-			return nil, nil, c.wrap("get fitting", err)
-		}
+	documents, err = c.many(ctx, valuesOf(ids), Scan{MaxBytes: MaxBatchBytes}, func(last bson.Raw) error {
+		end, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(last)
 		for _, id := range ids {
-			if ValueOf(id).Compare(last) > 0 {
+			if err == nil && ValueOf(id).Compare(end) > 0 {
 				unread = append(unread, id)
 			}
 		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, c.wrap("get fitting", err)
 	}
-	documents, err = c.decodeAll(raws)
-	return documents, unread, err
+	return documents, unread, nil
 }
 
 // GetMany returns the documents that exist, in any order, each once. The ids are those of the
 // collection.
 func (p *Projection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
-	documents, err := p.of.many(ctx, valuesOf(ids))
+	documents, err := p.of.many(ctx, valuesOf(ids), Scan{Fields: p.of.fields}, nil)
 	return documents, p.of.wrap("get many", err)
 }
 
-func (r *reader[T]) many(ctx context.Context, ids []Value) ([]T, error) {
+// many is page of the documents with the given ids.
+func (r *reader[T]) many(ctx context.Context, ids []Value, scan Scan, last func(bson.Raw) error) ([]T, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	documents, _, err := r.page(ctx, Scan{Where: WithIDs(ids...), Limit: len(ids), Fields: r.fields}, func(bson.Raw) error { return nil })
-	return documents, err
+	scan.Where, scan.Limit = WithIDs(ids...), len(ids)
+	return r.page(ctx, scan, last)
 }
 
 // DrawIn returns a Draw in a place of a collection. The first id of a sole source is above all that are

@@ -72,7 +72,7 @@ func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
 		}
 	}
 	var page Page[T]
-	page.Documents, _, err = r.page(ctx, scan, func(last bson.Raw) (err error) {
+	page.Documents, err = r.page(ctx, scan, func(last bson.Raw) (err error) {
 		page.Next, err = tokenOf(last, origin, bounds.Rest)
 		return err
 	})

@@ -54,41 +54,35 @@ func (r *reader[T]) wrap(verb string, err error) error {
 	return fmt.Errorf("%s %s: %w", verb, r.spec.Name, err)
 }
 
-// page does a scan and decodes its documents. If there are more, last is called with the last one.
-func (r *reader[T]) page(ctx context.Context, scan Scan, last func(bson.Raw) error) (documents []T, more bool, err error) {
+// page does a scan and decodes its documents. If there are more, last is called with the last one. It may be nil.
+func (r *reader[T]) page(ctx context.Context, scan Scan, last func(bson.Raw) error) ([]T, error) {
 	scan.Loan = newLoan()
 	defer scan.Loan.End()
 	raws, more, err := r.table.Scan(ctx, scan)
-	if err == nil && more {
+	if err == nil && more && last != nil {
 		err = last(raws[len(raws)-1])
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	var keep *texts
 	if scan.Loan.isLent {
 		keep = textsOf(raws)
 	}
-	documents = make([]T, len(raws))
-	for i, raw := range raws {
-		if err := r.decodeInto(raw, &documents[i], keep); err != nil {
-			return nil, false, err
-		}
-		keep.next(raw)
-	}
-	return documents, more, nil
+	return r.decodeAll(raws, keep)
 }
 
 func (r *reader[T]) decode(raw bson.Raw) (document T, err error) {
 	return document, r.decodeInto(raw, &document, nil)
 }
 
-func (r *reader[T]) decodeAll(raws []bson.Raw) ([]T, error) {
+func (r *reader[T]) decodeAll(raws []bson.Raw, keep *texts) ([]T, error) {
 	documents := make([]T, len(raws))
 	for i, raw := range raws {
-		if err := r.decodeInto(raw, &documents[i], nil); err != nil {
+		if err := r.decodeInto(raw, &documents[i], keep); err != nil {
 			return nil, err
 		}
+		keep.next(raw)
 	}
 	return documents, nil
 }

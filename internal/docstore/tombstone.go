@@ -281,7 +281,7 @@ func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (document
 		}
 		gone[keyOf[K](id)] = true
 	}
-	documents, err = c.decodeAll(slices.DeleteFunc(raws, IsTombstone))
+	documents, err = c.decodeAll(slices.DeleteFunc(raws, IsTombstone), nil)
 	return documents, gone, err
 }
 

@@ -1,7 +1,6 @@
 package docstoretest
 
 import (
-	"bytes"
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -30,7 +29,9 @@ func (t lending) Scan(ctx context.Context, scan docstore.Scan) (found []bson.Raw
 	found, more, err = t.Table.Scan(ctx, scan)
 	loan.Lend(found, func() {
 		for _, document := range found {
-			copy(document, bytes.Repeat([]byte{0xff}, len(document)))
+			for i := range document {
+				document[i] = 0xff
+			}
 		}
 	})
 	return found, more, err

@@ -205,35 +205,42 @@ func (e *Engine) Close() error {
 
 // view runs a read on a consistent snapshot of the store.
 func (e *Engine) view(ctx context.Context, read func(*bolt.Tx) error) error {
-	if err := e.enter(ctx); err != nil {
+	tx, err := e.begin(ctx)
+	if err != nil {
 		return err
 	}
-	defer e.calls.Leave()
-	tx, err := e.db.Begin(false)
-	if err != nil {
-		return fmt.Errorf("%w: %v", docstore.ErrUnavailable, err)
-	}
-	defer func() { _ = tx.Rollback() }()
+	defer e.end(tx)
 	return read(tx)
 }
 
 // lend is view for a read whose documents are lent. They are good until the loan ends.
 func (e *Engine) lend(ctx context.Context, loan *docstore.Loan, read func(*bolt.Tx) ([]bson.Raw, error)) error {
-	if err := e.enter(ctx); err != nil {
+	tx, err := e.begin(ctx)
+	if err != nil {
 		return err
+	}
+	var documents []bson.Raw
+	defer func() { loan.Lend(documents, func() { e.end(tx) }) }() // also if read panics
+	documents, err = read(tx)
+	return err
+}
+
+// begin begins a read, which end ends.
+func (e *Engine) begin(ctx context.Context) (*bolt.Tx, error) {
+	if err := e.enter(ctx); err != nil {
+		return nil, err
 	}
 	tx, err := e.db.Begin(false)
 	if err != nil {
 		e.calls.Leave()
-		return fmt.Errorf("%w: %v", docstore.ErrUnavailable, err)
+		return nil, fmt.Errorf("%w: %v", docstore.ErrUnavailable, err)
 	}
-	end := func() {
-		_ = tx.Rollback()
-		e.calls.Leave()
-	}
-	documents, err := read(tx)
-	loan.Lend(documents, end)
-	return err
+	return tx, nil
+}
+
+func (e *Engine) end(tx *bolt.Tx) {
+	_ = tx.Rollback()
+	e.calls.Leave()
 }
 
 // write runs an operation that makes the store no larger, or by little, in a shared commit and returns once
