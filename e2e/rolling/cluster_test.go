@@ -15,8 +15,13 @@ import (
 	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
-// replicas is the number of pods of each program.
-const replicas = 2
+const (
+	// replicas is the number of pods of each program.
+	replicas = 2
+	// maxEnding is the number of pods that end at the same time. A pod of a service is called by all
+	// edges, also by those that end, and takes 64 connections of an address: here, all have one.
+	maxEnding = 20
+)
 
 // cluster runs the programs, each pod at an address of its own as Linux allows on loopback, and does
 // what Kubernetes does with them: callers learn of an address late, and an eviction leaves all
@@ -82,7 +87,10 @@ func (c *cluster) evict(m *member) {
 	c.registry.remove(m.endpoint)
 	m.Signal(syscall.SIGTERM)
 	c.running[m.Name] = slices.DeleteFunc(c.running[m.Name], func(other *member) bool { return other == m })
-	c.ending = append(c.ending, m)
+	if c.ending = append(c.ending, m); len(c.ending) > maxEnding {
+		c.awaitEnd(c.ending[0])
+		c.ending = c.ending[1:]
+	}
 	c.start(m.Name)
 }
 
@@ -133,11 +141,16 @@ func (c *cluster) isKnown() bool {
 func (c *cluster) awaitEnds() {
 	c.t.Helper()
 	for _, m := range c.ending {
-		if status := m.Wait(); status != 0 {
-			c.t.Errorf("%s ended with status %d:\n%s", m.Name, status, m.Printed())
-		}
+		c.awaitEnd(m)
 	}
 	c.ending = nil
+}
+
+func (c *cluster) awaitEnd(m *member) {
+	c.t.Helper()
+	if status := m.Wait(); status != 0 {
+		c.t.Errorf("%s ended with status %d:\n%s", m.Name, status, m.Printed())
+	}
 }
 
 // await waits until a condition holds.

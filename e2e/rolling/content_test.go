@@ -18,8 +18,12 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// writers is the number of users who write. One alone would exceed the rate limit of a user.
-const writers = 50
+const (
+	// writers is the number of users who write. One alone would exceed the rate limit of a user.
+	writers = 50
+	// children is the number of photos and of comments of what is read.
+	children = 10
+)
 
 // seed fills the stores of services, and returns their directories and requests that read and write
 // them.
@@ -71,17 +75,29 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads, cookies []string) {
 		}
 		cookies = append(cookies, fmt.Sprintf("id=%d; idrand=%s", userID, session.GetToken()))
 	}
-	album, albumErr := albumv1.NewAlbumServiceClient(dial("album")).CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+	albums, blogs, pois := albumv1.NewAlbumServiceClient(dial("album")), blogv1.NewBlogServiceClient(dial("blog")), poiv1.NewPoiServiceClient(dial("poi"))
+	album, albumErr := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 		OwnerId: userID, Title: "x", Category: 1, Location: place,
 	})
-	blog, blogErr := blogv1.NewBlogServiceClient(dial("blog")).CreateBlog(ctx, &blogv1.CreateBlogRequest{
+	blog, blogErr := blogs.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 		AuthorId: userID, Type: 1, Location: place, Title: "x", Content: "x", Weather: 1, PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1},
 	})
-	poi, poiErr := poiv1.NewPoiServiceClient(dial("poi")).CreatePoi(ctx, &poiv1.CreatePoiRequest{
+	poi, poiErr := pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 		OwnerId: userID, Name: "x", Category: 1, Location: place,
 	})
 	if err := errors.Join(albumErr, blogErr, poiErr); err != nil {
 		t.Fatal(err)
+	}
+	const url, text = "https://photos.example.com/1.jpg", "We took the first bus, and walked down again in the rain."
+	for range children {
+		_, albumPhoto := albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: userID, AlbumId: album.GetAlbum().GetAlbumId(), ThumbnailUrl: url, Description: text})
+		_, albumComment := albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: userID, AlbumId: album.GetAlbum().GetAlbumId(), Text: text})
+		_, blogComment := blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: userID, BlogId: blog.GetBlog().GetBlogId(), Text: text})
+		_, poiPhoto := pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: userID, PoiId: poi.GetPoi().GetPoiId(), PhotoUrl: url, Description: text})
+		_, poiComment := pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: userID, PoiId: poi.GetPoi().GetPoiId(), Text: text})
+		if err := errors.Join(albumPhoto, albumComment, blogComment, poiPhoto, poiComment); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return []string{
 		fmt.Sprintf("func=getAlbum&albumID=%d", album.GetAlbum().GetAlbumId()),
