@@ -42,9 +42,10 @@ type crowd struct {
 type observations struct {
 	sent    int
 	slowest time.Duration
-	// refused counts connections that an edge did not accept, and cut those that it closed, while
-	// they were idle, without an announcement. A client may be sending at that moment.
-	refused, cut int
+	// dialed counts attempts to connect, refused those that an edge did not accept, and cut
+	// connections that an edge closed, while they were idle, without an announcement. A client may be
+	// sending at that moment.
+	dialed, refused, cut int
 	failures     []failure
 }
 
@@ -185,6 +186,7 @@ func (c *client) connect(ctx context.Context) error {
 	for range known {
 		c.next++
 		c.edge = known[c.next%len(known)]
+		c.crowd.note(func(seen *observations) { seen.dialed++ })
 		connection, err := new(net.Dialer).DialContext(ctx, "tcp", c.edge.String())
 		if err == nil {
 			c.connection, c.reader = connection, bufio.NewReader(connection)

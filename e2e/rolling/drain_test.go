@@ -77,7 +77,7 @@ func drainAll(t *testing.T, c *cluster, clients *crowd, rounds int) {
 
 // killAll kills a pod of each program, some rounds in a row.
 func killAll(t *testing.T, c *cluster, clients *crowd, rounds int) {
-	fmt.Printf("%-6s  %9s  %6s  %8s\n", "kills", "requests", "failed", "slowest")
+	fmt.Printf("%-6s  %9s  %6s  %4s  %6s  %7s  %8s\n", "kills", "requests", "failed", "cut", "dialed", "refused", "slowest")
 	clients.awaitService(t)
 	clients.lap()
 	var kills []kill
@@ -89,7 +89,7 @@ func killAll(t *testing.T, c *cluster, clients *crowd, rounds int) {
 		await(t, c.isKnown)
 	}
 	seen := clients.lap()
-	fmt.Printf("%-6d  %9d  %6d  %8s\n", len(kills), seen.sent, len(seen.failures), seen.slowest.Round(time.Millisecond))
+	fmt.Printf("%-6d  %9d  %6d  %4d  %6d  %7d  %8s\n", len(kills), seen.sent, len(seen.failures), seen.cut, seen.dialed, seen.refused, seen.slowest.Round(time.Millisecond))
 	for _, f := range seen.failures {
 		if !slices.ContainsFunc(kills, func(k kill) bool { return k.explains(f) }) {
 			t.Error("a request failed that was not in flight at a killed pod")

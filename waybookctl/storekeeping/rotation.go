@@ -67,7 +67,7 @@ func (r Rotation) Newest(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if len(complete) == 0 {
-		return "", fmt.Errorf("there is no %s%s%s: %w", r.place.Of(r.prefix), backupTime, backupExtension, fs.ErrNotExist)
+		return "", fmt.Errorf("there is no backup %sTIME%s: %w", r.place.Of(r.prefix), backupExtension, fs.ErrNotExist)
 	}
 	return complete[len(complete)-1], nil
 }

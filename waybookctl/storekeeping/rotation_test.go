@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,7 +93,7 @@ func TestARotationKeepsWhatItJustWroteIfTheClockWasSetBack(t *testing.T) {
 }
 
 func TestAnEmptyRotationHasNoNewest(t *testing.T) {
-	if newest, err := storekeeping.NewRotation(place(t, t.TempDir()), "poi").Newest(t.Context()); !errors.Is(err, fs.ErrNotExist) {
+	if newest, err := storekeeping.NewRotation(place(t, t.TempDir()), "poi").Newest(t.Context()); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "poi-TIME.db") {
 		t.Errorf("got %s, %v", newest, err)
 	}
 }
