@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// began starts an import and waits until its journal has a line.
-func began(t *testing.T, journal string, args ...string) *exec.Cmd {
+// began starts an import and waits until its journal has that many lines.
+func began(t *testing.T, journal string, lines int, args ...string) *exec.Cmd {
 	t.Helper()
 	command := waybookctl(t, args...)
 	var notes bytes.Buffer
@@ -19,7 +19,7 @@ func began(t *testing.T, journal string, args ...string) *exec.Cmd {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for limit := time.Now().Add(patience); journalled(journal) == 0; time.Sleep(time.Millisecond) {
+	for limit := time.Now().Add(patience); journalled(journal) < lines; time.Sleep(time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatalf("the import does not begin: %s", notes.String())
 		}
@@ -31,7 +31,7 @@ func TestOneImportAtATimeUsesAJournal(t *testing.T) {
 	old := newOldService(t, 1)
 	waybook, journal := startOn(t, t.TempDir()), filepath.Join(t.TempDir(), "journal")
 	args := old.importInto(waybook, journal, "--workers", "1")
-	first := began(t, journal, args...)
+	first := began(t, journal, 1, args...)
 	if second := run(t, args...); second.status != 4 || !strings.Contains(second.notes, "another import") || !strings.Contains(second.notes, "--journal") {
 		t.Errorf("beside another import: status %d\n%s%s", second.status, second.out, second.notes)
 	}
@@ -71,5 +71,34 @@ func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
 			t.Errorf("%v\n%s", err, each.Stderr)
 		}
 	}
+	expectSame(t, want, dump(t, waybook, data))
+}
+
+// An owner may put another store in the place of the one that an import has begun to fill. What the
+// journal says is stored is not there then.
+func TestAnImportThatGoesOnSendsAgainWhatTheStoreHasLost(t *testing.T) {
+	old := newOldService(t, 1)
+	straightData, data := t.TempDir(), t.TempDir()
+	straight := startOn(t, straightData)
+	succeed(t, old.importInto(straight, filepath.Join(t.TempDir(), "journal"))...)
+	want := dump(t, straight, straightData)
+
+	waybook, journal := startOn(t, data), filepath.Join(t.TempDir(), "journal")
+	args := old.importInto(waybook, journal, "--workers", "1")
+	first := began(t, journal, 100, args...) // all users, and content
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Wait(); err == nil {
+		t.Fatal("the import ended before it was killed")
+	}
+	dump(t, waybook, data)
+	for _, name := range []string{"waybook.db", "waybook.db.reserve"} {
+		if err := os.Remove(filepath.Join(data, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waybook = startOn(t, data)
+	succeed(t, args...)
 	expectSame(t, want, dump(t, waybook, data))
 }

@@ -93,6 +93,9 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 		unchanged: map[int][]bool{},
 	}
 	if err = in.requireWhole(options); err == nil {
+		err = i.goOn(ctx)
+	}
+	if err == nil {
 		err = i.run(ctx)
 	}
 	i.summary.Extras = i.extras
@@ -110,6 +113,34 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 		err = errors.Join(err, remove(j.folder))
 	}
 	return i.summary, errors.Join(err, j.close())
+}
+
+// goOn asks whether the store has what an import that ended early has stored last. If it was replaced,
+// or restored, since, everything is sent again.
+func (i *importer) goOn(ctx context.Context) error {
+	if len(i.journal.finished) == 0 {
+		return nil
+	}
+	i.report.Start("comparing", progress.Records, 0)
+	defer i.report.Finish()
+	for _, isUsers := range []bool{true, false} {
+		n, found := i.journal.newest(isUsers)
+		if !found {
+			continue
+		}
+		s := &sender{importer: i, pass: passSurvey, result: &finished{Pass: passSurvey, Bucket: n}}
+		if err := s.bucket(ctx, n); err != nil {
+			return err
+		}
+		s.surveyed(n)
+		for _, outcomes := range s.result.Outcomes {
+			if outcomes[Created] > 0 {
+				i.note("the store has lost what was moved in: everything is sent again")
+				return i.journal.forget()
+			}
+		}
+	}
+	return nil
 }
 
 // run sends the users first, then the contents, then again the entries whose quoted entry was not

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -254,12 +255,20 @@ func (in *intake) take(_ context.Context, lines []item) error {
 	return nil
 }
 
+// runLength is how many identifiers in a row have one bucket. What a request stores is then side by
+// side in the store, so that a commit changes few pages.
+const runLength = 256
+
 // rootBucket returns the bucket of a root. The first buckets hold users.
 func rootBucket(root movefile.Root) int {
-	if root.Kind == movefile.KindUser {
-		return bucketOf("", root.ID, userBuckets)
+	run := root.ID
+	if number, err := strconv.ParseUint(string(run), 10, 64); err == nil {
+		run = movefile.ID(strconv.FormatUint(number/runLength, 10))
 	}
-	return userBuckets + bucketOf(string(root.Kind), root.ID, contentBuckets)
+	if root.Kind == movefile.KindUser {
+		return bucketOf("", run, userBuckets)
+	}
+	return userBuckets + bucketOf(string(root.Kind), run, contentBuckets)
 }
 
 // resolve finds duplicates and dangling references. References to users count only if the files have

@@ -293,6 +293,27 @@ func (j *journal) isFinished(pass passName, bucket int) bool {
 	return slices.ContainsFunc(j.finished, func(f *finished) bool { return f.Pass == pass && f.Bucket == bucket })
 }
 
+// newest returns the bucket that finished last, of those with users or with contents; found is false if
+// there is none.
+func (j *journal) newest(isUsers bool) (bucket int, found bool) {
+	for _, each := range slices.Backward(j.finished) {
+		if each.Pass == passRecords && each.Records > 0 && (each.Bucket < userBuckets) == isUsers {
+			return each.Bucket, true
+		}
+	}
+	return 0, false
+}
+
+// forget begins anew: no bucket is finished.
+func (j *journal) forget() error {
+	j.finished = nil
+	if err := j.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err := j.file.Seek(0, io.SeekStart)
+	return err
+}
+
 // withoutQuotes returns the buckets in which quotes were missing in the first pass.
 func (j *journal) withoutQuotes() (buckets []int) {
 	for _, each := range j.finished {
