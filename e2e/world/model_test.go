@@ -73,12 +73,15 @@ func (m model) of(owner *user, k *kind) (all []*item) {
 	return all
 }
 
+// firstID is the least identifier that a reply shows.
+const firstID = 1 << 40
+
 // item is what the clients know of an album or a blog.
 type item struct {
 	span
 	*kind
 	owner *user
-	// id is 0 as long as no reply has named it.
+	// id is 0 as long as no reply has named it, or below firstID what moves in has in the old service.
 	id int64
 	// requestID is that of the request that created it by gRPC; empty if a form did.
 	requestID string
@@ -220,7 +223,7 @@ func (w *world) is(o *op, there truth) {
 		return
 	case there == no && o.existed == yes && o.removals == o.removed:
 		w.violated("%s %d %q is lost", o.kind.name, o.id, o.titles)
-	case there == yes && o.existed == no:
+	case there == yes && o.existed == no && (o.removals > 0 || o.isAlone()): // otherwise its addition may be repeated
 		w.violated("%s %d %q is back", o.kind.name, o.id, o.titles)
 	}
 	if !o.isAlone() {

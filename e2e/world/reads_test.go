@@ -58,8 +58,8 @@ func (w *world) list(u *user, k *kind) {
 	}
 	ids, titles := texts(r.body.find(k.items, "*", k.id)), texts(r.body.find(k.items, "*", k.title))
 	place := func(c *item) int {
-		if c.id == 0 {
-			return slices.Index(titles, c.first)
+		if c.id < firstID {
+			return slices.IndexFunc(titles, func(title string) bool { return slices.Contains(c.titles, title) })
 		}
 		return slices.Index(ids, strconv.FormatInt(c.id, 10))
 	}
@@ -75,7 +75,7 @@ func (w *world) list(u *user, k *kind) {
 			continue
 		}
 		w.is(op, yes)
-		if c.id == 0 {
+		if c.id < firstID {
 			w.named(c, ids[next])
 		}
 		if op.isAlone() {
