@@ -16,10 +16,12 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
 // smallFrom is the first small identifier of the tests.
@@ -263,6 +265,40 @@ func TestNoNumberIsGivenTwiceWhenAFileIsPutBack(t *testing.T) {
 	run(70)
 	copyFile(t, backup, file)
 	run(2)
+}
+
+func TestNoNumberIsGivenTwiceByAStoreThatWasLoadedFromADump(t *testing.T) {
+	for name, fresh := range map[string]func(t *testing.T) service.StoreFlags{
+		"embedded": func(t *testing.T) service.StoreFlags { return service.StoreFlags{Data: t.TempDir()} },
+		"mongodb": func(t *testing.T) service.StoreFlags {
+			return service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to, file := fresh(t), fresh(t), filepath.Join(t.TempDir(), "dump")
+			given := &ledger{given: map[string]bool{}}
+			run := func(in service.StoreFlags, times int) {
+				t.Helper()
+				f, stop := startSmall(t, func(config *app.Config) { config.Store = in }, smallFrom)
+				for range times {
+					given.makeAll(f)
+				}
+				stop()
+			}
+			run(from, 2)
+			must(storekeeping.Dump(t.Context(), storekeeping.Options{Store: from}, file))(t)
+			run(from, 70)
+			dump := must(storekeeping.OpenDump(t.Context(), storekeeping.Options{Store: to}, file))(t)
+			must(dump.Load(t.Context(), storekeeping.Options{Store: to}))(t)
+			if err := dump.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := startError(t, func(config *app.Config) { config.Store = to }, 0); err == nil {
+				t.Error("the counters were not loaded")
+			}
+			run(to, 2)
+		})
+	}
 }
 
 func copyFile(t *testing.T, from, to string) {
