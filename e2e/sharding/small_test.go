@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/smallids"
 )
@@ -81,4 +83,18 @@ func TestTheTableOfSmallIdentifiersIsCurrent(t *testing.T) {
 	if shown != want {
 		t.Errorf("the table in %s is stale: run go test ./sharding -run TableOfSmall -update, in e2e\n%s", clientsPage, want)
 	}
+}
+
+// fillSmall makes content with small identifiers, in a database of its own, and lets a second process start.
+func (c *cluster) fillSmall() {
+	c.t.Helper()
+	database := mongotest.Database()
+	of := &cluster{t: c.t, server: c.server, database: database, uri: c.server.URI(database), now: c.now, small: smallids.New(1000, time.Now, func(string, float64) {})}
+	var err error
+	of.engine, err = mongo.Open(c.t.Context(), of.uri, "")
+	must(c.t, err)
+	c.t.Cleanup(func() { must(c.t, of.engine.Close()) })
+	of.fill(of.start(of.engine))
+	of.start(of.engine)
+	must(c.t, of.small.Sweep(c.t.Context()))
 }
