@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -297,6 +298,9 @@ func TestNoNumberIsGivenTwiceByAStoreThatWasLoadedFromADump(t *testing.T) {
 				t.Error("the counters were not loaded")
 			}
 			run(to, 2)
+			if report := must(storekeeping.Check(t.Context(), storekeeping.Options{Store: to}, integrity.Look))(t); report.Verdict != storekeeping.Clean {
+				t.Errorf("the store is not clean: %+v", report)
+			}
 		})
 	}
 }

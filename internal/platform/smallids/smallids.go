@@ -33,7 +33,7 @@ const Flag = "small-ids-from"
 // that opens a counter leaves out as many numbers as may have been taken since the counter was last seen: in
 // the short run burstRate a second, in the long run slowRate and burst.
 const (
-	burstRate = 256
+	burstRate = 128
 	slowRate  = 8
 	burst     = 1 << 20
 	// clockSlack is how far the clocks of two processes may be apart.
