@@ -2,7 +2,6 @@ package rpc_test
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -307,11 +306,7 @@ func TestNoNumberIsGivenTwiceByAStoreThatWasLoadedFromADump(t *testing.T) {
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	in := must(os.Open(from))(t)
-	defer func() { _ = in.Close() }()
-	out := must(os.Create(to))(t)
-	must(io.Copy(out, in))(t)
-	if err := out.Close(); err != nil {
+	if err := os.WriteFile(to, must(os.ReadFile(from))(t), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
