@@ -128,7 +128,7 @@ func readDashboard(t *testing.T) map[string][]string {
 }
 
 // scrapeSite makes a few calls to a site. It returns the metrics of its programs, and of a program
-// with a certificate.
+// with a certificate and small identifiers.
 func scrapeSite(t *testing.T, s site) exposed {
 	t.Helper()
 	album := newAlbum(t, s)
@@ -143,20 +143,21 @@ func scrapeSite(t *testing.T, s site) exposed {
 		}
 	}
 	own := newExposed()
-	_, text := get(t, "http://"+startWithCertificate(t).Admin+"/metrics")
+	_, text := get(t, "http://"+startWithMore(t).Admin+"/metrics")
 	if err := own.add(text); err != nil {
 		t.Error(err)
 	}
-	const expiry = "waybook_tls_certificate_expiry_timestamp_seconds"
-	if all[expiry] != nil {
-		t.Error("a program without a certificate exposes an expiry time")
+	for _, each := range []string{"waybook_tls_certificate_expiry_timestamp_seconds", "waybook_small_ids_used_ratio"} {
+		if all[each] != nil {
+			t.Errorf("a program without what it measures exposes %s", each)
+		}
+		all[each] = own[each]
 	}
-	all[expiry] = own[expiry]
 	return all
 }
 
-// startWithCertificate starts an account service with a certificate.
-func startWithCertificate(t *testing.T) *launch.Process {
+// startWithMore starts an account service with a certificate and small identifiers.
+func startWithMore(t *testing.T) *launch.Process {
 	t.Helper()
 	vouches, err := devca.New("test", time.Now(), time.Hour)
 	if err != nil {
@@ -171,7 +172,7 @@ func startWithCertificate(t *testing.T) *launch.Process {
 		t.Fatal(err)
 	}
 	directory := t.TempDir()
-	args := []string{"-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-data", filepath.Join(directory, "data")}
+	args := []string{"-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-data", filepath.Join(directory, "data"), "-small-ids-from=1000"}
 	for name, content := range map[string][]byte{"tls-cert": pair.Certificate, "tls-key": pair.Key, "tls-ca": own.Certificate} {
 		path := filepath.Join(directory, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {

@@ -15,17 +15,32 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // Writers add and delete albums so fast that their identifiers run ahead of the clock, while the program
 // stops or is killed and starts again.
-func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
+func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) { throughKills(t) }
+
+func TestASmallIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
+	albums := throughKills(t, "-small-ids-from", "5000000", "-ids", "old")
+	for each := range albums.added {
+		if each < 5_000_000 || each > smallids.Max {
+			t.Errorf("%d is no small identifier", each)
+		}
+	}
+}
+
+// throughKills returns what a program with some flags has added.
+func throughKills(t *testing.T, flags ...string) *albumLedger {
+	t.Helper()
 	const writers = 8
 	data, albums := t.TempDir(), &albumLedger{added: map[int64]bool{}, deleted: map[int64]bool{}, unknown: map[int64]bool{}}
 	for round := range longform.Number(4, 32) {
-		p := launch.Start(t, binary, data, "-user-writes", "0")
+		p := launch.Start(t, binary, data, append(flags, "-user-writes", "0")...)
 		albums.expect(t, p)
 		cookie := demoCookie(t, data)
 		var writing sync.WaitGroup
@@ -40,11 +55,12 @@ func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
 		p.End(signal)
 		writing.Wait()
 	}
-	albums.expect(t, launch.Start(t, binary, data))
+	albums.expect(t, launch.Start(t, binary, data, flags...))
 	if len(albums.deleted) == 0 {
 		t.Error("nothing was deleted")
 	}
 	t.Logf("%d albums, %d of them deleted", len(albums.added), len(albums.deleted))
+	return albums
 }
 
 // The same, in two processes on one MongoDB, of which one after the other ends.
@@ -150,10 +166,13 @@ func (l *albumLedger) expect(t *testing.T, p *launch.Process) {
 		isThere := map[int64]bool{}
 		for _, album := range found.GetAlbums() {
 			isThere[album.GetAlbumId()] = true
+			if number, isSmall := id.Old(album.GetAlbumId()); isSmall {
+				isThere[number] = true
+			}
 		}
-		for _, id := range ids {
-			if !l.unknown[id] && isThere[id] == l.deleted[id] {
-				t.Errorf("album %d is there: %v; it was deleted: %v", id, isThere[id], l.deleted[id])
+		for _, each := range ids {
+			if !l.unknown[each] && isThere[each] == l.deleted[each] {
+				t.Errorf("album %d is there: %v; it was deleted: %v", each, isThere[each], l.deleted[each])
 			}
 		}
 	}

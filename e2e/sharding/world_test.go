@@ -27,6 +27,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -52,6 +53,8 @@ type cluster struct {
 	uri, database string
 	engine        *mongo.Engine
 	specs         []docstore.Spec
+	// small is the setting of small identifiers; nil for none.
+	small *smallids.Setting
 
 	mu  sync.Mutex
 	now time.Time
@@ -129,7 +132,7 @@ func (c *cluster) start(store docstore.Engine) *replica {
 	validator, err := protovalidate.New()
 	must(t, err)
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
-	host.Deps.Now = c.clock
+	host.Deps.Now, host.Deps.Small = c.clock, c.small
 	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), env.Tracing)
 	p := &replica{
 		account: accountv1.NewAccountServiceClient(channel), album: albumv1.NewAlbumServiceClient(channel),
@@ -154,6 +157,9 @@ func (c *cluster) start(store docstore.Engine) *replica {
 	flags.Register(set)
 	must(t, set.Parse(nil))
 	config := flags.Config()
+	if c.small.IsOn() {
+		config.Identifiers = edge.OldIdentifiers
+	}
 	config.Account, config.Album, config.Blog, config.Poi = p.account, p.album, p.blog, p.poi
 	config.Zone, config.Validator, config.Log = time.UTC, validator, env.Log
 	p.edge = edge.New(config)

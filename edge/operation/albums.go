@@ -33,7 +33,7 @@ func createAlbumRequest(in *Input) *albumv1.CreateAlbumRequest {
 }
 
 func writeNewAlbum(out reply.Writer, response *albumv1.CreateAlbumResponse) {
-	out.Integer("albumID", response.GetAlbum().GetAlbumId())
+	out.ID("albumID", response.GetAlbum().GetAlbumId(), "")
 }
 
 // updateAlbumRequest reads the parameters of updateAlbum (rule 5.5). An absent parameter leaves

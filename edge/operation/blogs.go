@@ -57,7 +57,7 @@ func requiredDate(in *Input) *typev1.Date {
 }
 
 func writeNewBlog(out reply.Writer, response *blogv1.CreateBlogResponse) {
-	out.Integer("blogID", response.GetBlog().GetBlogId())
+	out.ID("blogID", response.GetBlog().GetBlogId(), "")
 	out.Integer("reward", response.GetBlog().GetReward())
 }
 

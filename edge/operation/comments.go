@@ -106,7 +106,7 @@ func requiredCommentID(in *Input) int64 { return required(in, &paramCommentID, "
 
 // writeNewComment writes the reply of addComment (rule 17.9).
 func writeNewComment[Response interface{ GetComment() *typev1.Comment }](out reply.Writer, response Response) {
-	out.Integer("commentID", response.GetComment().GetCommentId())
+	out.ID("commentID", response.GetComment().GetCommentId(), "")
 }
 
 // The functions below read the parameters of recommend and withdrawRecommendation for each kind of

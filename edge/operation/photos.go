@@ -41,7 +41,7 @@ func optionalDescription(in *Input) string {
 
 // writeNewPhoto writes the reply of addPhoto (rule 17.7).
 func writeNewPhoto[Photo interface{ GetPhotoId() int64 }, Response interface{ GetPhoto() Photo }](out reply.Writer, response Response) {
-	out.Integer("photoID", response.GetPhoto().GetPhotoId())
+	out.ID("photoID", response.GetPhoto().GetPhotoId(), "")
 }
 
 // removeAlbumPhotoRequest reads the parameters of removePhoto for an album.

@@ -55,8 +55,12 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		if err != nil {
 			return nil, err
 		}
+		small, err := deps.numbers.Counter(ctx, spec.Documents.Name, hasFrom(documents))
+		if err != nil {
+			return nil, err
+		}
 		*into = &child.Set[P, C]{
-			Parents: parents, Children: documents, IDs: deps.NewIDs(),
+			Parents: parents, Children: documents, IDs: deps.NewIDs(), Small: small,
 			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf, Etag: spec.Etag,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}

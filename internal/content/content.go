@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/smallids"
 )
 
 // LatestComment is the field of a document that holds the highest id of a comment so far. It is a counter of
@@ -71,6 +72,8 @@ type Kind[P any] struct {
 	kept time.Duration
 	// RequestKey is Spec.RequestKey.
 	RequestKey func(*P) string
+	// Small draws small identifiers; nil if there are none.
+	Small *smallids.Counter
 }
 
 // Open opens the collections of a kind of content.
@@ -83,6 +86,12 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag,
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
+	if deps.numbers, err = deps.Small.Open(ctx, deps.Store, spec.Name); err != nil {
+		return nil, err
+	}
+	if kind.Small, err = deps.numbers.Counter(ctx, spec.Documents.Name, hasFrom(documents)); err != nil {
+		return nil, err
+	}
 	common := []Attachment[P]{commentsOf(&kind.Comments, spec), recommendationsOf(&kind.Recommendations, spec)}
 	for _, attach := range slices.Concat(spec.Attached, common) {
 		opened, err := attach(ctx, deps, kind.Collection)
@@ -115,7 +124,7 @@ func (k *Kind[P]) oldIDs(ctx context.Context, ids []int64) (map[int64]string, er
 // began under the others. It forgets old deletions.
 func (k *Kind[P]) Sweep(ctx context.Context) error {
 	failed := []error{k.Documents.Sweep(ctx, k.kept, func(ctx context.Context, id int64) error {
-		failed := []error{k.Aliases.Bury(ctx, id)}
+		failed := []error{k.bury(ctx, id)}
 		for _, each := range k.attached {
 			failed = append(failed, each.RemoveAll(ctx, id))
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -60,6 +61,9 @@ type Deps struct {
 	Profiles *profiles.Directory
 	// Counting is the work that outlives its callers, such as the counting of choices.
 	Counting *choices.Background
+
+	// numbers are the counters of small identifiers; nil if there are none.
+	numbers *smallids.Numbers
 }
 
 // NewDeps returns the dependencies of a program's services of content. They share one cache

@@ -48,6 +48,9 @@ func (s *Server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsers
 		if isRepeated[record.GetUserId()] {
 			problems = append(problems, &typev1.MoveProblem{Field: "user_id", Reason: "REPEATED", Message: "an earlier record of the request has the same user_id"})
 		}
+		if !s.small.Admits(decimal(record.GetUserId())) {
+			problems = append(problems, &typev1.MoveProblem{Field: "user_id", Reason: "ID_NOT_SMALL", Message: s.small.NotAdmitted()})
+		}
 		if len(problems) > 0 {
 			refuse(result, problems...)
 			continue

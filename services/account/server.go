@@ -19,6 +19,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -76,9 +77,11 @@ type Server struct {
 	applications *docstore.Collection[string, application]
 	signatures   *verifier
 	// moved are the deleted users who were moved in.
-	moved     *aliases.Aliases
-	changes   *changes.Feed[user, accountv1.UserChange]
-	ids       *id.Source
+	moved   *aliases.Aliases
+	changes *changes.Feed[user, accountv1.UserChange]
+	ids     *id.Source
+	// small draws small identifiers instead, unless it is nil.
+	small     *smallids.Counter
 	validator protovalidate.Validator
 	now       func() time.Time
 	// kept is how long a deletion is shown to followers.
@@ -135,6 +138,9 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		devices:      &devices{stored: known, now: deps.Now, turns: &turns{}},
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
 		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+	}
+	if s.small, err = openSmall(ctx, deps, users); err != nil {
+		return nil, err
 	}
 	s.changes = changes.New(users, deps.Changes, s.showChanges)
 	return s, nil

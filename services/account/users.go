@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -24,7 +25,7 @@ func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.users, s.drawUser, createdBy(request),
+	created, _, err := docstore.Create(ctx, s.users, s.drawUser(ctx), createdBy(request),
 		func(id int64, requestKey string) user {
 			u := user{ID: id, RequestKey: requestKey, IconURL: request.GetIconUrl(), CreateTime: s.now(), PasswordHash: passwordHash}
 			u.setName(request.GetName())
@@ -45,9 +46,25 @@ func createdBy(request *accountv1.CreateUserRequest) docstore.Request {
 	return docstore.Request{ID: request.GetRequestId(), Digest: service.Digest(shown)}
 }
 
-// drawUser draws an id in any place, which will be the place of what the user owns.
-func (s *Server) drawUser(after int64, taken int) (int64, error) {
-	return s.ids.Next(id.AnyPlace(), after, taken)
+// drawUser returns a Draw in any place, which will be the place of what the user owns.
+func (s *Server) drawUser(ctx context.Context) docstore.Draw {
+	return func(after int64, taken int) (int64, error) {
+		if s.small != nil {
+			return s.small.Next(ctx, 1)
+		}
+		return s.ids.Next(id.AnyPlace(), after, taken)
+	}
+}
+
+// openSmall opens the counter of the users, whose identifiers are its numbers themselves.
+func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collection[int64, user]) (*smallids.Counter, error) {
+	numbers, err := deps.Small.Open(ctx, deps.Store, "account")
+	if err != nil {
+		return nil, err
+	}
+	return numbers.Counter(ctx, usersSpec(deps.Changes).Name, func(ctx context.Context, number int64) (bool, error) {
+		return smallids.HasFrom(ctx, users, number)
+	})
 }
 
 // GetUser returns a user.
@@ -167,7 +184,7 @@ func (u *user) setPassword(hash string) {
 func userProto(u user) *accountv1.User {
 	all := shownProto(u)
 	all.Email, all.HasPassword, all.Disabled = u.Email, u.PasswordHash != "", u.IsDisabled
-	all.PasswordForm = formOf(u.PasswordHash)
+	all.PasswordForm, all.IsSmall = formOf(u.PasswordHash), u.ID < id.Lowest && !u.IsMoved
 	return all
 }
 

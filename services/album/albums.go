@@ -27,7 +27,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 		return nil, err
 	}
 	place := id.PlaceOf(request.GetOwnerId())
-	created, _, err := docstore.Create(ctx, s.albums.Documents, docstore.DrawIn(ctx, s.albums.Documents, s.ids, place),
+	created, _, err := docstore.Create(ctx, s.albums.Documents, s.albums.DrawIn(ctx, s.ids, place),
 		docstore.Request{By: byRequest().All().At(place), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) album {
 			now := s.now()
@@ -162,6 +162,7 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 		OldId:      aliases.OldID(a.ID, a.RequestKey),
 		Etag:       owned.EtagOf(a.ContentRevision, a.UpdateTime),
 		IsAsMoved:  a.MovedMillis == a.UpdateTime.UnixMilli(),
+		IsSmall:    aliases.IsSmall(a.ID, a.RequestKey),
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 			return nil, cmp.Or(err, quoted)
 		}
 	}
-	draw := docstore.DrawIn(ctx, s.blogs.Documents, s.ids, id.PlaceOf(request.GetAuthorId()))
+	draw := s.blogs.DrawIn(ctx, s.ids, id.PlaceOf(request.GetAuthorId()))
 	created, _, err := docstore.Create(ctx, s.blogs.Documents, draw, asked,
 		func(id int64, requestKey string) blog {
 			made := s.newBlog(id, requestKey, request)
@@ -236,6 +236,7 @@ func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 		OldId:       aliases.OldID(b.ID, b.RequestKey),
 		Etag:        owned.EtagOf(b.ContentRevision, b.UpdateTime),
 		IsAsMoved:   b.MovedMillis == b.UpdateTime.UnixMilli(),
+		IsSmall:     aliases.IsSmall(b.ID, b.RequestKey),
 		ReplyOldId:  b.ReplyOldID,
 	}
 }

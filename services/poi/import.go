@@ -93,6 +93,9 @@ func (s *Server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest
 		if batch.GetValidateOnly() {
 			return outcomes, s.recogniseImported(ctx, batch, open, outcomes)
 		}
+		if open, err = s.recogniseFirst(ctx, batch, open, outcomes); err != nil {
+			return nil, err
+		}
 		if open, err = s.insertImported(ctx, batch, open, outcomes, try); err != nil {
 			return nil, err
 		}
@@ -173,6 +176,30 @@ func (s *Server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisR
 	return nil
 }
 
+// recogniseFirst settles the open items whose keys imported landmarks have, if others would use small identifiers
+// up for nothing. It returns the other items.
+func (s *Server) recogniseFirst(
+	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome,
+) (others []int, err error) {
+	if s.pois.Small == nil {
+		return open, nil
+	}
+	for _, i := range open {
+		stored, err := s.findImported(ctx, batch.GetOwnerId(), batch.GetPois()[i])
+		isSettled := err == nil
+		if isSettled {
+			outcomes[i], isSettled, err = s.outcomeOf(ctx, batch, stored, batch.GetPois()[i])
+		}
+		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return nil, err
+		}
+		if !isSettled {
+			others = append(others, i)
+		}
+	}
+	return others, nil
+}
+
 func (s *Server) findImported(ctx context.Context, ownerID int64, item *poiv1.ImportedPoi) (poi, error) {
 	key := importPrefix + item.GetKey()
 	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(id.PlaceOfKey(ownerID, key)))
@@ -185,13 +212,17 @@ func (s *Server) insertImported(
 ) (again []int, err error) {
 	documents := make([]poi, len(open))
 	items, ownerID, now := batch.GetPois(), batch.GetOwnerId(), s.now()
+	places := make([]id.Place, len(open))
+	for n, i := range open {
+		places[n] = id.PlaceOfKey(ownerID, importPrefix+items[i].GetKey())
+	}
+	ids, err := s.pois.DrawAllInOrder(ctx, s.ids, places, taken)
+	if err != nil {
+		return nil, err
+	}
 	for n, i := range open {
 		key := importPrefix + items[i].GetKey()
-		poiID, err := s.ids.NextInOrder(id.PlaceOfKey(ownerID, key), 0, taken)
-		if err != nil {
-			return nil, err
-		}
-		documents[n] = poi{ID: poiID, OwnerID: ownerID, RequestKey: docstore.OwnedKey(ownerID, key), CreateTime: now, UpdateTime: now}
+		documents[n] = poi{ID: ids[n], OwnerID: ownerID, RequestKey: docstore.OwnedKey(ownerID, key), CreateTime: now, UpdateTime: now}
 		take(&documents[n], items[i])
 	}
 	errs, err := s.pois.Documents.InsertMany(ctx, documents)

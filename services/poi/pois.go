@@ -32,7 +32,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 	if request.GetRequestId() != "" {
 		place = id.PlaceOfKey(request.GetOwnerId(), request.GetRequestId())
 	}
-	created, _, err := docstore.Create(ctx, s.pois.Documents, s.ids.InOrder(place),
+	created, _, err := docstore.Create(ctx, s.pois.Documents, s.pois.DrawInOrder(ctx, s.ids, place),
 		docstore.Request{By: byRequest().All().At(place), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) poi {
 			now := s.now()
@@ -147,6 +147,7 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 		OldId:      aliases.OldID(p.ID, p.RequestKey),
 		Etag:       owned.EtagOf(p.ContentRevision, p.UpdateTime),
 		IsAsMoved:  p.MovedMillis == p.UpdateTime.UnixMilli(),
+		IsSmall:    aliases.IsSmall(p.ID, p.RequestKey),
 	}
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"flag"
+	"fmt"
 	"path/filepath"
 
 	"github.com/waybook/waybook/console"
@@ -9,6 +10,7 @@ import (
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
 )
@@ -68,5 +70,8 @@ func (c *Config) Check(checks *process.Checks) {
 	zone, err := process.Zone(c.TimeZone)
 	checks.Report(err)
 	checks.Report(c.Front.Check())
+	if c.Store.SmallIDsFrom != 0 && c.Interface.Identifiers != edge.OldIdentifiers {
+		checks.Report(fmt.Errorf("-%s needs -ids old: other replies have identifiers of 53 bits", smallids.Flag))
+	}
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }

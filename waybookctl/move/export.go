@@ -51,7 +51,7 @@ func ExportSince(ctx context.Context, services Services, options ExportOptions, 
 // reward writes what the author got for an entry that was made in Waybook, under the identifier of the entry: a
 // user's rewards are not in the feeds.
 func (e *personExport) reward(b *blogv1.Blog) {
-	if b.GetReward() != 0 && !id.IsMoved(b.GetBlogId()) {
+	if b.GetReward() != 0 && (b.GetIsSmall() || !id.IsMoved(b.GetBlogId())) {
 		e.write(&movefile.Reward{ID: numberID(b.GetBlogId()), UserID: numberID(b.GetAuthor().GetUserId()), Amount: b.GetReward()})
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -119,11 +118,11 @@ func (in *intake) findExtras(ctx context.Context, services Services, workers int
 		case c.isDeleted():
 			return nil
 		case c.kind != movefile.KindUser:
-			return found.add(files, c.kind, c.id, id.IsMoved(c.id), oldID(c.old, c.id), c.ownerID, c.etag, changedHere(c.isAsMoved, c.GetParts()))
+			return found.add(files, c.kind, c.id, c.isMoved, oldID(c.old, c.id), c.ownerID, c.etag, changedHere(c.isAsMoved, c.GetParts()))
 		case in.findings.report.Records[movefile.KindUser] == 0:
 			return nil
 		}
-		return found.add(files, c.kind, c.id, c.id < id.Lowest, numberID(c.id), 0, "", "a user is deleted by waybookctl user delete")
+		return found.add(files, c.kind, c.id, c.isMoved, numberID(c.id), 0, "", "a user is deleted by waybookctl user delete")
 	}); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/id"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -28,6 +29,8 @@ type change struct {
 	old, etag string
 	ownerID   int64
 	isAsMoved bool
+	// isMoved says that it came in by a move.
+	isMoved bool
 	// export writes it with what belongs to it.
 	export func(context.Context, *personExport)
 }
@@ -56,14 +59,14 @@ func readChanges(ctx context.Context, services Services, again retry.Options, ta
 		func() error {
 			return readFeed(ctx, again, services.Account.ListUserChanges, &accountv1.ListUserChangesRequest{PageSize: changesPage, IncludeUser: true},
 				(*accountv1.ListUserChangesResponse).GetChanges, func(c *accountv1.UserChange) change {
-					return change{happened: c, kind: movefile.KindUser, id: c.GetUserId(), export: func(_ context.Context, e *personExport) { e.user(c.GetUser()) }}
+					return change{happened: c, kind: movefile.KindUser, id: c.GetUserId(), isMoved: c.GetUserId() < id.Lowest && !c.GetUser().GetIsSmall(), export: func(_ context.Context, e *personExport) { e.user(c.GetUser()) }}
 				}, inTurn)
 		},
 		func() error {
 			return readFeed(ctx, again, services.Album.ListAlbumChanges, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, IncludeAlbum: true},
 				(*albumv1.ListAlbumChangesResponse).GetChanges, func(c *albumv1.AlbumChange) change {
 					a := c.GetAlbum()
-					return change{c, movefile.KindAlbum, c.GetAlbumId(), a.GetOldId(), a.GetEtag(), a.GetOwner().GetUserId(), a.GetIsAsMoved(),
+					return change{c, movefile.KindAlbum, c.GetAlbumId(), a.GetOldId(), a.GetEtag(), a.GetOwner().GetUserId(), a.GetIsAsMoved(), id.IsMoved(c.GetAlbumId()) && !a.GetIsSmall(),
 						func(ctx context.Context, e *personExport) { e.album(ctx, a) }}
 				}, inTurn)
 		},
@@ -71,7 +74,7 @@ func readChanges(ctx context.Context, services Services, again retry.Options, ta
 			return readFeed(ctx, again, services.Blog.ListBlogChanges, &blogv1.ListBlogChangesRequest{PageSize: changesPage, IncludeBlog: true},
 				(*blogv1.ListBlogChangesResponse).GetChanges, func(c *blogv1.BlogChange) change {
 					b := c.GetBlog()
-					return change{c, movefile.KindEntry, c.GetBlogId(), b.GetOldId(), b.GetEtag(), b.GetAuthor().GetUserId(), b.GetIsAsMoved(),
+					return change{c, movefile.KindEntry, c.GetBlogId(), b.GetOldId(), b.GetEtag(), b.GetAuthor().GetUserId(), b.GetIsAsMoved(), id.IsMoved(c.GetBlogId()) && !b.GetIsSmall(),
 						func(ctx context.Context, e *personExport) {
 							e.entry(ctx, b)
 							e.reward(b)
@@ -82,7 +85,7 @@ func readChanges(ctx context.Context, services Services, again retry.Options, ta
 			return readFeed(ctx, again, services.Poi.ListPoiChanges, &poiv1.ListPoiChangesRequest{PageSize: changesPage, IncludePoi: true},
 				(*poiv1.ListPoiChangesResponse).GetChanges, func(c *poiv1.PoiChange) change {
 					p := c.GetPoi()
-					return change{c, movefile.KindLandmark, c.GetPoiId(), p.GetOldId(), p.GetEtag(), p.GetOwner().GetUserId(), p.GetIsAsMoved(),
+					return change{c, movefile.KindLandmark, c.GetPoiId(), p.GetOldId(), p.GetEtag(), p.GetOwner().GetUserId(), p.GetIsAsMoved(), id.IsMoved(c.GetPoiId()) && !p.GetIsSmall(),
 						func(ctx context.Context, e *personExport) { e.landmark(ctx, p) }}
 				}, inTurn)
 		},

@@ -55,7 +55,8 @@ func TestAValueIsPrintedInEachFormat(t *testing.T) {
   "score": 0,
   "old_id": "",
   "etag": "",
-  "is_as_moved": false
+  "is_as_moved": false,
+  "is_small": false
 }
 `,
 		YAML: `album_id: 9007199254740991
@@ -69,6 +70,7 @@ score: 0
 old_id: ""
 etag: ""
 is_as_moved: false
+is_small: false
 `,
 		Table: `TITLE     <台北> & co
 CATEGORY  ALBUM_CATEGORY_FOOD

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/restoring"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
@@ -39,6 +40,10 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 	if d.wanted, err = declaredSpecs(ctx, chosen); err != nil {
 		return nil, err
 	}
+	for _, p := range allParts() {
+		counters := smallids.Spec(p.name)
+		d.all[counters.Name] = counters
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file; copy the dump to one, because it is read more than once", path)
 	}
@@ -47,6 +52,12 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 	}
 	if d.contents, err = dumpfile.Read(ctx, d.file, d.verifier(options)); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w; nothing was loaded", path, err), d.file.Close())
+	}
+	for _, p := range chosen {
+		counters := smallids.Spec(p.name)
+		if slices.ContainsFunc(d.contents.Collections, func(c dumpfile.Collection) bool { return c.Name == counters.Name }) {
+			d.wanted[counters.Name] = counters
+		}
 	}
 	if len(d.chosen()) == 0 {
 		return nil, errors.Join(fmt.Errorf("%s has no collections of these services", path), d.file.Close())

@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
 	"github.com/waybook/waybook/services/blog"
@@ -172,6 +173,14 @@ func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []integrity.Constraint, error) {
 	s := &survey{Engine: store}
 	constraints, err := p.open(ctx, deps(s))
+	if err != nil || store == nil {
+		return s.collections, constraints, err
+	}
+	counters := smallids.Spec(p.name)
+	found, err := store.Inspect(ctx, counters)
+	if found.Exists {
+		s.collections = append(s.collections, collection{counters, found})
+	}
 	return s.collections, constraints, err
 }
 

@@ -34,6 +34,12 @@ func IsText(newID int64) bool {
 	return id.IsMoved(newID) && !isNumber
 }
 
+// IsSmall reports whether an identifier follows from a number that Waybook drew; see package smallids.
+func IsSmall(newID int64, requestKey string) bool {
+	_, isNumber := id.Old(newID)
+	return isNumber && !strings.HasPrefix(docstore.BareKey(requestKey), RequestPrefix)
+}
+
 // alias is the stored form of an alias.
 type alias struct {
 	OldID string `bson:"_id"`

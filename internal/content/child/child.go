@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/smallids"
 )
 
 // ByParent orders children by parent and then by id. field holds the parent's id.
@@ -39,6 +40,8 @@ type Set[P, C any] struct {
 	Children *docstore.Collection[int64, C]
 	// IDs generates the children's ids.
 	IDs *id.Source
+	// Small draws small identifiers instead, unless it is nil.
+	Small *smallids.Counter
 	// Latest returns the highest id of a child of the parent so far, 0 if it never had one. The field
 	// LatestField holds it, and is one of the counters of the parents' collection.
 	Latest      func(*P) *int64
@@ -106,8 +109,10 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 	if etag != "" && s.Etag(&child) != etag {
 		return owned.Changed()
 	}
-	if err := s.removals().Note(ctx, childID); err != nil {
-		return err
+	if !s.Small.Has(childID) {
+		if err := s.removals().Note(ctx, childID); err != nil {
+			return err
+		}
 	}
 	return s.Parents.Beside(ctx, parentID, s.Part, func() error {
 		return s.Parents.Together(

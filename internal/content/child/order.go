@@ -2,6 +2,7 @@ package child
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -103,17 +104,43 @@ func (s *Set[P, C]) drawFor(ctx context.Context, to under, set map[string]any, a
 	ctx, cancel := context.WithTimeout(ctx, raiseTimeout)
 	defer cancel()
 	for after := int64(0); ; {
-		for _, a := range additions {
-			drawn, err := s.IDs.Next(id.PlaceOf(to.parentID), max(after, a.after), a.taken)
-			if err != nil {
-				return err
-			}
-			a.id, after = drawn, drawn
+		latest, err := s.identify(ctx, to.parentID, additions, after)
+		if err != nil {
+			return err
 		}
-		before, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: after}, set)
+		before, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: latest}, set)
 		if err != nil || before < additions[0].id {
 			return err
 		}
-		after = max(after, before) // another process, whose clock is ahead, has added one
+		after = max(latest, before) // another process, whose clock is ahead, has added one
 	}
+}
+
+// identify draws ids for additions above one, and returns the last.
+func (s *Set[P, C]) identify(ctx context.Context, parentID int64, additions []*addition, after int64) (latest int64, err error) {
+	if s.Small != nil {
+		return s.identifySmall(ctx, parentID, additions, after)
+	}
+	for _, a := range additions {
+		if a.id, err = s.IDs.Next(id.PlaceOf(parentID), max(after, a.after), a.taken); err != nil {
+			return 0, err
+		}
+		after = a.id
+	}
+	return after, nil
+}
+
+// identifySmall is identify with small identifiers. All earlier ones are below those that are drawn.
+func (s *Set[P, C]) identifySmall(ctx context.Context, parentID int64, additions []*addition, after int64) (latest int64, err error) {
+	first, err := s.Small.Next(ctx, len(additions))
+	if err != nil {
+		return 0, err
+	}
+	for i, a := range additions {
+		a.id = id.OfOld(first+int64(i), id.PlaceOf(parentID))
+		if a.id <= max(after, a.after) {
+			return 0, fmt.Errorf("the next small identifier is %d, and %d has a child with a higher one", first+int64(i), parentID)
+		}
+	}
+	return additions[len(additions)-1].id, nil
 }

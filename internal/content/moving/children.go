@@ -72,6 +72,10 @@ func (c *children[P, C]) locate(ctx context.Context, units []*unit[P]) error {
 	for _, u := range units {
 		for n := range c.items[u] {
 			each := pending[P, C]{u, n, &c.items[u][n]}
+			if !c.set.Small.Admits(each.oldID) {
+				c.leaveOut(each, "ID_NOT_SMALL", c.set.Small.NotAdmitted())
+				continue
+			}
 			if at := c.idOf(each, 0); !aliases.IsText(at) {
 				c.identify(each, at, taken)
 			} else {
@@ -208,7 +212,7 @@ func (c *children[P, C]) gone(ctx context.Context, u *unit[P]) ([]int64, error) 
 	for _, each := range c.items[u] {
 		has[each.id] = true
 	}
-	return c.set.Those(ctx, u.id, func(childID int64) bool { return id.IsMoved(childID) && !has[childID] }, c.moved)
+	return c.set.Those(ctx, u.id, func(childID int64) bool { return id.IsMoved(childID) && !c.set.Small.Has(childID) && !has[childID] }, c.moved)
 }
 
 func (c *children[P, C]) count(ctx context.Context, u *unit[P]) (err error) {

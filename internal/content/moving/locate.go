@@ -24,7 +24,10 @@ func (m *Mover[P, C]) locate(
 		return nil, nil, err
 	}
 	for _, u := range units {
-		if gone[u.oldID] && !options.GetRevive() {
+		switch {
+		case !m.Kind.Small.Admits(u.oldID):
+			u.refuse("ID_NOT_SMALL", m.Kind.Small.NotAdmitted())
+		case gone[u.oldID] && !options.GetRevive():
 			u.refuseDeleted()
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/internal/platform/smallids"
 )
 
 // Deps are the dependencies of every service. They may be used concurrently.
@@ -32,6 +33,8 @@ type Deps struct {
 	Log       *slog.Logger
 	// Changes holds the settings of the feeds of changes.
 	Changes Changes
+	// Small is the setting of small identifiers.
+	Small *smallids.Setting
 }
 
 // NewDeps returns the dependencies of services that use this store.
@@ -110,7 +113,7 @@ func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host,
 		return Host{}, err
 	}
 	h.Deps = NewDeps(h.store.Engine, validator, env.Log)
-	h.Deps.Changes = f.Changes
+	h.Deps.Changes, h.Deps.Small = f.Changes, newSmall(f.Store, h.Metrics)
 	events := audit.New(rules, f.HasAuditLog, env.Log, h.Metrics.Registry)
 	h.Interceptors = NewInterceptors(validator, f.Load, events, h.Metrics, env.Log)
 	return h, nil
@@ -123,6 +126,9 @@ func (h Host) Serve(ctx context.Context, listener net.Listener, services ...Serv
 		Sweep(ctx, h.Env, sweeps, each)
 	}
 	Sweep(ctx, h.Env, sweeps, Backfill(h.store))
+	if h.Deps.Small.IsOn() {
+		Sweep(ctx, h.Env, sweeps, h.Deps.Small)
+	}
 	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, h.store.Source, services...)
 }
 

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
@@ -18,6 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/restoring"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/settings"
+	"github.com/waybook/waybook/internal/platform/smallids"
 )
 
 // openTimeout bounds how long Open waits for MongoDB.
@@ -29,6 +32,8 @@ type StoreFlags struct {
 	Data string
 	// MongoDBURI, unless empty, is the URI of a MongoDB to use instead.
 	MongoDBURI string
+	// SmallIDsFrom is the first small identifier; 0 for none.
+	SmallIDsFrom int64
 }
 
 // Register declares the flags. data is the default directory.
@@ -37,6 +42,8 @@ func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
 	flags.Var((*mongoDBURI)(&f.MongoDBURI), mongoDBFlag,
 		"`URI` of the MongoDB (6 or newer) to use instead of the embedded store, such as mongodb://host/waybook?replicaSet=rs0")
 	settings.FromFile(flags, mongoDBFlag, "the URI of the MongoDB, for a URI with a password")
+	flags.Int64Var(&f.SmallIDsFrom, smallids.Flag, 0,
+		"first `number` of what is made here, for clients with 32-bit integers, which also need -ids old; above every identifier that is moved in; 0 for none")
 }
 
 const mongoDBFlag = "mongodb-uri"
@@ -59,6 +66,9 @@ func (u *mongoDBURI) HasSecret() bool { return mongo.MayHavePassword(string(*u))
 // Check reports why the store cannot be opened, without opening it: a malformed URI, or a directory
 // or a file that this user cannot write.
 func (f *StoreFlags) Check() error {
+	if err := smallids.Check(f.SmallIDsFrom); err != nil {
+		return err
+	}
 	if f.MongoDBURI == "" {
 		if err := checkWritable(f.File()); err != nil {
 			return fmt.Errorf("-data: %w", err)
@@ -148,6 +158,17 @@ func OpenStore(
 		calls.WithLabelValues(c.Collection, c.Verb, c.Index, c.Outcome).Observe(c.Elapsed.Seconds())
 	})
 	return opened, nil
+}
+
+// newSmall returns the setting of small identifiers.
+func newSmall(flags StoreFlags, metrics *process.Metrics) *smallids.Setting {
+	used := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "waybook_small_ids_used_ratio", Help: "Share of the numbers of 31 bits that are used, by collection.",
+	}, []string{"collection"})
+	if flags.SmallIDsFrom != 0 {
+		metrics.Registry.MustRegister(used)
+	}
+	return smallids.New(flags.SmallIDsFrom, time.Now, func(collection string, share float64) { used.WithLabelValues(collection).Set(share) })
 }
 
 func countFile(metrics *process.Metrics, file *embedded.Engine) {

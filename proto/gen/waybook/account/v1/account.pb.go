@@ -191,7 +191,10 @@ type User struct {
 	// it out.
 	Disabled bool `protobuf:"varint,7,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	// How the password is stored; unspecified when there is none. BatchGetUsers leaves it out.
-	PasswordForm  PasswordForm `protobuf:"varint,8,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
+	PasswordForm PasswordForm `protobuf:"varint,8,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
+	// Whether the user was made here and has an identifier of 31 bits (-small-ids-from). BatchGetUsers leaves it
+	// out.
+	IsSmall       bool `protobuf:"varint,9,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -280,6 +283,13 @@ func (x *User) GetPasswordForm() PasswordForm {
 		return x.PasswordForm
 	}
 	return PasswordForm_PASSWORD_FORM_UNSPECIFIED
+}
+
+func (x *User) GetIsSmall() bool {
+	if x != nil {
+		return x.IsSmall
+	}
+	return false
 }
 
 // An open session.
@@ -1104,7 +1114,8 @@ func (x *MoveInUsersResponse) GetResults() []*v1.MoveResult {
 type MovedUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user's identifier in the old service, which becomes the user's identifier here. Users
-	// who are created here have identifiers above 2^40. If such a user has this identifier and
+	// who are created here have identifiers above 2^40, or with -small-ids-from from that number on; then higher
+	// ones are refused (ID_NOT_SMALL). If such a user has this identifier and
 	// differs from the record, the record is refused (ID_TAKEN), also with update.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Nickname, 1 to 100 characters, at least one visible (LIMIT_TITLE, LIMIT_EMPTY). A user with
@@ -4244,7 +4255,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xa7\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xc2\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -4254,7 +4265,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05email\x18\x05 \x01(\tR\x05email\x12!\n" +
 	"\fhas_password\x18\x06 \x01(\bR\vhasPassword\x12\x1a\n" +
 	"\bdisabled\x18\a \x01(\bR\bdisabled\x12E\n" +
-	"\rpassword_form\x18\b \x01(\x0e2 .waybook.account.v1.PasswordFormR\fpasswordForm\"\xfd\x01\n" +
+	"\rpassword_form\x18\b \x01(\x0e2 .waybook.account.v1.PasswordFormR\fpasswordForm\x12\x19\n" +
+	"\bis_small\x18\t \x01(\bR\aisSmall\"\xfd\x01\n" +
 	"\aSession\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12;\n" +
 	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +

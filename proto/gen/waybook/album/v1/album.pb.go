@@ -163,7 +163,9 @@ type Album struct {
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
 	// Whether the album was moved in and its owner has not changed it or its photos since.
-	IsAsMoved     bool `protobuf:"varint,11,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
+	IsAsMoved bool `protobuf:"varint,11,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
+	// Whether the album was made here and its identifier follows from a number of 31 bits (-small-ids-from).
+	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +273,13 @@ func (x *Album) GetEtag() string {
 func (x *Album) GetIsAsMoved() bool {
 	if x != nil {
 		return x.IsAsMoved
+	}
+	return false
+}
+
+func (x *Album) GetIsSmall() bool {
+	if x != nil {
+		return x.IsSmall
 	}
 	return false
 }
@@ -3678,7 +3687,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xb7\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xd2\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -3693,7 +3702,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
 	" \x01(\tR\x04etag\x12\x1e\n" +
-	"\vis_as_moved\x18\v \x01(\bR\tisAsMoved\"\x94\x01\n" +
+	"\vis_as_moved\x18\v \x01(\bR\tisAsMoved\x12\x19\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmall\"\x94\x01\n" +
 	"\x05Photo\x12\x19\n" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12#\n" +
 	"\rthumbnail_url\x18\x02 \x01(\tR\fthumbnailUrl\x12 \n" +

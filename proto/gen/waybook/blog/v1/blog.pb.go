@@ -383,7 +383,9 @@ type Blog struct {
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
 	// Whether the entry was moved in and its owner has not changed it since.
-	IsAsMoved     bool `protobuf:"varint,20,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
+	IsAsMoved bool `protobuf:"varint,20,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
+	// Whether the entry was made here and its identifier follows from a number of 31 bits (-small-ids-from).
+	IsSmall       bool `protobuf:"varint,21,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -554,6 +556,13 @@ func (x *Blog) GetEtag() string {
 func (x *Blog) GetIsAsMoved() bool {
 	if x != nil {
 		return x.IsAsMoved
+	}
+	return false
+}
+
+func (x *Blog) GetIsSmall() bool {
+	if x != nil {
+		return x.IsSmall
 	}
 	return false
 }
@@ -4180,7 +4189,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\x87\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xa2\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -4206,7 +4215,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\freply_old_id\x18\x12 \x01(\tR\n" +
 	"replyOldId\x12\x12\n" +
 	"\x04etag\x18\x13 \x01(\tR\x04etag\x12\x1e\n" +
-	"\vis_as_moved\x18\x14 \x01(\bR\tisAsMoved\"[\n" +
+	"\vis_as_moved\x18\x14 \x01(\bR\tisAsMoved\x12\x19\n" +
+	"\bis_small\x18\x15 \x01(\bR\aisSmall\"[\n" +
 	"\x04Vote\x12 \n" +
 	"\vdescription\x18\x01 \x01(\tR\vdescription\x121\n" +
 	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceR\achoices\"@\n" +

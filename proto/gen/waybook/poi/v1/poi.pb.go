@@ -169,7 +169,9 @@ type Poi struct {
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
 	// Whether the landmark was moved in and its owner has not changed it or its photos since.
-	IsAsMoved     bool `protobuf:"varint,11,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
+	IsAsMoved bool `protobuf:"varint,11,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
+	// Whether the landmark was made here and its identifier follows from a number of 31 bits (-small-ids-from).
+	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -277,6 +279,13 @@ func (x *Poi) GetEtag() string {
 func (x *Poi) GetIsAsMoved() bool {
 	if x != nil {
 		return x.IsAsMoved
+	}
+	return false
+}
+
+func (x *Poi) GetIsSmall() bool {
+	if x != nil {
+		return x.IsSmall
 	}
 	return false
 }
@@ -4256,7 +4265,7 @@ var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xab\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xc6\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -4271,7 +4280,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
 	" \x01(\tR\x04etag\x12\x1e\n" +
-	"\vis_as_moved\x18\v \x01(\bR\tisAsMoved\"\x8c\x01\n" +
+	"\vis_as_moved\x18\v \x01(\bR\tisAsMoved\x12\x19\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmall\"\x8c\x01\n" +
 	"\x05Photo\x12\x19\n" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12\x1b\n" +
 	"\tphoto_url\x18\x02 \x01(\tR\bphotoUrl\x12 \n" +

@@ -663,9 +663,10 @@ type MoveProblem struct {
 	// A stable reason. Of a record: INVALID_PARAMETER, USER_NOT_FOUND (the owner),
 	// OWNER_CHANGED (the content was moved in for another owner), ID_TAKEN (other content has
 	// the identifier), DELETED (the content was deleted here; see MoveOptions.revive), REPEATED (an earlier record of the
-	// request has the same old identifier). Of a vote: VOTE_CHANGED (it has fewer choices than the one
+	// request has the same old identifier), ID_NOT_SMALL (with -small-ids-from, the old identifier is not a number below
+	// that). Of a vote: VOTE_CHANGED (it has fewer choices than the one
 	// that is stored, which stays; the rest is updated). Of a photo or comment:
-	// ID_TAKEN (it is under other content), REPEATED, DELETED (it was removed here).
+	// ID_TAKEN (it is under other content), REPEATED, ID_NOT_SMALL, DELETED (it was removed here).
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Description for people.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`

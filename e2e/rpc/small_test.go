@@ -1,0 +1,362 @@
+package rpc_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/smallids"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+// smallFrom is the first small identifier of the tests.
+const smallFrom = 5_000_000
+
+// store selects the store of a Waybook.
+type store = func(*app.Config)
+
+func onMongoDB(uri string) store { return func(config *app.Config) { config.Store.MongoDBURI = uri } }
+
+// onStores runs a test on each store.
+func onStores(t *testing.T, test func(*testing.T, store)) {
+	t.Run("embedded", func(t *testing.T) {
+		data := t.TempDir()
+		test(t, func(config *app.Config) { config.Store.Data = data })
+	})
+	t.Run("mongodb", func(t *testing.T) { test(t, onMongoDB(mongotest.StartReplicaSet(t))) })
+}
+
+// startSmall starts a Waybook for clients with 32 bits.
+func startSmall(t *testing.T, on store, from int64) (f *front, stop func()) {
+	t.Helper()
+	env := newEnv(t)
+	started := must(app.Start(t.Context(), newConfig(t, on, func(config *app.Config) {
+		config.Interface.HasAdditions, config.Interface.HasLogin, config.Interface.Identifiers = true, true, edge.OldIdentifiers
+		config.Store.SmallIDsFrom = from
+	}), env))(t)
+	f = &front{waybook: connect(t, started.GRPC), url: "http://" + started.HTTP.String() + "/API.php"}
+	return f, func() {
+		if err := env.Stack.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// as gives the front a session of a user.
+func (f *front) as(user int64) *front {
+	f.user = user
+	f.cookie = fmt.Sprintf("id=%d; idrand=%s", user, f.openSession(user))
+	return f
+}
+
+func startError(t *testing.T, on store, from int64) error {
+	t.Helper()
+	env := newEnv(t)
+	_, err := app.Start(t.Context(), newConfig(t, on, func(config *app.Config) { config.Store.SmallIDsFrom = from }), env)
+	if err := env.Stack.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	return err
+}
+
+// identifiers finds the identifiers in a reply: elements and members whose names end in ID, id of login, and next.
+var identifiers = regexp.MustCompile(`<(\w*ID|id|next)>(\d+)<|"(\w*ID|id|next)":"?(\d+)`)
+
+// small sends a request, whose reply has small identifiers only, and returns that of a name; 0 if it has none.
+func (f *front) small(parameters, name string) (found int64) {
+	f.t.Helper()
+	reply := f.post(parameters)
+	if !strings.Contains(reply, "SUCCESS") {
+		f.t.Fatalf("%s: %s", parameters, reply)
+	}
+	for _, each := range identifiers.FindAllStringSubmatch(reply, -1) {
+		number := must(strconv.ParseInt(each[2]+each[4], 10, 64))(f.t)
+		if number > smallids.Max { // the commenter 0 is a guest
+			f.t.Errorf("%s: %s does not fit 31 bits: %s", parameters, each[0], reply)
+		}
+		if each[1]+each[3] == name {
+			found = number
+		}
+	}
+	if name != "" && found == 0 {
+		f.t.Fatalf("%s: no %s: %s", parameters, name, reply)
+	}
+	return found
+}
+
+const newAlbum = "func=addAlbum&albumTitle=t&category=5&lat=25&lng=121"
+
+func TestEveryIdentifierOfEveryOperationFitsIn31Bits(t *testing.T) {
+	onStores(t, func(t *testing.T, on store) {
+		f, _ := startSmall(t, on, smallFrom)
+		user := must(f.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "a", Email: "a@example.com", Password: "a long password"}))(t).GetUser()
+		f.as(user.GetUserId())
+		if user.GetUserId() != smallFrom || !user.GetIsSmall() {
+			t.Errorf("got the user %v", user)
+		}
+		f.small("func=login&email=a@example.com&password=a long password", "id")
+		expectOutcomes(t, f.moveAlbums(nil, fullAlbum("12", f.user, 100)), created)
+		expectOutcomes(t, f.moveBlogs(nil, fullBlog("12", f.user, 100)), created)
+		expectOutcomes(t, f.movePois(nil, fullPoi("12", f.user, 100)), created)
+		poi := f.newPoi(f.user, "p")
+		imported := must(f.importPois(t.Context(), &poiv1.ImportPoisRequest{OwnerId: f.user, Pois: []*poiv1.ImportedPoi{
+			{Key: "a", Name: "a", Category: 1, Location: taipei}, {Key: "b", Name: "b", Category: 1, Location: taipei},
+		}}))(t)
+		if imported.GetCreatedCount() != 2 || poi == 0 {
+			t.Errorf("got %v", imported)
+		}
+		album, blog := f.small(newAlbum, "albumID"), f.small("func=postBlog&voteDescription=v&choice1=a&choice2=b&replyBlogID=12"+diary, "blogID")
+		landmark := f.small("func=getCategoryPOIList&category=1", "POIID")
+		for kind, number := range map[string]int64{"albumID": album, "blogID": blog, "POIID": landmark} {
+			of := fmt.Sprintf("%s=%d", kind, number)
+			photo := map[string]string{"albumID": "thumbnail", "POIID": "photo"}[kind]
+			f.small("func=recommend&"+of, "")
+			for range 3 {
+				comment := f.small("func=addComment&comment=c&"+of, "commentID")
+				f.small(fmt.Sprintf("func=replyComment&reply=r&%s&commentID=%d", of, comment), "")
+				if photo != "" {
+					f.small("func=addPhoto&"+photo+"=a.jpg&"+of, "photoID")
+				}
+			}
+			removed := f.small("func=addComment&comment=c&"+of, "commentID")
+			f.small(fmt.Sprintf("func=removeComment&%s&commentID=%d", of, removed), "")
+			if photo != "" {
+				f.small(fmt.Sprintf("func=removePhoto&%s&photoID=%d", of, f.small("func=addPhoto&"+photo+"=a.jpg&"+of, "photoID")), "")
+			}
+		}
+		quoting := f.small(fmt.Sprintf("func=postBlog&replyBlogID=%d", blog)+diary, "blogID")
+		f.small(fmt.Sprintf("func=updateBlog&blogID=%d&replyBlogID=12", quoting)+diary, "")
+		f.small(fmt.Sprintf("func=updateAlbum&albumID=%d&albumTitle=x", album), "")
+		f.small(fmt.Sprintf("func=castVote&blogID=%d&choice=1", blog), "")
+		for _, format := range []string{"", "&responseFormat=JSON"} {
+			for _, parameters := range []string{
+				fmt.Sprintf("func=getAlbum&withIDs=true&albumID=%d", album), "func=getAlbum&withIDs=true&albumID=12",
+				fmt.Sprintf("func=getPOI&withIDs=true&POIID=%d", landmark), fmt.Sprintf("func=getBlog&withIDs=true&blogID=%d", blog),
+			} {
+				f.small(parameters+format, "commentID")
+			}
+			f.small(fmt.Sprintf("func=getBlog&blogID=%d", quoting)+format, "replyBlogID")
+			f.small(fmt.Sprintf("func=getUserAlbumList&userID=%d", f.user)+format, "albumID")
+			f.small(fmt.Sprintf("func=getUserAlbumList&userID=%d&limit=1", f.user)+format, "next")
+			f.small(fmt.Sprintf("func=getUserBlogList&userID=%d&limit=1", f.user)+format, "next")
+			f.small("func=getCategoryPOIList&category=1&limit=2"+format, "next")
+			f.small("func=getNearbyPOIList&radius=1000&lat=25.034&lng=121.5645"+format, "POIID")
+		}
+		f.small(fmt.Sprintf("func=updateAlbum&delete=true&albumID=%d", album), "")
+		f.small(fmt.Sprintf("func=updateBlog&delete=true&blogID=%d", blog), "")
+		if again := f.small(newAlbum, "albumID"); again == album {
+			t.Errorf("%d was given again after its deletion", again)
+		}
+		if reply := f.post(fmt.Sprintf("func=getAlbum&albumID=%d", album)); !strings.Contains(reply, "ALBUM NOT FOUND") {
+			t.Errorf("a deleted album: %s", reply)
+		}
+	})
+}
+
+// order returns the numbers of a list.
+func (f *front) order(parameters, name string) (numbers []int64) {
+	f.t.Helper()
+	for _, each := range identifiers.FindAllStringSubmatch(f.post(parameters), -1) {
+		if each[1] == name {
+			numbers = append(numbers, must(strconv.ParseInt(each[2], 10, 64))(f.t))
+		}
+	}
+	return numbers
+}
+
+func TestTwoCopiesGiveNoNumberTwiceAndKeepTheOrder(t *testing.T) {
+	on := onMongoDB(mongotest.StartReplicaSet(t))
+	a, _ := startSmall(t, on, smallFrom)
+	b, _ := startSmall(t, on, smallFrom)
+	a.as(a.newUser("a"))
+	b.as(a.user)
+	parent := a.small(newAlbum, "albumID")
+	want := []int64{parent}
+	var comments []int64
+	comment := fmt.Sprintf("func=addComment&comment=c&albumID=%d", parent)
+	for range 8 {
+		want = append(want, a.small(newAlbum, "albumID"), b.small(newAlbum, "albumID"))
+		comments = append(comments, a.small(comment, "commentID"), b.small(comment, "commentID"))
+	}
+	if got := a.order(fmt.Sprintf("func=getUserAlbumList&userID=%d", a.user), "albumID"); !slices.Equal(got, want) || !slices.IsSorted(got) {
+		t.Errorf("albums in the order %d, made in %d", got, want)
+	}
+	if got := b.order(fmt.Sprintf("func=getAlbum&withIDs=true&albumID=%d", parent), "commentID"); !slices.Equal(got, comments) {
+		t.Errorf("comments in the order %d, made in %d", got, comments)
+	}
+	given := &ledger{given: map[string]bool{}}
+	var writers sync.WaitGroup
+	for _, f := range []*front{a, b} {
+		for range 4 {
+			writers.Go(func() {
+				for range 8 {
+					given.note(t, "album", f.small(newAlbum, "albumID"))
+					given.note(t, "comment", f.small(comment, "commentID"))
+				}
+			})
+		}
+	}
+	writers.Wait()
+}
+
+// ledger has the numbers that were given.
+type ledger struct {
+	mu    sync.Mutex
+	given map[string]bool
+}
+
+func (l *ledger) note(t testing.TB, kind string, number int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := fmt.Sprint(kind, " ", number)
+	if l.given[key] {
+		t.Errorf("%s was given twice", key)
+	}
+	l.given[key] = true
+}
+
+// makeAll makes one of each, and notes their numbers.
+func (l *ledger) makeAll(f *front) {
+	f.t.Helper()
+	f.as(f.newUser("a"))
+	l.note(f.t, "user", f.user)
+	album, blog := f.small(newAlbum, "albumID"), f.small("func=postBlog"+diary, "blogID")
+	f.newPoi(f.user, "p")
+	pois := f.order("func=getCategoryPOIList&category=1", "POIID")
+	l.note(f.t, "album", album)
+	l.note(f.t, "blog", blog)
+	l.note(f.t, "landmark", pois[len(pois)-1])
+	l.note(f.t, "photo", f.small(fmt.Sprintf("func=addPhoto&thumbnail=a.jpg&albumID=%d", album), "photoID"))
+	l.note(f.t, "comment", f.small(fmt.Sprintf("func=addComment&comment=c&albumID=%d", album), "commentID"))
+}
+
+func TestNoNumberIsGivenTwiceWhenAFileIsPutBack(t *testing.T) {
+	data := t.TempDir()
+	on := func(config *app.Config) { config.Store.Data = data }
+	file, backup := filepath.Join(data, "waybook.db"), filepath.Join(t.TempDir(), "backup.db")
+	given := &ledger{given: map[string]bool{}}
+	run := func(times int) {
+		t.Helper()
+		f, stop := startSmall(t, on, smallFrom)
+		for range times {
+			given.makeAll(f)
+		}
+		stop()
+	}
+	run(2)
+	copyFile(t, file, backup)
+	run(70)
+	copyFile(t, backup, file)
+	run(70)
+	copyFile(t, backup, file)
+	run(2)
+}
+
+func TestNoNumberIsGivenTwiceByAStoreThatWasLoadedFromADump(t *testing.T) {
+	for name, fresh := range map[string]func(t *testing.T) service.StoreFlags{
+		"embedded": func(t *testing.T) service.StoreFlags { return service.StoreFlags{Data: t.TempDir()} },
+		"mongodb": func(t *testing.T) service.StoreFlags {
+			return service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to, file := fresh(t), fresh(t), filepath.Join(t.TempDir(), "dump")
+			given := &ledger{given: map[string]bool{}}
+			run := func(in service.StoreFlags, times int) {
+				t.Helper()
+				f, stop := startSmall(t, func(config *app.Config) { config.Store = in }, smallFrom)
+				for range times {
+					given.makeAll(f)
+				}
+				stop()
+			}
+			run(from, 2)
+			must(storekeeping.Dump(t.Context(), storekeeping.Options{Store: from}, file))(t)
+			run(from, 70)
+			dump := must(storekeeping.OpenDump(t.Context(), storekeeping.Options{Store: to}, file))(t)
+			must(dump.Load(t.Context(), storekeeping.Options{Store: to}))(t)
+			if err := dump.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := startError(t, func(config *app.Config) { config.Store = to }, 0); err == nil {
+				t.Error("the counters were not loaded")
+			}
+			run(to, 2)
+			if report := must(storekeeping.Check(t.Context(), storekeeping.Options{Store: to}, integrity.Look))(t); report.Verdict != storekeeping.Clean {
+				t.Errorf("the store is not clean: %+v", report)
+			}
+		})
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.WriteFile(to, must(os.ReadFile(from))(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTheSettingIsDecidedBeforeTheFirstWrite(t *testing.T) {
+	expect := func(t *testing.T, err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	onStores(t, func(t *testing.T, on store) {
+		f, stop := startSmall(t, on, smallFrom)
+		stop()
+		f, stop = startSmall(t, on, 1000) // nothing was made
+		f.as(f.newUser("a"))
+		stop()
+		expect(t, startError(t, on, 0), "start the program with -small-ids-from 1000")
+		expect(t, startError(t, on, smallFrom), "start the program with -small-ids-from 1000")
+	})
+	onStores(t, func(t *testing.T, on store) {
+		w, stop := startStoppable(t, on)
+		w.newUser("a")
+		stop()
+		expect(t, startError(t, on, smallFrom), "users has identifiers from 5000000 on")
+		w, stop = startStoppable(t, on) // nothing was stored that would refuse it
+		w.newUser("b")
+		stop()
+	})
+}
+
+func TestOnlyNumbersBelowTheSmallOnesAreMovedIn(t *testing.T) {
+	f, _ := startSmall(t, func(*app.Config) {}, smallFrom)
+	f.as(f.newUser("a"))
+	results := f.moveAlbums(nil, fullAlbum("a-1", f.user, 300), fullAlbum(strconv.Itoa(smallFrom), f.user, 200), fullAlbum("12", f.user, smallFrom-1))
+	if got := []any{results[0].GetOutcome(), results[1].GetOutcome(), results[2].GetOutcome(), len(results[2].GetProblems())}; !slices.Equal(got, []any{refused, refused, created, 5}) {
+		t.Errorf("got %v: %v", got, results)
+	}
+	for i, each := range results {
+		if got := each.GetProblems()[0].GetReason(); got != "ID_NOT_SMALL" {
+			t.Errorf("record %d: %s", i, got)
+		}
+	}
+	if got := f.moveIn(nil, &accountv1.MovedUser{UserId: smallFrom + 7, Name: "b", CreateTime: longAgo(0)}); got[0] != refused {
+		t.Errorf("a user with a number that will be drawn: %v", got)
+	}
+	comment := fmt.Sprintf("func=addComment&comment=%s&albumID=12", uuid.NewString())
+	added := f.small(comment, "commentID")
+	expectOutcomes(t, f.moveAlbums(updating, fullAlbum("12", f.user, 100)), updated)
+	if shown := f.order("func=getAlbum&withIDs=true&albumID=12", "commentID"); shown[len(shown)-1] != added {
+		t.Errorf("an update removed the comment %d, which was made here: %d", added, shown)
+	}
+}

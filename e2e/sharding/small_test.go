@@ -1,0 +1,100 @@
+package sharding_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/smallids"
+)
+
+const (
+	clientsPage = "../../docs/clients.md"
+	// The table is between these lines.
+	smallBegin = "<!-- begin of the table of small identifiers: go test ./sharding -run TableOfSmall -update, in e2e -->\n"
+	smallEnd   = "<!-- end of the table of small identifiers -->\n"
+)
+
+// small returns a material as a client with 32 bits names it.
+func (m material) small() material {
+	for _, each := range []*int64{
+		&m.album, &m.blog, &m.poi, &m.albumPhoto, &m.poiPhoto, &m.albumComment, &m.blogComment, &m.poiComment, &m.recommendedAlbum, &m.recommendedBlog, &m.poi2,
+	} {
+		*each, _ = id.Old(*each)
+	}
+	return m
+}
+
+// TestTheTableOfSmallIdentifiersIsCurrent counts the commands of each operation of the edge, and of an import of
+// landmarks, with and without small identifiers.
+func TestTheTableOfSmallIdentifiersIsCurrent(t *testing.T) {
+	counts := func(small *smallids.Setting) map[string]int {
+		c := startCluster(t)
+		c.small = small
+		about := c.fill(c.start(c.engine))
+		if small.IsOn() {
+			about = about.small()
+		}
+		counted := map[string]int{}
+		for _, each := range operations() {
+			if each.call != nil && !strings.HasPrefix(each.name, "ImportPois") || strings.Contains(each.name, "old identifier") {
+				continue
+			}
+			serving := c.start(c.engine) // its caches are empty
+			counted[each.name] = len(c.commandsOf(serving, func() { each.run(t, serving, about) }))
+		}
+		return counted
+	}
+	usual, small := counts(nil), counts(smallids.New(1000, time.Now, func(string, float64) {}))
+	names := map[string][]string{}
+	for name, count := range usual {
+		function, with, _ := strings.Cut(name, " with ")
+		if with == "delete" {
+			function = name
+		}
+		cells := fmt.Sprintf("| %d | %d |", count, small[name])
+		if !slices.Contains(names[cells], function) {
+			names[cells] = append(names[cells], function)
+		}
+	}
+	want := "\n| operation | commands | with small identifiers |\n| --- | --- | --- |\n"
+	for _, cells := range sorted(names) {
+		slices.Sort(names[cells])
+		want += "| " + strings.Join(names[cells], ", ") + " " + cells + "\n"
+	}
+	want += "\n"
+	page, err := os.ReadFile(clientsPage)
+	must(t, err)
+	before, rest, hasBegin := strings.Cut(string(page), smallBegin)
+	shown, after, hasEnd := strings.Cut(rest, smallEnd)
+	if !hasBegin || !hasEnd {
+		t.Fatalf("%s lacks the lines\n%s%s", clientsPage, smallBegin, smallEnd)
+	}
+	if *update {
+		must(t, os.WriteFile(clientsPage, []byte(before+smallBegin+want+smallEnd+after), 0o644))
+		return
+	}
+	if shown != want {
+		t.Errorf("the table in %s is stale: run go test ./sharding -run TableOfSmall -update, in e2e\n%s", clientsPage, want)
+	}
+}
+
+// fillSmall makes content with small identifiers, in a database of its own, and lets a second process start.
+func (c *cluster) fillSmall() {
+	c.t.Helper()
+	database := mongotest.Database()
+	of := &cluster{t: c.t, server: c.server, database: database, uri: c.server.URI(database), now: c.now, small: smallids.New(1000, time.Now, func(string, float64) {})}
+	var err error
+	of.engine, err = mongo.Open(c.t.Context(), of.uri, "")
+	must(c.t, err)
+	c.t.Cleanup(func() { must(c.t, of.engine.Close()) })
+	of.fill(of.start(of.engine))
+	of.start(of.engine)
+	must(c.t, of.small.Sweep(c.t.Context()))
+}

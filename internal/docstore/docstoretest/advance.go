@@ -1,0 +1,69 @@
+package docstoretest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func advanceCases() []testCase {
+	return []testCase{
+		{"Advance adds to a field, raises another and returns what the first was", advances},
+		{"concurrent calls of Advance have ranges of their own", advancesTogether},
+	}
+}
+
+// counting is a document with integers that may be missing.
+type counting struct {
+	ID   int64 `bson:"_id"`
+	Last int64 `bson:"last,omitempty"`
+	Seen int64 `bson:"seen,omitempty"`
+}
+
+func openCountings(t *testing.T, engine docstore.Engine) *docstore.Collection[int64, counting] {
+	t.Helper()
+	return openAs[counting](t, engine, docstore.Spec{Name: "countings", ID: docstore.Int64})
+}
+
+func advanced(t *testing.T, c *docstore.Collection[int64, counting], id, by, to int64) (before int64, err error) {
+	t.Helper()
+	return c.Advance(t.Context(), id, docstore.Amount{Field: "last", By: by}, docstore.Amount{Field: "seen", By: to})
+}
+
+func advances(t *testing.T, engine docstore.Engine) {
+	c := openCountings(t, engine)
+	must(t, c.Insert(t.Context(), counting{ID: 1}))
+	for _, step := range []struct{ by, to, want int64 }{{5, 7, 0}, {0, 3, 5}, {64, 9, 5}, {1, 0, 69}} {
+		got, err := advanced(t, c, 1, step.by, step.to)
+		must(t, err)
+		wantEqual(t, "before", got, step.want)
+	}
+	got, err := c.Get(t.Context(), 1)
+	must(t, err)
+	wantEqual(t, "document", got, counting{ID: 1, Last: 70, Seen: 9})
+	_, err = advanced(t, c, 2, 1, 1)
+	wantError(t, err, docstore.ErrNotFound)
+}
+
+func advancesTogether(t *testing.T, engine docstore.Engine) {
+	const writers = 12
+	c := openCountings(t, engine)
+	must(t, c.Insert(t.Context(), counting{ID: 1}))
+	var mu sync.Mutex
+	var starts []int64
+	at(writers, func(int) {
+		before, err := advanced(t, c, 1, 3, 1)
+		if err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		starts = append(starts, before)
+	})
+	slices.Sort(starts)
+	for i, start := range starts {
+		wantEqual(t, "start", start, int64(3*i))
+	}
+}

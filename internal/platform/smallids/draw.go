@@ -1,0 +1,116 @@
+package smallids
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// drawTimeout bounds a write that takes numbers, which may be for several calls.
+const drawTimeout = 30 * time.Second
+
+// call is a call that waits for numbers.
+type call struct {
+	count int64
+	done  chan struct{}
+	first int64
+	err   error
+}
+
+// Next draws numbers that follow each other, and returns the first. They are above all that were drawn before
+// the call. Errors: an *apierror.Error with the reason IDENTIFIERS_USED_UP.
+func (c *Counter) Next(ctx context.Context, count int) (first int64, err error) {
+	waiting := &call{count: int64(count), done: make(chan struct{})}
+	if c.enter(waiting) {
+		go c.drawAll(context.WithoutCancel(ctx)) // for others, too, whose calls may last longer
+	}
+	select {
+	case <-waiting.done:
+		return waiting.first, waiting.err
+	case <-ctx.Done():
+		c.leave(waiting)
+		return 0, ctx.Err()
+	}
+}
+
+// enter gives a call its numbers if enough were taken ahead. Otherwise the call waits; isFirst is true if
+// nobody draws for it: then the caller begins to.
+func (c *Counter) enter(waiting *call) (isFirst bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.waiting) == 0 && !c.isDrawing && c.end-c.next >= waiting.count {
+		c.serve(waiting)
+		return false
+	}
+	c.waiting = append(c.waiting, waiting)
+	isFirst, c.isDrawing = !c.isDrawing, true
+	return isFirst
+}
+
+// leave removes a call if it still waits.
+func (c *Counter) leave(waiting *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := slices.Index(c.waiting, waiting); at >= 0 {
+		c.waiting = slices.Delete(c.waiting, at, at+1)
+	}
+}
+
+func (c *Counter) serve(waiting *call) {
+	waiting.first = c.next
+	c.next += waiting.count
+	close(waiting.done)
+}
+
+// drawAll draws for the calls that wait until there are none.
+func (c *Counter) drawAll(ctx context.Context) {
+	for {
+		c.mu.Lock()
+		waiting := c.waiting
+		if c.waiting = nil; len(waiting) == 0 {
+			c.isDrawing = false
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+		err := c.take(ctx, waiting)
+		c.mu.Lock()
+		for _, each := range waiting {
+			switch {
+			case err != nil:
+				each.err = err
+				close(each.done)
+			case c.end-c.next < each.count:
+				each.err = errUsedUp()
+				close(each.done)
+			default:
+				c.serve(each)
+			}
+		}
+		c.mu.Unlock()
+	}
+}
+
+// take takes numbers for calls from the store.
+func (c *Counter) take(ctx context.Context, waiting []*call) error {
+	count := int64(0)
+	for _, each := range waiting {
+		count += each.count
+	}
+	if c.isUsedUp {
+		return errUsedUp()
+	}
+	ctx, cancel := context.WithTimeout(ctx, drawTimeout)
+	defer cancel()
+	count += c.numbers.ahead
+	before, err := c.advance(ctx, count, 0)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.next, c.end = before+1, min(before+count, Max)+1
+	c.isUsedUp = before >= Max
+	c.report(before + count)
+	return nil
+}

@@ -1,0 +1,264 @@
+// Package smallids draws identifiers for clients that keep them in 32 bits. What Waybook makes gets the next
+// number of its kind, and the identifier that follows from that number as from one of an old service: see
+// id.OfOld. So one space has the numbers of before and those of new content, and replies show both with -ids old.
+//
+// Each kind has a counter in the store. A number is taken from it by one write before anything is stored
+// under it, so no crash gives it twice. A process takes as many as its callers wait for, so numbers are in
+// the order in which they are drawn, by whatever process; a process that has the store alone takes more at a time.
+package smallids
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// Max is the highest number: 31 bits.
+const Max = 1<<31 - 1
+
+// Flag is the name of the setting.
+const Flag = "small-ids-from"
+
+// A store that was put back, in whatever way, does not know which numbers were taken from it later. So a program
+// that opens a counter leaves out as many numbers as may have been taken since the counter was last seen: in
+// the short run burstRate a second, in the long run slowRate and burst.
+const (
+	burstRate = 128
+	slowRate  = 8
+	burst     = 1 << 20
+	// clockSlack is how far the clocks of two processes may be apart.
+	clockSlack = time.Minute
+	// maxLeftOut bounds what a wrong clock may cost: a thirty-second of all numbers.
+	maxLeftOut = 1 << 26
+)
+
+// taken is how many numbers a process that has the store alone takes ahead.
+const taken = 64
+
+// Check reports a setting out of its range; 0 is off.
+func Check(from int64) error {
+	if from < 0 || from > Max {
+		return fmt.Errorf("-%s is %d; it must be from 1 to %d, or 0 for none", Flag, from, Max)
+	}
+	return nil
+}
+
+// counter is the stored form of a counter. Its id is the name of the collection.
+type counter struct {
+	Collection string `bson:"_id"`
+	// From is the first number, and Last the highest that was taken; From - 1 before the first.
+	From int64 `bson:"from"`
+	Last int64 `bson:"last"`
+	// SeenMillis is when a program last had the counter open.
+	SeenMillis int64 `bson:"seen_millis"`
+}
+
+func (c *counter) isUsed() bool { return c.Last >= c.From }
+
+// Spec declares the counters of a service.
+func Spec(service string) docstore.Spec {
+	return docstore.Spec{Name: service + "_small_ids", ID: docstore.String}
+}
+
+// maxCounters bounds how many counters are read. A service has fewer collections.
+const maxCounters = 100
+
+// Setting is the setting of a program. It may be used concurrently. A nil Setting is off, and looks at no store.
+type Setting struct {
+	from int64
+	now  func() time.Time
+	used func(collection string, share float64)
+
+	mu     sync.Mutex
+	opened []*Counter
+}
+
+// New returns the setting that numbers begin with from; 0 is off. used is called with the share of all numbers
+// that a collection has used.
+func New(from int64, now func() time.Time, used func(collection string, share float64)) *Setting {
+	return &Setting{from: from, now: now, used: used}
+}
+
+// IsOn reports whether there are small identifiers.
+func (s *Setting) IsOn() bool { return s != nil && s.from != 0 }
+
+// Numbers are the counters of a service. It may be used concurrently.
+type Numbers struct {
+	*Setting
+	stored *docstore.Collection[string, counter]
+	ahead  int64
+}
+
+// Open returns the counters of a service; nil if the setting is off. Then the store must have none that was used.
+func (s *Setting) Open(ctx context.Context, store docstore.Engine, service string) (*Numbers, error) {
+	switch {
+	case s == nil:
+		return nil, nil
+	case s.from == 0:
+		return nil, refuseUsed(ctx, store, service)
+	}
+	stored, err := docstore.Open[string, counter](ctx, store, Spec(service))
+	if err != nil {
+		return nil, err
+	}
+	n := &Numbers{Setting: s, stored: stored}
+	if store.IsLocal() {
+		n.ahead = taken
+	}
+	return n, nil
+}
+
+// refuseUsed returns an error if a service has a counter that was used. It changes nothing.
+func refuseUsed(ctx context.Context, store docstore.Engine, service string) error {
+	inspection, err := store.Inspect(ctx, Spec(service))
+	if err != nil || !inspection.Exists {
+		return err
+	}
+	documents, _, err := inspection.Table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: maxCounters})
+	if err != nil {
+		return err
+	}
+	for _, document := range documents {
+		from, _ := document.Lookup("from").Int64OK()
+		if last, _ := document.Lookup("last").Int64OK(); last >= from {
+			return fmt.Errorf("the store has small identifiers from %d on: start the program with -%s %d", from, Flag, from)
+		}
+	}
+	return nil
+}
+
+// Counter draws the numbers of one collection. It may be used concurrently. A nil Counter says that the
+// setting is off.
+type Counter struct {
+	numbers    *Numbers
+	collection string
+
+	mu        sync.Mutex
+	waiting   []*call
+	isDrawing bool
+	// next and end bound the numbers that were taken ahead.
+	next, end int64
+	isUsedUp  bool
+}
+
+// Counter opens the counter of a collection; nil if n is nil. hasFrom reports whether the collection has
+// an identifier that is not below the one of a number. Until the first number is drawn, it must have none.
+func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(ctx context.Context, number int64) (bool, error)) (*Counter, error) {
+	if n == nil {
+		return nil, nil
+	}
+	stored, err := n.counter(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
+	if stored.isUsed() && stored.From != n.from {
+		return nil, fmt.Errorf("the small identifiers of %s begin with %d: start the program with -%s %d", collection, stored.From, Flag, stored.From)
+	}
+	if !stored.isUsed() {
+		switch has, err := hasFrom(ctx, n.from); {
+		case err != nil:
+			return nil, err
+		case has:
+			return nil, fmt.Errorf("%s has identifiers from %d on, or larger ones that Waybook drew: -%s is for a store without them", collection, n.from, Flag)
+		}
+	}
+	c := &Counter{numbers: n, collection: collection}
+	last, err := c.begin(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	c.report(last)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.opened = append(n.opened, c)
+	return c, nil
+}
+
+// counter returns the stored counter of a collection. It stores one if there is none, or if another was not used.
+func (n *Numbers) counter(ctx context.Context, collection string) (counter, error) {
+	fresh := counter{Collection: collection, From: n.from, Last: n.from - 1, SeenMillis: n.now().UnixMilli()}
+	if _, err := n.stored.InsertNew(ctx, []counter{fresh}); err != nil {
+		return counter{}, err
+	}
+	return n.stored.Update(ctx, collection, func(stored *counter) error {
+		if !stored.isUsed() {
+			stored.From, stored.Last = n.from, n.from-1
+		}
+		return nil
+	})
+}
+
+// begin leaves out the numbers that may have been taken from a later state of the store.
+func (c *Counter) begin(ctx context.Context, stored counter) (last int64, err error) {
+	now, leftOut := c.numbers.now().UnixMilli(), int64(0)
+	if stored.isUsed() {
+		leftOut = leftOutAfter(time.Duration(now-stored.SeenMillis) * time.Millisecond)
+	}
+	before, err := c.advance(ctx, leftOut, now)
+	return before + leftOut, err
+}
+
+func leftOutAfter(unseen time.Duration) int64 {
+	seconds := int64((max(unseen, 0) + clockSlack) / time.Second)
+	return min(burstRate*seconds, burst+slowRate*seconds, maxLeftOut)
+}
+
+func (c *Counter) advance(ctx context.Context, by, seenMillis int64) (before int64, err error) {
+	return c.numbers.stored.Advance(ctx, c.collection,
+		docstore.Amount{Field: "last", By: by}, docstore.Amount{Field: "seen_millis", By: seenMillis})
+}
+
+func (c *Counter) report(last int64) { c.numbers.used(c.collection, float64(min(last, Max))/Max) }
+
+// Name is the name of the sweeper.
+func (s *Setting) Name() string { return "small identifiers" }
+
+// Sweep notes that the counters are open.
+func (s *Setting) Sweep(ctx context.Context) error {
+	s.mu.Lock()
+	opened := slices.Clone(s.opened)
+	s.mu.Unlock()
+	var failed []error
+	for _, c := range opened {
+		_, err := c.advance(ctx, 0, s.now().UnixMilli())
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// Has reports whether an identifier follows from a number that Waybook draws, and not from one of an old service.
+func (c *Counter) Has(identifier int64) bool {
+	number, isNumber := id.Old(identifier)
+	return c != nil && isNumber && number >= c.numbers.from
+}
+
+// Admits reports whether content may be moved in with an old identifier: a number below those that Waybook draws.
+func (c *Counter) Admits(oldID string) bool {
+	number, isNumber := id.ParseOld(oldID)
+	return c == nil || isNumber && number < c.numbers.from
+}
+
+// NotAdmitted says which old identifiers Admits.
+func (c *Counter) NotAdmitted() string {
+	return "with -" + Flag + " " + strconv.FormatInt(c.numbers.from, 10) + ", an old identifier is a number below that"
+}
+
+func errUsedUp() error {
+	return apierror.New(codes.FailedPrecondition, "IDENTIFIERS_USED_UP", "all identifiers of 31 bits are used up")
+}
+
+// HasFrom reports whether a collection has an identifier that is at least from.
+func HasFrom[T any](ctx context.Context, documents *docstore.Collection[int64, T], from int64) (bool, error) {
+	found, err := documents.Page(ctx, docstore.Query{Where: docstore.All(docstore.IDIndex).FromID(from).Everywhere(), Limit: 1})
+	return len(found.Documents) > 0, err
+}
