@@ -25,7 +25,7 @@ const operations: Names = {
   getRecentAlbumList: ['List all albums', '列出所有相簿'],
   getRecentBlogList: ['List all diary entries', '列出所有日誌'],
   getRecentPOIList: ['List all landmarks', '列出所有地標'],
-  getDatedBlogList: ['List a month’s diary entries', '列出某月的日誌'],
+  getDatedBlogList: ['List diary entries by date', '依日期列出日誌'],
   getPOI: ['Read a landmark', '讀取地標'],
   postBlog: ['Post a diary entry', '發表日誌'],
   updateBlog: ['Change a diary entry', '修改日誌'],

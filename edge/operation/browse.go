@@ -62,11 +62,16 @@ func optionalBlogType(in *Input) blogv1.BlogType {
 func datedBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
 	author := form.Or(optional(in, &paramUserID, "author_id", form.ID), 0)
 	first := &typev1.Date{
-		Year:  required(in, &paramYear, "post_date_from.year", form.Int32),
-		Month: required(in, &paramMonth, "post_date_from.month", form.Int32),
+		Year: required(in, &paramYear, "post_date_from.year", form.Int32),
+	}
+	var month *int32
+	if in.Has(&paramDay) {
+		month = new(required(in, &paramMonth, "post_date_from.month", form.Int32))
+	} else {
+		month = optional(in, &paramMonth, "post_date_from.month", form.Int32)
 	}
 	day := optional(in, &paramDay, "post_date_from.day", form.Int32)
-	first.Day = form.Or(day, 1)
+	first.Month, first.Day = form.Or(month, 1), form.Or(day, 1)
 	in.Imply(&paramWholeDate, "post_date_from")
 	in.Imply(&paramYear, "post_date_to.year")
 	in.Imply(&paramMonth, "post_date_to.month")
@@ -77,10 +82,13 @@ func datedBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
 	}
 	date := time.Date(int(first.GetYear()), time.Month(first.GetMonth()), int(first.GetDay()), 0, 0, 0, 0, time.UTC)
 	if date.Month() == time.Month(first.GetMonth()) && date.Day() == int(first.GetDay()) {
-		if day == nil {
+		switch {
+		case month == nil:
+			date = date.AddDate(1, 0, -1)
+		case day == nil:
 			date = date.AddDate(0, 1, -1)
 		}
-		request.PostDateTo = &typev1.Date{Year: first.GetYear(), Month: first.GetMonth(), Day: int32(date.Day())}
+		request.PostDateTo = &typev1.Date{Year: first.GetYear(), Month: int32(date.Month()), Day: int32(date.Day())}
 	}
 	return request
 }
