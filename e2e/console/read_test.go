@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,7 +56,17 @@ func TestThePhotosOfAnOldServiceAreShown(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "upload/1.png"), picture.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process := start(t, "-photos", folder)
+	// They are on the edge, or on a server of their own.
+	server := httptest.NewServer(http.StripPrefix("/old/", http.FileServer(http.Dir(folder))))
+	defer server.Close()
+	for _, setting := range [][]string{{"-photos", folder}, {"-console-photos", server.URL + "/old/"}} {
+		showPhoto(t, start(t, setting...))
+	}
+}
+
+// showPhoto opens an album with a photo under an address of an old service.
+func showPhoto(t *testing.T, process *launch.Process) {
+	t.Helper()
 	connection := launch.Dial(t, process.GRPC)
 	owner := launch.CreateUser(t, connection, "owner")
 	album := launch.CreateAlbumsOf(t, connection, owner, "album", 1)[0]

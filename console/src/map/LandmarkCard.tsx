@@ -4,7 +4,7 @@ import { Body } from '../read/ContentView'
 import { Failure } from '../read/Failure'
 import { contentHash, Facts } from '../read/Head'
 import { loadContent, useLoaded } from '../read/load'
-import type { Place } from '../read/model'
+import { summaryOfContent, type Place } from '../read/model'
 import { text } from './words'
 
 interface Props {
@@ -34,7 +34,7 @@ export function LandmarkCard({ id, back, found }: Props) {
       {loaded.state === 'failed' && <Failure error={loaded.error} retry={reload} />}
       {loaded.state === 'ready' && (
         <>
-          <Facts content={loaded.value} compact />
+          <Facts content={summaryOfContent(loaded.value)} />
           <p class="small">
             <a href={contentHash('landmark', id)}>{text('open')}</a>
           </p>
