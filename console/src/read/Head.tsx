@@ -1,6 +1,7 @@
 import { buildHash } from '../router'
 import { numbers } from '../i18n'
 import { categoryName } from './labels'
+import { mapNames } from './mapNames'
 import { formatDistance, formatPlace, type Summary } from './model'
 import { Icon } from './Photos'
 import { Weather } from './Weather'
@@ -10,9 +11,6 @@ import { text } from './words'
 export function contentHash(kind: Summary['kind'], id: string): string {
   return buildHash(['read', kind, id])
 }
-
-/** The parameters of the map's address that choose content. */
-export const mapNames: Record<Summary['kind'], string> = { album: 'album', blog: 'blog', landmark: 'poi' }
 
 /** Who, when, where and how many recommendations: what all content has. */
 export function Facts({ content, zoom = 14 }: { content: Summary; zoom?: number }) {
