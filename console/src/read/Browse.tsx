@@ -235,7 +235,7 @@ function Items({ address, filter }: { address: string; filter: Filter }) {
   return (
     <div class="read-section" aria-busy={state === 'loading' && !list} data-testid="browse-list" data-next={list?.next ?? ''}>
       {list && count === 0 && <p class="soft">{emptyText(filter)}</p>}
-      <ul class="read-cards">{list?.items.map(item => <Card key={item.id} item={item} />)}</ul>
+      <ul class="read-cards">{list?.items.map(item => <Card key={item.id} item={item} heading="h2" />)}</ul>
       <output class="soft small" data-testid="browse-count">
         {state === 'loading'
           ? text('loading')

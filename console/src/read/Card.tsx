@@ -14,7 +14,7 @@ export type CardItem = { kind: ContentKind; id: string; title: string } & Partia
 const gate = new Gate(4)
 
 /** A card of content: its first photo that can be shown, or a map of its place. */
-export function Card({ item }: { item: CardItem }) {
+export function Card({ item, heading: Heading }: { item: CardItem; heading: 'h2' | 'h3' }) {
   const element = useRef<HTMLLIElement>(null)
   const isSummary = item.place !== undefined
   const loads = item.kind === 'album' || !isSummary
@@ -36,9 +36,9 @@ export function Card({ item }: { item: CardItem }) {
         <div class="read-map" />
       )}
       <div class="read-card-text">
-        <h3>
+        <Heading>
           <a href={contentHash(item.kind, item.id)}>{item.title.trim() || text('untitled')}</a>
-        </h3>
+        </Heading>
         {shown && <Facts content={shown} />}
         {content === 'gone' && !isSummary && <p class="soft small">{text('gone')}</p>}
       </div>

@@ -5,7 +5,7 @@ import { buildHash, route } from '../router'
 import { Card } from './Card'
 import { Diary } from './Diary'
 import { Failure } from './Failure'
-import { loadList, type List } from './load'
+import { loadList, nameOfUser, useLoaded, type List } from './load'
 import { text } from './words'
 
 /** Cards that are shown at first, and with each press of the button. */
@@ -17,11 +17,14 @@ export function UserView({ id }: { id: string }) {
   const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(diary ?? '') ? diary! : ''
   const hasDiary = findOperation('getDatedBlogList') !== undefined
   const isDiary = diary !== null && hasDiary
+  const { loaded } = useLoaded(id, signal => nameOfUser(id, signal))
+  const name = loaded.state === 'ready' ? loaded.value : ''
   return (
     <div data-testid="user-page">
-      <h1>{text('userTitle', { id })}</h1>
+      {name && <p class="soft small">{text('userTitle', { id })}</p>}
+      <h1>{name || text('userTitle', { id })}</h1>
       {hasDiary && (
-        <nav class="read-kinds" aria-label={text('views')}>
+        <nav class="read-kinds" aria-label={text('shownAs')}>
           <a href={buildHash(['read', 'user', id])} aria-current={isDiary ? undefined : 'page'} data-testid="user-cards">
             {text('cards')}
           </a>
@@ -93,7 +96,7 @@ function Cards({ kind, user }: { kind: 'album' | 'blog'; user: string }) {
       )}
       <ul class="read-cards">
         {list.items.slice(0, shown).map(item => (
-          <Card key={item.id} item={{ kind, ...item }} />
+          <Card key={item.id} item={{ kind, ...item }} heading="h3" />
         ))}
       </ul>
       {state === 'loading' && <output class="read-loading">{text('loading')}</output>}
