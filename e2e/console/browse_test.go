@@ -150,6 +150,28 @@ func TestADiaryIsACalendarWithAnswersBelowWhatTheyAnswer(t *testing.T) {
 	p.awaitElement(id("diary") + `[data-month="2026-04"]`)
 }
 
+func TestWithoutAdditionsReadingSaysWhatIsMissing(t *testing.T) {
+	longform.Only(t)
+	process := start(t, "-additions=false")
+	user, _ := demoSession(t, process)
+	p := open(t, process, "#/read")
+	p.awaitText("main", "switched off")
+	p.click(id("read-kind"))
+	p.fill(id("read-id"), user)
+	p.click(id("read-open"))
+	p.awaitElement(id("album-card"))
+	p.awaitText(id("user-page"), "switched off") // entries
+	if p.has(id("user-diary")) {
+		t.Error("there is a link to the calendar")
+	}
+	p.visit("#/map")
+	p.click(id("load-listing"))
+	p.awaitElement(id("mark-landmark"))
+	if p.has(id("category-6")) {
+		t.Error("the map offers albums, which it cannot find")
+	}
+}
+
 // clickWords clicks with the mouse on a link, a button, a label or a summary that shows words, and knows
 // nothing else of the page.
 func (p *page) clickWords(words string) {
@@ -157,7 +179,7 @@ func (p *page) clickWords(words string) {
 	const find = `(words => {
 		const shows = each => (each.innerText ?? '').trim().replace(/\s+/g, ' ')
 		const all = [...document.querySelectorAll('a, button, summary, label')].filter(each => each.checkVisibility())
-		return all.find(each => shows(each) === words)
+		return all.find(each => shows(each) === words) ?? all.find(each => (each.innerText ?? '').split('\n').some(line => line.trim() === words))
 	})`
 	p.await("the words "+words, find+`(`+quoted(words)+`) !== undefined`)
 	at := value[[]float64](p, `(each => {
@@ -175,11 +197,12 @@ func (p *page) awaitWords(words string) {
 }
 
 func TestPeopleFindTheirWayWithTheMouseAndTheWordsOfThePage(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	fillTravels(t, process)
-	for language, w := range map[string]struct{ reading, landmarks, albums, entries, byMonth, back string }{
-		"en":      {"Reading", "Landmarks", "Albums", "Diary entries", "By month", "← What is new"},
-		"zh-Hant": {"閱讀", "地標", "相簿", "日記", "依月份", "← 最新內容"},
+	for language, w := range map[string]struct{ reading, landmarks, albums, entries, byMonth, back, explorer, getAlbum, send, why string }{
+		"en":      {"Reading", "Landmarks", "Albums", "Diary entries", "By month", "← What is new", "Explorer", "Read an album", "Send", "the parameters"},
+		"zh-Hant": {"閱讀", "地標", "相簿", "日記", "依月份", "← 最新內容", "API 測試", "讀取相簿", "送出", "參數"},
 	} {
 		t.Run(language, func(t *testing.T) {
 			p := open(t, process, "")
@@ -204,6 +227,12 @@ func TestPeopleFindTheirWayWithTheMouseAndTheWordsOfThePage(t *testing.T) {
 			p.clickWords("陽明山的花季")
 			p.awaitWords("明年一起去")
 			p.awaitWords("阿讀")
+			// Why a request failed.
+			p.clickWords(w.explorer)
+			p.clickWords(w.getAlbum)
+			p.clickWords(w.send)
+			p.awaitWords("MISSING PARAMETER: albumID")
+			p.awaitText(id("failure-action"), w.why)
 		})
 	}
 }
