@@ -260,6 +260,34 @@ func TestTilesAreOneAddressOfImages(t *testing.T) {
 	}
 }
 
+func TestPhotosComeFromOneFolderOfAServer(t *testing.T) {
+	for base, origin := range map[string]string{
+		"": "", "https://photos.example/": "https://photos.example", "http://127.0.0.1:8088/old/": "http://127.0.0.1:8088",
+	} {
+		var set Photos
+		if err := set.Set(base); err != nil || set.String() != base || set.Origin() != origin {
+			t.Errorf("%s became %s of %s: %v", base, set, set.Origin(), err)
+		}
+	}
+	kept := Photos{"https://kept.example/", "https://kept.example"}
+	for _, wrong := range []string{
+		"photos.example/", "ftp://photos.example/", "/old/", "https://photos.example", "https://photos.example/old", "https://photos.example/?a=/",
+		"https://photos.example/#/", "https://user:secret@photos.example/", "https://photos.example;script-src */", "https://[::1]/", "https://*/",
+		"https://photos.example/" + strings.Repeat("a", maxTilesBytes) + "/",
+	} {
+		if err := kept.Set(wrong); err == nil || kept.Origin() != "https://kept.example" {
+			t.Errorf("%.80s: got %v and %s", wrong, err, kept.Origin())
+		}
+	}
+	h := newConsole(t, func(c *Config) { c.Photos = kept })
+	if policy := get(h, "/").Header().Get("Content-Security-Policy"); !strings.Contains(policy, "img-src 'self' data: https://kept.example;") {
+		t.Errorf("the policy is %s", policy)
+	}
+	if described := get(h, operationsPath).Body.String(); !strings.Contains(described, `"photos":"https://kept.example/"`) {
+		t.Error("the page does not learn of the photos")
+	}
+}
+
 var errAway = errors.New("the store can't be reached")
 
 // deadlines is a recorder of a client whose connection has deadlines.

@@ -20,12 +20,15 @@ type Flags struct {
 	IsOn bool
 	// Tiles is the address of the map's raster tiles.
 	Tiles Tiles
+	// Photos is the address of the server of photos.
+	Photos Photos
 }
 
 // Register declares the flags. isOn says whether the console is on by default.
 func (f *Flags) Register(flags *flag.FlagSet, isOn bool) {
 	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to whoever can connect")
 	flags.Var(&f.Tiles, "console-tiles", "`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; browsers fetch them from there")
+	flags.Var(&f.Photos, "console-photos", "`address` that relative addresses of photos are resolved against in the console, such as https://photos.example/old/; browsers fetch them from there")
 }
 
 // Page returns the function that puts the console in front of the handler of an edge; nil if the
@@ -37,7 +40,7 @@ func (f Flags) Page() func(
 		return nil
 	}
 	return func(of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler) (http.Handler, error) {
-		return New(Config{Edge: of, Tiles: f.Tiles, Ready: ready, Metrics: metrics}, next)
+		return New(Config{Edge: of, Tiles: f.Tiles, Photos: f.Photos, Ready: ready, Metrics: metrics}, next)
 	}
 }
 
@@ -75,20 +78,60 @@ func (t *Tiles) Set(value string) error {
 	if strings.ContainsAny(plain, "{}") {
 		return fmt.Errorf("%q has a placeholder other than {z}, {x} and {y}", value)
 	}
-	parsed, err := url.Parse(plain)
+	parsed, err := parseImages(plain)
 	switch {
 	case err != nil:
 		return err
-	case parsed.Scheme != "https" && parsed.Scheme != "http":
-		return fmt.Errorf("%q begins with neither https:// nor http://", value)
-	case parsed.User != nil:
-		return errors.New("it has a user or a password, which browsers refuse in images")
-	case parsed.Hostname() == "" || strings.Trim(parsed.Host, hostBytes) != "":
-		return fmt.Errorf("%q does not name a host in ASCII letters, digits, dots and hyphens", value)
 	case !strings.Contains(value, parsed.Host+"/"):
 		return fmt.Errorf("%q has a placeholder in its host", value)
 	}
 	*t = Tiles{value, parsed.Scheme + "://" + parsed.Host}
+	return nil
+}
+
+// parseImages parses an address of images whose origin becomes a part of a header.
+func parseImages(value string) (*url.URL, error) {
+	parsed, err := url.Parse(value)
+	switch {
+	case err != nil:
+		return nil, err
+	case parsed.Scheme != "https" && parsed.Scheme != "http":
+		return nil, fmt.Errorf("%q begins with neither https:// nor http://", value)
+	case parsed.User != nil:
+		return nil, errors.New("it has a user or a password, which browsers refuse in images")
+	case parsed.Hostname() == "" || strings.Trim(parsed.Host, hostBytes) != "":
+		return nil, fmt.Errorf("%q does not name a host in ASCII letters, digits, dots and hyphens", value)
+	}
+	return parsed, nil
+}
+
+// Photos is the address that relative addresses of photos are resolved against, such as
+// https://photos.example/old/. It is a flag. The zero value is the address of the page.
+type Photos struct{ base, origin string }
+
+// String returns the flag's value.
+func (p Photos) String() string { return p.base }
+
+// Origin returns the scheme, the host and the port of the photos; "" without an address.
+func (p Photos) Origin() string { return p.origin }
+
+// Set parses the flag's value and replaces the earlier one.
+func (p *Photos) Set(value string) error {
+	if value == "" {
+		*p = Photos{}
+		return nil
+	}
+	if len(value) > maxTilesBytes {
+		return fmt.Errorf("it is longer than %d bytes", maxTilesBytes)
+	}
+	parsed, err := parseImages(value)
+	switch {
+	case err != nil:
+		return err
+	case !strings.HasSuffix(parsed.Path, "/") || parsed.RawQuery != "" || parsed.Fragment != "":
+		return fmt.Errorf("%q does not end with / behind a folder", value)
+	}
+	*p = Photos{value, parsed.Scheme + "://" + parsed.Host}
 	return nil
 }
 

@@ -17,6 +17,8 @@ type description struct {
 	Version string `json:"version"`
 	// Tiles is the address of the map's tiles; "" if there are none.
 	Tiles string `json:"tiles"`
+	// Photos is the address that relative addresses of photos are resolved against; "" for that of the page.
+	Photos string `json:"photos"`
 	// Additions says whether there are operations that the legacy contract lacks.
 	Additions  bool                 `json:"additions"`
 	Paths      paths                `json:"paths"`
@@ -81,9 +83,9 @@ type describedFailure struct {
 }
 
 // describe returns the description of an edge as JSON.
-func describe(config *edge.Config, tiles Tiles) ([]byte, error) {
+func describe(config *edge.Config, tiles Tiles, photos Photos) ([]byte, error) {
 	d := description{
-		Version: buildinfo.Read().Version, Tiles: tiles.String(),
+		Version: buildinfo.Read().Version, Tiles: tiles.String(), Photos: photos.String(),
 		Paths:  newPaths(string(config.PathPrefix)),
 		Shared: parameters(slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" })),
 	}

@@ -47,6 +47,8 @@ export interface Description {
   version: string
   /** The address of raster tiles for the map, with {z}, {x} and {y}; empty without tiles. */
   tiles: string
+  /** The address against which addresses of photos are resolved; empty for that of the page. */
+  photos?: string
   additions: boolean
   paths: { api: string; session: string; health: string }
   operations: Operation[]

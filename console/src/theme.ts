@@ -23,9 +23,13 @@ export function chooseTheme(chosen: Theme): void {
   writeSetting('theme', chosen)
 }
 
-/** Keeps the attribute that selects the colours up to date. */
+const prints = signal(false)
+
+/** Keeps the attribute that selects the colours up to date. On paper they are always the light ones. */
 export function followTheme(): void {
+  addEventListener('beforeprint', () => (prints.value = true))
+  addEventListener('afterprint', () => (prints.value = false))
   effect(() => {
-    document.documentElement.dataset.theme = isDark.value ? 'dark' : 'light'
+    document.documentElement.dataset.theme = isDark.value && !prints.value ? 'dark' : 'light'
   })
 }

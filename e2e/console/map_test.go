@@ -102,16 +102,46 @@ func TestALandmarkOfTheMapOpensWithItsContent(t *testing.T) {
 	longform.Only(t)
 	p := open(t, start(t), "#/map")
 	p.awaitMap(`Number(map.dataset.inView) > 0`)
-	for !p.has(id("landmark-card")) {
-		p.await("a mark", `document.querySelector('[data-testid="in-view"] button') !== null`)
-		before := value[string](p, `location.hash + document.querySelector('[data-testid="in-view"]').innerText`)
-		p.click(id("in-view") + " button")
-		p.await("the map to go on", `location.hash + document.querySelector('[data-testid="in-view"]')?.innerText !== `+quoted(before))
-	}
+	p.click(id("mark-landmark"))
 	p.awaitElement(id("landmark-card") + ` a[href^="#/read/landmark/"]`)
 	p.shot("map-landmark")
 	p.click(id("close-card"))
 	p.awaitElement(id("in-view"))
+}
+
+// first is the name of the first item of the list beside the map.
+const first = `(document.querySelector('[data-testid="in-view"] .map-name')?.innerText ?? '')`
+
+func TestTheMapHasAlbumsAndEntriesAndAListThatFollowsIt(t *testing.T) {
+	longform.Only(t)
+	process := start(t)
+	fillTravels(t, process)
+	p := open(t, process, "#/map?at=25.0345,121.564,13")
+	p.awaitMap(`Number(map.dataset.inView) > 0`)
+	p.await("what is nearest", first+` === '信義區的夜景'`)
+	p.awaitText(id("in-view"), "台北101")
+	p.shot("map-kinds")
+	// What is switched off is neither drawn nor listed.
+	p.click(id("category-6"))
+	p.await("no albums", `document.querySelector('[data-testid="mark-album"]') === null`)
+	p.click(id("category-6"))
+	p.awaitElement(id("mark-album"))
+	// The list follows the map, to coordinates that are typed.
+	p.fill(id("map-coordinates"), "25.16, 121.54")
+	p.click(id("map-go"))
+	p.await("the entries of that place", first+` !== '信義區的夜景'`)
+	p.awaitElement(id("mark-blog"))
+	p.click(id("order-newest"))
+	p.await("the newest entry", first+` === '花季之後'`)
+	p.click(id("mark-blog"))
+	p.awaitText(id("blog-card"), "陽明山的花季") // which it answers
+	p.await("a link to it", `location.hash.includes('blog=')`)
+	p.shot("map-entry")
+	p.click(id("close-card"))
+	p.awaitElement(id("in-view"))
+	p.fill(id("map-coordinates"), "100, 200")
+	p.click(id("map-go"))
+	p.awaitText(`[role="alert"]`, "latitude")
 }
 
 // tile is a PNG of one grey pixel.

@@ -2,16 +2,22 @@ package console_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/png"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -55,7 +61,50 @@ func TestThePhotosOfAnOldServiceAreShown(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "upload/1.png"), picture.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process := start(t, "-photos", folder)
+	// They are on the edge, or on a server of their own.
+	server := httptest.NewServer(http.StripPrefix("/old/", http.FileServer(http.Dir(folder))))
+	defer server.Close()
+	for _, setting := range [][]string{{"-photos", folder}, {"-console-photos", server.URL + "/old/"}} {
+		showPhoto(t, start(t, setting...))
+	}
+}
+
+func TestAnAlbumPrintsWithAllOfItsPhotosAndWithoutTheRestOfThePage(t *testing.T) {
+	longform.Only(t)
+	process := start(t)
+	connection := launch.Dial(t, process.GRPC)
+	owner := launch.CreateUser(t, connection, "owner")
+	album := launch.CreateAlbumsOf(t, connection, owner, "album", 1)[0]
+	const photos = 30 // more than are shown at first
+	for range photos {
+		if _, err := albumv1.NewAlbumServiceClient(connection).AddPhoto(t.Context(), &albumv1.AddPhotoRequest{
+			ActorId: owner, AlbumId: album, ThumbnailUrl: "https://photos.example/1.png",
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := openOn(t, screen{width: 1280, height: 900, scheme: "dark"}, process, fmt.Sprintf("#/read/album/%d", album))
+	p.awaitElement(id("more-photos"))
+	value[bool](p, `(dispatchEvent(new Event('beforeprint')), true)`)
+	p.call("print", func(ctx context.Context) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	})
+	p.await("all photos", fmt.Sprintf(`document.querySelectorAll('[data-testid="photo"]').length === %d`, photos))
+	for _, hidden := range []string{".bar", ".read-ways", ".read-foot"} {
+		if isShown := value[bool](p, `document.querySelector(`+quoted(hidden)+`).checkVisibility()`); isShown {
+			t.Errorf("%s is on the paper", hidden)
+		}
+	}
+	if p.brightness() < 128 {
+		t.Error("the paper is dark")
+	}
+	p.shot("read-print")
+}
+
+// showPhoto opens an album with a photo under an address of an old service.
+func showPhoto(t *testing.T, process *launch.Process) {
+	t.Helper()
 	connection := launch.Dial(t, process.GRPC)
 	owner := launch.CreateUser(t, connection, "owner")
 	album := launch.CreateAlbumsOf(t, connection, owner, "album", 1)[0]

@@ -20,7 +20,11 @@ func views(t *testing.T, p *launch.Process) map[string]string {
 	for _, list := range []string{"getUserAlbumList", "getUserBlogList"} {
 		seen.note(operation{}, ask(t, p, http.MethodGet, "/API.php?func="+list+"&userID="+user, "").Body)
 	}
+	seen.note(operation{}, ask(t, p, http.MethodGet, "/API.php?func=getCategoryPOIList&category=2", "").Body)
 	return map[string]string{
+		"read-blogs": "#/read?kind=blog", "read-landmarks": "#/read?kind=landmark", "read-near": "#/read?kind=album&near=25.1,121.8&radius=20",
+		"read-month": "#/read?kind=blog&date=2026-11", "read-diary": "#/read/user/" + user + "?diary=2026-11",
+		"read-landmark": "#/read/landmark/" + seen["POIID"], "map-album": "#/map?at=25.1,121.8,12&album=" + seen["albumID"],
 		"explore": "#/explore/postBlog", "map": "#/map?at=23.7,120.95,7", "health": "#/health", "read": "#/read", "unknown": "#/nothing",
 		"read-user": "#/read/user/" + user, "read-album": "#/read/album/" + seen["albumID"], "read-blog": "#/read/blog/" + seen["blogID"],
 	}

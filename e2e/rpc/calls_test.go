@@ -126,6 +126,10 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 		center.Message().Set(around.Message().Fields().ByName("center"), protoreflect.ValueOfMessage(taipei.ProtoReflect()))
 		request.Set(around, center)
 		return request.Interface()
+	case "ListAlbumsInBox":
+		return &albumv1.ListAlbumsInBoxRequest{Bounds: &typev1.Bounds{South: 20, West: 120, North: 30, East: 130}}
+	case "ListBlogsInBox":
+		return &blogv1.ListBlogsInBoxRequest{Bounds: &typev1.Bounds{South: 20, West: 120, North: 30, East: 130}}
 	case "ListPoisInBox":
 		return bounds(20, 120, 30, 130)
 	}

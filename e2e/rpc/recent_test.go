@@ -15,14 +15,20 @@ func (k kind) recent(category int) page {
 	return k.page("ListRecent", fields{"category": category}, k.lowers(), string(k.field("id")))
 }
 
-func TestRecentAlbumsAreThoseOfAllUsersNewestFirst(t *testing.T) {
+func TestRecentAlbumsAndLandmarksAreThoseOfAllUsersNewestFirst(t *testing.T) {
 	w := start(t)
-	albums := w.kinds()[0]
+	for _, k := range []kind{w.kinds()[0], w.kinds()[2]} {
+		t.Run(k.service, func(t *testing.T) { expectRecent(t, w, k) })
+	}
+}
+
+func expectRecent(t *testing.T, w *waybook, k kind) {
+	t.Helper()
 	owners := []int64{w.newUser("a"), w.newUser("b"), w.newUser("c")}
 	var want [3][]int64
 	for i := range 30 {
 		category := 1 + i%2
-		id := albums.createWith(owners[i%3], "x", fields{"category": category})
+		id := k.createWith(owners[i%3], "x", fields{"category": category})
 		want[0], want[category] = append(want[0], id), append(want[category], id)
 	}
 	for category := range want {
@@ -30,12 +36,12 @@ func TestRecentAlbumsAreThoseOfAllUsersNewestFirst(t *testing.T) {
 		slices.Sort(want[category])
 		slices.Reverse(want[category])
 		for _, size := range []int32{0, 1, 7, 30, 1000} {
-			if ids := albums.recent(category).all(t, size); !slices.Equal(ids, want[category]) {
+			if ids := k.recent(category).all(t, size); !slices.Equal(ids, want[category]) {
 				t.Errorf("category %d in pages of %d: %d, want %d", category, size, ids, want[category])
 			}
 		}
 	}
-	if ids := albums.recent(3).all(t, 5); len(ids) != 0 {
+	if ids := k.recent(3).all(t, 5); len(ids) != 0 {
 		t.Errorf("an empty category has %d", ids)
 	}
 }
@@ -76,7 +82,7 @@ func TestRecentEntriesArePublishedOnesByPlannedDate(t *testing.T) {
 func TestAListOfRecentContentFailsAsTheContractSays(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
-	for _, k := range w.kinds()[:2] {
+	for _, k := range w.kinds() {
 		k.create(owner, "x")
 		k.create(owner, "x")
 		_, token, err := k.recent(0)(t.Context(), 1, "")

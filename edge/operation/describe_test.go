@@ -24,6 +24,7 @@ func TestADescriptionHasEveryParameter(t *testing.T) {
 		"updateAlbum":      "albumID albumTitle category delete lat lng",
 		"getUserAlbumList": "after limit userID",
 		"getNearbyPOIList": "after category lat latMax latMin limit lng lngMax lngMin radius",
+		"getDatedBlogList": "after day limit month userID year",
 		"login":            "email password",
 		"logout":           "",
 	} {

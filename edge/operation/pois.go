@@ -73,7 +73,7 @@ func poiPhotos(ids ids) reply.List[*poiv1.Photo] {
 
 func poiIDs(poi *poiv1.PoiSummary) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
 
-// The parameters of getNearbyPOIList (rules 17.3 to 17.6).
+// The parameters of areas (rules 17.3 to 17.6).
 var (
 	paramNearLat = form.Parameter{Name: "lat", Hint: "from -90 to 90", OneOf: "lat or latMin", Syntax: form.DecimalSyntax}
 	paramRadius  = form.Parameter{Name: "radius", Hint: "from 0 to 50000 metres", Syntax: form.DecimalSyntax, Range: &form.Range{Min: 0, Max: 50_000}}
@@ -86,14 +86,18 @@ var (
 // searchNearbyRequest reads the parameters of getNearbyPOIList around a point (rule 17.3).
 func searchNearbyRequest(in *Input) *poiv1.SearchNearbyRequest {
 	return &poiv1.SearchNearbyRequest{
-		Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{
-			Center: &typev1.Location{
-				Lat: required(in, &paramNearLat, "circle.center.lat", form.Decimal),
-				Lng: required(in, &paramLng, "circle.center.lng", form.Decimal),
-			},
-			RadiusMeters: required(in, &paramRadius, "circle.radius_meters", asRadius),
-		}},
+		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: requiredCircle(in)},
 		Category: optionalPoiCategory(in),
+	}
+}
+
+func requiredCircle(in *Input) *typev1.Circle {
+	return &typev1.Circle{
+		Center: &typev1.Location{
+			Lat: required(in, &paramNearLat, "circle.center.lat", form.Decimal),
+			Lng: required(in, &paramLng, "circle.center.lng", form.Decimal),
+		},
+		RadiusMeters: required(in, &paramRadius, "circle.radius_meters", asRadius),
 	}
 }
 
@@ -112,9 +116,13 @@ func optionalPoiCategory(in *Input) poiv1.PoiCategory {
 var foundPois = reply.List[*poiv1.FoundPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, found *poiv1.FoundPoi) {
 	poi := found.GetPoi()
 	writePlace(out, poi.GetPoiId(), poi.GetOldId(), poi.GetName(), poi.GetCategory(), poi.GetLocation())
-	// The sphere is not the Earth; more digits would say nothing.
-	out.Decimal("distance", math.Round(found.GetDistanceMeters()*10)/10)
+	writeDistance(out, found.GetDistanceMeters())
 }}
+
+// writeDistance rounds to a tenth of a metre. The sphere is not the Earth; more digits would say nothing.
+func writeDistance(out reply.Writer, meters float64) {
+	out.Decimal("distance", math.Round(meters*10)/10)
+}
 
 // listPoisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
 func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {

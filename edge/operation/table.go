@@ -42,6 +42,16 @@ func additions(c *Config) []Operation {
 		{"getNearbyPOIList", Around, Reads, Anonymous, pagedList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
 		{"getNearbyPOIList", InBox, Reads, Anonymous, pagedList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
 
+		{"getNearbyAlbumList", Around, Reads, Anonymous, pagedList(c, searchAlbumsRequest, c.Album.SearchNearby, (*albumv1.SearchNearbyResponse).GetAlbums, foundAlbums)},
+		{"getNearbyAlbumList", InBox, Reads, Anonymous, pagedList(c, albumsInBoxRequest, c.Album.ListAlbumsInBox, (*albumv1.ListAlbumsInBoxResponse).GetAlbums, locatedAlbums)},
+		{"getNearbyBlogList", Around, Reads, Anonymous, pagedList(c, searchBlogsRequest, c.Blog.SearchNearby, (*blogv1.SearchNearbyResponse).GetBlogs, foundBlogs)},
+		{"getNearbyBlogList", InBox, Reads, Anonymous, pagedList(c, blogsInBoxRequest, c.Blog.ListBlogsInBox, (*blogv1.ListBlogsInBoxResponse).GetBlogs, locatedBlogs)},
+
+		{"getRecentAlbumList", AsWritten, Reads, Anonymous, pagedList(c, recentAlbumsRequest, c.Album.ListRecentAlbums, (*albumv1.ListRecentAlbumsResponse).GetAlbums, shownAlbums)},
+		{"getRecentBlogList", AsWritten, Reads, Anonymous, pagedList(c, recentBlogsRequest, c.Blog.ListRecentBlogs, (*blogv1.ListRecentBlogsResponse).GetBlogs, shownBlogs)},
+		{"getRecentPOIList", AsWritten, Reads, Anonymous, pagedList(c, recentPoisRequest, c.Poi.ListRecentPois, (*poiv1.ListRecentPoisResponse).GetPois, shownPois)},
+		{"getDatedBlogList", AsWritten, Reads, Anonymous, pagedList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},
+
 		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withIDs))},
 		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withIDs))},
 		{"getBlog", WithIDs, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog(withIDs))},

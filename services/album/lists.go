@@ -10,6 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // ListAlbums returns a page of a user's albums.
@@ -95,6 +96,40 @@ func (s *Server) SearchNearby(ctx context.Context, request *albumv1.SearchNearby
 
 func locationOf(a *album) nearby.Location {
 	return nearby.Location{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}
+}
+
+// located is the part of an album that a map shows.
+type located struct {
+	ID       int64   `bson:"_id"`
+	Title    string  `bson:"title"`
+	Category int32   `bson:"category"`
+	Lat      float64 `bson:"lat"`
+	Lng      float64 `bson:"lng"`
+	Cell     int64   `bson:"cell"`
+}
+
+func locationOfLocated(a *located) (location nearby.Location, cell int64) {
+	return nearby.Location{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}, a.Cell
+}
+
+// ListAlbumsInBox returns a page of the albums in a box, in the order of their cells.
+func (s *Server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
+	b := request.GetBounds()
+	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
+		Box: nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()), Category: int64(request.GetCategory()),
+		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := &albumv1.ListAlbumsInBoxResponse{Albums: make([]*albumv1.LocatedAlbum, len(found)), NextPageToken: next}
+	for i, a := range found {
+		reply.Albums[i] = &albumv1.LocatedAlbum{
+			AlbumId: a.ID, Title: a.Title, Category: albumv1.AlbumCategory(a.Category),
+			Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng},
+		}
+	}
+	return reply, nil
 }
 
 // ListAlbumChanges returns what has changed since a token.

@@ -30,8 +30,9 @@ type Server struct {
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
 	summaries *content.Summaries[summary, albumv1.AlbumSummary]
-	// nearby finds albums by their place.
+	// nearby finds albums by their place, and boxes as maps show them.
 	nearby *nearby.Documents[album]
+	boxes  *nearby.Boxes[located]
 	photos *child.Set[album, photo]
 	// changes is the feed of what changes.
 	changes   *changes.Feed[album, albumv1.AlbumChange]
@@ -76,6 +77,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	}
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
+	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()

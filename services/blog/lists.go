@@ -176,7 +176,7 @@ func parseRecent(text string, today day) (from day, token string, err error) {
 	return from, token, nil
 }
 
-// located is the part of an entry that SearchNearby shows. The texts of a page could be large.
+// located is the part of an entry that SearchNearby and ListBlogsInBox show. The texts of a page could be large.
 type located struct {
 	ID         int64   `bson:"_id"`
 	AuthorID   int64   `bson:"author_id"`
@@ -198,6 +198,10 @@ func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 	if err != nil {
 		return nil, err
 	}
+	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
+		today := dayOf(s.now().In(s.zone))
+		found = slices.DeleteFunc(found, func(f nearby.Found[located]) bool { return f.Document.PostDay > today })
+	}
 	authorIDs := make([]int64, len(found))
 	for i, f := range found {
 		authorIDs[i] = f.Document.AuthorID
@@ -217,6 +221,32 @@ func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 
 func locationOf(b *located) nearby.Location {
 	return nearby.Location{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng}
+}
+
+func locationOfLocated(b *located) (location nearby.Location, cell int64) {
+	return locationOf(b), b.Cell
+}
+
+// ListBlogsInBox returns a page of the published entries in a box, in the order of their cells.
+func (s *Server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
+	b := request.GetBounds()
+	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
+		Box: nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()), Category: int64(request.GetType()),
+		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	today := dayOf(s.now().In(s.zone))
+	reply := &blogv1.ListBlogsInBoxResponse{NextPageToken: next}
+	for _, b := range found {
+		if b.PostDay <= today {
+			reply.Blogs = append(reply.Blogs, &blogv1.LocatedBlog{
+				BlogId: b.ID, Title: b.Title, Type: blogv1.BlogType(b.Type), Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng},
+			})
+		}
+	}
+	return reply, nil
 }
 
 // ListBlogChanges returns what has changed since a token.

@@ -41,8 +41,9 @@ type Server struct {
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
 	summaries *content.Summaries[summary, blogv1.BlogSummary]
-	// nearby finds entries by their place.
+	// nearby finds entries by their place, and boxes as maps show them.
 	nearby  *nearby.Documents[located]
+	boxes   *nearby.Boxes[located]
 	ballots *choices.Counter[blog]
 	// changes is the feed of what changes.
 	changes   *changes.Feed[blog, blogv1.BlogChange]
@@ -112,6 +113,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 	}
 	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
+	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()

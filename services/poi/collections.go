@@ -39,7 +39,7 @@ type poi struct {
 	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
-// byCategory orders a category's landmarks by creation: ListPois and StreamPois.
+// byCategory orders a category's landmarks by creation: ListPois, ListRecentPois and StreamPois.
 func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }

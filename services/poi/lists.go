@@ -25,6 +25,19 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	return &poiv1.ListPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
 }
 
+// ListRecentPois returns a page of all owners' landmarks, newest first.
+func (s *Server) ListRecentPois(ctx context.Context, request *poiv1.ListRecentPoisRequest) (*poiv1.ListRecentPoisResponse, error) {
+	where := docstore.All(docstore.IDIndex)
+	if category := request.GetCategory(); category != poiv1.PoiCategory_POI_CATEGORY_UNSPECIFIED {
+		where = byCategory().Is(int64(category))
+	}
+	page, err := s.pois.Documents.Page(ctx, docstore.Query{
+		Where: where.Everywhere(), Descending: true,
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
+	})
+	return &poiv1.ListRecentPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
+}
+
 // BatchGetPois returns several landmarks.
 func (s *Server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRequest) (*poiv1.BatchGetPoisResponse, error) {
 	batch, err := s.pois.Batch(ctx, request.GetPoiIds())

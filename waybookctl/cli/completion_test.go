@@ -32,7 +32,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		want []string
 	}{
 		{"al", []string{"album"}},
-		{"album ", []string{"create", "update", "delete", "show", "batch-get", "nearby", "list", "recent", "photo", "comment", "recommend", "withdraw", "recommender", "resolve-old-ids", "changes", "export"}},
+		{"album ", []string{"create", "update", "delete", "show", "batch-get", "nearby", "in-box", "list", "recent", "photo", "comment", "recommend", "withdraw", "recommender", "resolve-old-ids", "changes", "export"}},
 		{"album photo ", []string{"add", "update", "remove", "list"}},
 		{"-o json album ph", []string{"photo"}},
 		{"--output json entry l", []string{"list"}},

@@ -1,95 +1,71 @@
-import { numbers } from '../i18n'
-import { formatPlace } from '../read/model'
-import type { Box } from './areas'
-import type { Mark } from './clusters'
+import { formatDistance } from '../read/model'
 import { CategorySymbol, nameOfCategory } from './Legend'
-import { shortCount } from './count'
+import { kindOf } from './kinds'
 import type { Landmark } from './parts'
+import type { Near, Shown } from './protocol'
 import { text } from './words'
 
-/** Marks that are listed at most. */
-const mostListed = 60
+export type Order = 'nearest' | 'newest'
 
 interface Props {
-  marks: Mark[]
-  view: Box | undefined
-  /** Landmarks at one place, listed instead of the marks. */
+  shown: Shown | undefined
+  order: Order
+  chooseOrder: (order: Order) => void
+  /** What is at one place, listed instead. */
   group: Landmark[] | undefined
   closeGroup: () => void
-  open: (mark: Mark) => void
+  open: (landmark: Landmark) => void
 }
 
-/** The marks in view as a list: the map for those who do not see it or do not use a mouse. */
-export function InView({ marks, view, group, closeGroup, open }: Props) {
-  const listed = group
-    ? group.map((each): Mark => ({ kind: 'landmark', ...each }))
-    : view
-      ? inMiddleFirst(marks, view)
-      : []
-  const rest = listed.length - mostListed
+/** What is in view as a list that follows the map: for those who do not see it or do not use a mouse, too. */
+export function InView({ shown, order, chooseOrder, group, closeGroup, open }: Props) {
+  const listed: (Landmark & Partial<Near>)[] = group ?? shown?.[order] ?? []
+  const title = text(group ? 'groupTitle' : 'inView')
   return (
-    <section class="map-list" aria-label={text(group ? 'groupTitle' : 'inView')}>
-      <h2 tabIndex={-1} data-focus>
-        {text(group ? 'groupTitle' : 'inView')}
-      </h2>
-      {group && (
-        <button class="plain" type="button" onClick={closeGroup} data-testid="close-group">
-          {text('back')}
-        </button>
-      )}
+    <section class="map-list" aria-label={title}>
+      <div class="map-list-head">
+        <h2 tabIndex={-1} data-focus>
+          {title}
+        </h2>
+        {group ? (
+          <button class="plain" type="button" onClick={closeGroup} data-testid="close-group">
+            {text('back')}
+          </button>
+        ) : (
+          <div class="map-orders" role="group" aria-label={text('order')}>
+            {(['nearest', 'newest'] as const).map(each => (
+              <button
+                key={each}
+                class="plain"
+                type="button"
+                aria-pressed={each === order}
+                onClick={() => chooseOrder(each)}
+                data-testid={`order-${each}`}
+              >
+                {text(each)}
+              </button>
+            ))}
+          </div>
+        )}
+      </div>
       <ul data-testid="in-view">
-        {listed.slice(0, mostListed).map(mark => (
-          <li key={`${mark.kind}${mark.id}`}>
+        {listed.map(each => (
+          <li key={`${kindOf(each.category)}${each.id}`}>
             <button
               class="plain"
               type="button"
-              onClick={() => open(mark)}
-              data-id={mark.id}
-              data-testid={`mark-${mark.kind}`}
+              onClick={() => open(each)}
+              data-id={`${kindOf(each.category)}/${each.id}`}
+              data-testid={`mark-${kindOf(each.category)}`}
             >
-              {mark.kind === 'landmark' ? <LandmarkLine landmark={mark} /> : <ClusterLine mark={mark} />}
+              <CategorySymbol category={each.category} />
+              <span class="map-name">{each.name.trim() || '–'}</span>
+              <span class="hidden">{nameOfCategory(each.category)}</span>
+              {each.distance !== undefined && <span class="map-distance">{formatDistance(each.distance)}</span>}
             </button>
           </li>
         ))}
       </ul>
-      {rest > 0 && <p class="small soft">{text('more', { count: numbers.value.format(rest) })}</p>}
     </section>
   )
-}
-
-function LandmarkLine({ landmark }: { landmark: Landmark }) {
-  return (
-    <>
-      <CategorySymbol category={landmark.category} />
-      <span class="map-name">{landmark.name}</span>
-      <span class="hidden">{nameOfCategory(landmark.category)}</span>
-    </>
-  )
-}
-
-function ClusterLine({ mark }: { mark: Extract<Mark, { kind: 'cluster' }> }) {
-  const count = numbers.value.format(mark.count)
-  const place = formatPlace(mark, 3)
-  return (
-    <>
-      <span class="map-badge" aria-hidden="true">
-        {shortCount(mark.count)}
-      </span>
-      <span class="map-name" aria-hidden="true">
-        {place}
-      </span>
-      <span class="hidden">{text('groupAt', { count, place })}</span>
-    </>
-  )
-}
-
-/** Returns the marks in a box, those nearest to its middle first. */
-export function inMiddleFirst(marks: readonly Mark[], box: Box): Mark[] {
-  const lat = (box.south + box.north) / 2
-  const lng = (box.west + box.east) / 2
-  const squeeze = Math.cos((lat * Math.PI) / 180)
-  const away = (mark: Mark) => (mark.lat - lat) ** 2 + ((mark.lng - lng) * squeeze) ** 2
-  return marks
-    .filter(mark => mark.lat >= box.south && mark.lat <= box.north && mark.lng >= box.west && mark.lng <= box.east)
-    .toSorted((a, b) => away(a) - away(b))
 }

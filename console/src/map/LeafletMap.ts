@@ -5,6 +5,7 @@ import * as L from 'leaflet'
 import type { Box } from './areas'
 import { BaseLayer } from './baseLayer'
 import type { Mark } from './clusters'
+import { numbersOfMap } from './kinds'
 import { drawnMargin, MarksLayer, type MarkColours } from './marksLayer'
 import { baseColours } from './paint'
 import { lastLatitude } from './shapes'
@@ -130,7 +131,7 @@ function markColours(): MarkColours {
   const style = getComputedStyle(document.documentElement)
   const of = (name: string) => style.getPropertyValue(name).trim()
   return {
-    categories: [0, 1, 2, 3, 4, 5].map(category => of(`--map-category-${category}`)),
+    categories: Array.from({ length: numbersOfMap + 1 }, (_, i) => i).map(category => of(`--map-category-${category}`)),
     fill: of('--surface'),
     text: of('--text'),
     outline: of('--surface'),

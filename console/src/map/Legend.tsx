@@ -1,6 +1,6 @@
 import { categoryName } from '../read/labels'
 import { language } from '../i18n'
-import { categories } from './clusters'
+import { albumNumber, blogNumber, numbersOfMap } from './kinds'
 import { symbolPath } from './symbols'
 import { text } from './words'
 
@@ -13,9 +13,18 @@ export function nameOfCategory(category: number): string {
     text('category3'),
     text('category4'),
     text('category5'),
+    text('albums'),
+    text('blogs'),
   ]
-  if (language.value === 'en' || category === 0) return english[category] ?? english[0]!
+  if (language.value === 'en' || category === 0 || category === albumNumber || category === blogNumber) return english[category] ?? english[0]!
   return categoryName('landmark', String(category))
+}
+
+/** The numbers to switch, those of landmarks last. */
+export function numbersToSwitch(hasOthers: boolean): number[] {
+  const all = Array.from({ length: numbersOfMap }, (_, i) => i + 1)
+  const landmarks = all.filter(each => each !== albumNumber && each !== blogNumber)
+  return hasOthers ? [albumNumber, blogNumber, ...landmarks] : landmarks
 }
 
 /** The symbol of a category. */
@@ -27,12 +36,13 @@ export function CategorySymbol({ category }: { category: number }) {
   )
 }
 
-/** Check boxes that show and hide categories, and the meaning of symbols. */
-export function Legend({ hidden, change }: { hidden: number[]; change: (hidden: number[]) => void }) {
+/** Check boxes that show and hide albums, entries and categories of landmarks, and the meaning of symbols. */
+export function Legend(props: { hidden: number[]; numbers: number[]; change: (hidden: number[]) => void }) {
+  const { hidden, numbers, change } = props
   return (
     <fieldset class="map-legend" data-testid="legend">
       <legend class="hidden">{text('categories')}</legend>
-      {Array.from({ length: categories }, (_, i) => i + 1).map(category => (
+      {numbers.map(category => (
         <label key={category}>
           <input
             type="checkbox"

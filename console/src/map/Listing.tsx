@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { Failure } from '../read/Failure'
 import { Gate } from '../read/load'
-import { categories } from './clusters'
+import { categories } from './kinds'
 import type { Landmark } from './parts'
 import type { LandmarkSource } from './source'
 import { loadCategory, locate } from './start'

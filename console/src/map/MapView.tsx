@@ -6,17 +6,21 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { description } from '../description'
 import { language } from '../i18n'
 import { takes } from '../read/load'
+import type { ContentKind } from '../read/model'
 import { buildHash, replaceHash, route } from '../router'
 import { isDark } from '../theme'
 import type { Box } from './areas'
 import type { Mark } from './clusters'
-import { InView } from './InView'
-import { LandmarkCard } from './LandmarkCard'
+import { ContentCard } from './ContentCard'
+import { GoTo } from './GoTo'
+import { InView, type Order } from './InView'
+import { kindOf } from './kinds'
 import { LandmarkMap } from './LeafletMap'
-import { Legend } from './Legend'
+import { Legend, numbersToSwitch } from './Legend'
 import { Listing } from './Listing'
+import { operations } from './page'
 import type { Landmark } from './parts'
-import { hiddenOf, landmarkOf, placeOf, queryOf } from './place'
+import { chosenOf, hiddenOf, placeOf, queryOf } from './place'
 import { LandmarkSource } from './source'
 import { firstPlaces } from './start'
 import { Status } from './Status'
@@ -31,29 +35,34 @@ const addressDelay = 300
 /** Landmarks in a reply. */
 const pageSize = 2000
 
-/** Landmarks on a map, with a list of what is in view beside it. */
+/** The zoom at which the map shows a place that was typed. */
+const placeZoom = 15
+
+/** Landmarks, albums and entries on a map, with a list of what is in view beside it. */
 export default function MapView() {
   const element = useRef<HTMLDivElement>(null)
   const side = useRef<HTMLDivElement>(null)
   const map = useRef<LandmarkMap | undefined>(undefined)
   const [source] = useState(() => {
-    const searches = takes('getNearbyPOIList', 'latMin')
-    return new LandmarkSource(searches ? description().paths.api : '', pageSize)
+    return new LandmarkSource(description().paths.api, searchedKinds(), pageSize)
   })
   const [view, setView] = useState<{ view: Box; drawn: Box; zoom: number }>()
   const [hidden, setHidden] = useState(() => hiddenOf(route.value.query))
-  const [chosen, choose] = useState(() => landmarkOf(route.value.query))
+  const [chosen, choose] = useState(() => chosenOf(route.value.query))
   const [group, openGroup] = useState<Landmark[]>()
+  const [order, setOrder] = useState<Order>('nearest')
   const shown = source.shown.value
 
+  const openLandmark = (landmark: Landmark) => choose({ kind: kindOf(landmark.category), id: String(landmark.id) })
   const openMark = async (mark: Mark) => {
     if (mark.kind === 'landmark') {
       openGroup(undefined)
-      choose(String(mark.id))
+      openLandmark(mark)
       return
     }
     const zoom = map.current?.map.getZoom() ?? 0
     const leaves = mark.expansionZoom > zoom ? [] : await source.openCluster(mark.id)
+    choose(undefined)
     if (leaves.length > 0) openGroup(leaves)
     else map.current?.go(mark.lat, mark.lng, Math.max(mark.expansionZoom, zoom + 1))
     side.current?.querySelector<HTMLElement>('[data-focus]')?.focus({ preventScroll: true })
@@ -86,48 +95,62 @@ export default function MapView() {
     if (query === firstQuery.current || !place) return
     map.current?.go(place.lat, place.lng, place.zoom)
     setHidden(hiddenOf(query))
-    choose(landmarkOf(query))
+    choose(chosenOf(query))
   }, [query])
 
   useEffect(() => {
     if (view) source.show(view.view, view.drawn, view.zoom, hidden)
   }, [view, hidden])
   useEffect(() => map.current?.show(shown?.marks ?? []), [shown])
+  const chosenName = chosen ? `${chosen.kind}/${chosen.id}` : ''
   const lastChosen = useRef('')
   useEffect(() => {
-    if (!chosen && lastChosen.current) {
+    if (!chosenName && lastChosen.current) {
       map.current?.point(undefined)
       const button = side.current?.querySelector<HTMLElement>(`[data-id="${lastChosen.current}"]`)
       ;(button ?? side.current?.querySelector<HTMLElement>('[data-focus]'))?.focus()
     }
-    lastChosen.current = chosen
-  }, [chosen])
+    lastChosen.current = chosenName
+  }, [chosenName])
   const dark = isDark.value
   useEffect(() => map.current?.recolour(), [dark])
   useEffect(() => {
     const middle = map.current?.map.getCenter()
     if (!view || !middle) return
-    const place = { lat: middle.lat, lng: middle.lng, zoom: view.zoom, hidden, landmark: chosen }
+    const place = { lat: middle.lat, lng: middle.lng, zoom: view.zoom, hidden, chosen }
     const timer = setTimeout(() => replaceHash(buildHash(['map'], queryOf(place))), addressDelay)
     return () => clearTimeout(timer)
-  }, [view, hidden, chosen])
+  }, [view, hidden, chosenName])
 
   return (
     <div class="map-view" data-testid="map-view">
       <h1 class="hidden">{text('title')}</h1>
       <div class="map-side" ref={side}>
-        <Legend hidden={hidden} change={setHidden} />
+        <Legend hidden={hidden} numbers={numbersToSwitch(searchedKinds().includes('album'))} change={setHidden} />
+        <GoTo
+          go={place => {
+            choose(undefined)
+            map.current?.go(place.lat, place.lng, Math.max(map.current.map.getZoom(), placeZoom))
+            map.current?.point(place)
+          }}
+        />
         <Status source={source} />
         {!takes('getNearbyPOIList', 'latMin') && <Listing source={source} hidden={hidden} />}
         {chosen ? (
-          <LandmarkCard key={chosen} id={chosen} back={() => choose('')} found={place => map.current?.point(place)} />
+          <ContentCard
+            key={chosenName}
+            chosen={chosen}
+            back={() => choose(undefined)}
+            found={place => map.current?.point(place)}
+          />
         ) : (
           <InView
-            marks={shown?.marks ?? []}
-            view={view?.view}
+            shown={shown}
+            order={order}
+            chooseOrder={setOrder}
             group={group}
             closeGroup={() => openGroup(undefined)}
-            open={mark => void openMark(mark)}
+            open={openLandmark}
           />
         )}
       </div>
@@ -145,6 +168,11 @@ export default function MapView() {
       />
     </div>
   )
+}
+
+/** The kinds of content that the service finds by their place. */
+function searchedKinds(): ContentKind[] {
+  return (['landmark', 'album', 'blog'] as const).filter(kind => takes(operations[kind], 'latMin'))
 }
 
 /** Moves the map to where the first landmarks are, unless someone moved it before. */

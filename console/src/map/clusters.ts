@@ -5,9 +5,6 @@ import Supercluster from 'supercluster'
 import type { Box } from './areas'
 import type { Landmark } from './parts'
 
-/** Categories of landmarks are from 1 to this (rule 6.2). */
-export const categories = 5
-
 /** A mark on the map: a landmark, or several that are close to each other. */
 export type Mark = LandmarkMark | ClusterMark
 
@@ -22,7 +19,7 @@ export interface ClusterMark {
   lat: number
   lng: number
   count: number
-  /** Landmarks of category 1, 2 and so on. */
+  /** How many of each number of kinds.ts it has, from 1. */
   counts: number[]
   /** The zoom at which the cluster falls apart, up to deepestZoom + 1. */
   expansionZoom: number
@@ -35,15 +32,17 @@ export const deepestZoom = 16
 const radius = 56
 
 /** Landmarks by category. Fixed members make a build twice as fast as computed ones. */
-type Counts = { c1: number; c2: number; c3: number; c4: number; c5: number }
+type Counts = { c1: number; c2: number; c3: number; c4: number; c5: number; c6: number; c7: number }
 
-const noCounts: Counts = { c1: 0, c2: 0, c3: 0, c4: 0, c5: 0 }
+const noCounts: Counts = { c1: 0, c2: 0, c3: 0, c4: 0, c5: 0, c6: 0, c7: 0 }
 const countsOfOne: Counts[] = [
   { ...noCounts, c1: 1 },
   { ...noCounts, c2: 1 },
   { ...noCounts, c3: 1 },
   { ...noCounts, c4: 1 },
   { ...noCounts, c5: 1 },
+  { ...noCounts, c6: 1 },
+  { ...noCounts, c7: 1 },
 ]
 
 export class Clusters {
@@ -63,6 +62,8 @@ export class Clusters {
         sum.c3 += counts.c3
         sum.c4 += counts.c4
         sum.c5 += counts.c5
+        sum.c6 += counts.c6
+        sum.c7 += counts.c7
       },
     })
     index.load(
@@ -108,7 +109,7 @@ export class Clusters {
       lat,
       lng,
       count: properties.point_count,
-      counts: [properties.c1, properties.c2, properties.c3, properties.c4, properties.c5],
+      counts: [properties.c1, properties.c2, properties.c3, properties.c4, properties.c5, properties.c6, properties.c7],
       expansionZoom: this.index.getClusterExpansionZoom(id),
     }
   }

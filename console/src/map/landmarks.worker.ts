@@ -1,26 +1,38 @@
-// The worker that fetches landmarks, keeps them and clusters them, so that the page stays smooth.
+// The worker that fetches landmarks, albums and entries, keeps them and clusters them, so that the page
+// stays smooth.
 
+import type { ContentKind } from '../read/model'
 import type { Box } from './areas'
 import { Clusters, countOf } from './clusters'
-import { Loader } from './loader'
+import { isShown } from './kinds'
+import { Loader, type Progress } from './loader'
+import { nearestIn, newestIn } from './nearest'
 import { fetchPage, pageAddress } from './page'
 import { Parts, type Landmark } from './parts'
-import { mostLeaves, mostMarks, type FromWorker, type ToWorker } from './protocol'
+import { mostLeaves, mostListed, mostMarks, type FromWorker, type ToWorker } from './protocol'
 
-/** Landmarks that are kept at most: some 100 MB. */
-const capacity = 250_000
+/** How many are kept of each kind at most: together some 150 MB. */
+const capacity: Record<ContentKind, number> = { landmark: 250_000, album: 60_000, blog: 60_000 }
 
 /** Requests at a time. A browser opens six connections, and the page needs some itself. */
-const parallel = 4
+const parallel: Record<ContentKind, number> = { landmark: 2, album: 1, blog: 1 }
+
+/** A kind of content with what was fetched of it. */
+interface Layer {
+  kind: ContentKind
+  parts: Parts
+  loader: Loader
+}
 
 /** A build of clusters is followed by a pause of this many times its duration. */
 const restFactor = 2
 
 class LandmarkWorker {
-  private readonly parts = new Parts(capacity)
   private readonly clusters = new Clusters()
-  private loader: Loader | undefined
+  private layers: Layer[] = []
   private given: Landmark[] = []
+  /** What the clusters were built from. */
+  private shown: Landmark[] = []
   private view: Box = { south: 0, west: 0, north: 0, east: 0 }
   private drawn = this.view
   private zoom = 0
@@ -32,13 +44,13 @@ class LandmarkWorker {
   receive(message: ToWorker): void {
     switch (message.kind) {
       case 'open':
-        this.open(message.api, message.pageSize)
+        this.open(message.api, message.kinds, message.pageSize)
         break
       case 'show':
         this.show(message)
         break
       case 'give':
-        this.given = this.given.concat(message.landmarks).slice(-capacity)
+        this.given = this.given.concat(message.landmarks).slice(-capacity.landmark)
         this.changed()
         break
       case 'open-cluster':
@@ -49,24 +61,29 @@ class LandmarkWorker {
         })
         break
       case 'retry':
-        this.loader?.retry()
+        for (const { loader } of this.layers) loader.retry()
         break
       case 'reload':
-        this.loader?.stop()
-        this.parts.clear()
-        this.loader?.show(this.view)
+        for (const { kind, loader, parts } of this.layers) {
+          loader.stop()
+          parts.clear()
+          if (isShown(kind, this.hidden)) loader.show(this.view)
+        }
         this.changed()
     }
   }
 
-  private open(api: string, pageSize: number): void {
-    if (!api) return
-    this.loader = new Loader({
-      parts: this.parts,
-      fetchPage: (box, after, signal) => fetchPage(pageAddress(api, box, after, pageSize), signal),
-      changed: () => this.changed(),
-      parallel,
-      wait: milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds)),
+  private open(api: string, kinds: ContentKind[], pageSize: number): void {
+    this.layers = kinds.map(kind => {
+      const parts = new Parts(capacity[kind])
+      const loader = new Loader({
+        parts,
+        fetchPage: (box, after, signal) => fetchPage(pageAddress(api, kind, box, after, pageSize), signal),
+        changed: () => this.changed(),
+        parallel: parallel[kind],
+        wait: milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds)),
+      })
+      return { kind, parts, loader }
     })
   }
 
@@ -77,7 +94,11 @@ class LandmarkWorker {
     this.zoom = message.zoom
     this.hidden = message.hidden
     if (!sameCategories) this.build()
-    this.loader?.show(message.view)
+    // What is switched off is not fetched.
+    for (const { kind, loader } of this.layers) {
+      if (isShown(kind, this.hidden)) loader.show(message.view)
+      else loader.stop()
+    }
     this.report()
   }
 
@@ -98,10 +119,11 @@ class LandmarkWorker {
 
   private build(): void {
     const start = performance.now()
-    const landmarks = this.parts.landmarks(category => !this.hidden.includes(category))
+    const landmarks = this.layers.flatMap(({ parts }) => parts.landmarks(category => !this.hidden.includes(category)))
     for (const landmark of this.given) {
       if (!this.hidden.includes(landmark.category)) landmarks.push(landmark)
     }
+    this.shown = landmarks
     this.clusters.build(landmarks)
     this.stale = false
     this.built = { at: performance.now(), took: performance.now() - start }
@@ -114,10 +136,23 @@ class LandmarkWorker {
       shown: {
         marks: this.clusters.marks(this.drawn, this.zoom, mostMarks),
         inView,
-        kept: this.parts.size + this.given.length,
-        progress: this.loader?.progress ?? { missing: 0, loading: false, full: false, failure: '' },
+        nearest: nearestIn(this.shown, this.view, mostListed),
+        newest: newestIn(this.shown, this.view, mostListed),
+        kept: this.layers.reduce((sum, { parts }) => sum + parts.size, this.given.length),
+        progress: this.progress(),
       },
     })
+  }
+
+  /** Returns how far the kinds that are switched on have come together. */
+  private progress(): Progress {
+    const all = this.layers.filter(({ kind }) => isShown(kind, this.hidden)).map(({ loader }) => loader.progress)
+    return {
+      missing: all.reduce((sum, each) => sum + each.missing, 0),
+      loading: all.some(each => each.loading),
+      full: all.some(each => each.full),
+      failure: all.find(each => each.failure)?.failure ?? '',
+    }
   }
 
   private send(message: FromWorker): void {

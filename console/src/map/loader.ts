@@ -50,6 +50,7 @@ export class Loader {
   private readonly failed = new Map<string, number>()
   private failure = ''
   private pausing = false
+  private stopped = false
 
   constructor(private readonly options: LoaderOptions) {}
 
@@ -65,6 +66,7 @@ export class Loader {
 
   /** Sets what is in view, gives up what the view no longer needs, and fetches what it misses. */
   show(view: Box): void {
+    this.stopped = false
     this.options.parts.show(view)
     this.failed.clear()
     this.failure = ''
@@ -84,13 +86,14 @@ export class Loader {
     this.options.changed()
   }
 
-  /** Gives up all requests. */
+  /** Gives up all requests, until the next view is shown. */
   stop(): void {
+    this.stopped = true
     for (const controller of this.running.values()) controller.abort()
   }
 
   private pump(): void {
-    if (this.pausing) return
+    if (this.pausing || this.stopped) return
     for (const cell of this.options.parts.missing()) {
       if (this.running.size >= this.options.parallel) return
       const key = cellKey(cell)

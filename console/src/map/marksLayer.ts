@@ -2,8 +2,9 @@
 
 import * as L from 'leaflet'
 
-import { categories, type Mark } from './clusters'
+import type { Mark } from './clusters'
 import { shortCount } from './count'
+import { numbersOfMap } from './kinds'
 import { traceSymbol } from './symbols'
 
 /** How far beyond the view marks are drawn, as a share of its width and height. */
@@ -11,7 +12,7 @@ export const drawnMargin = 0.3
 
 /** The colours of marks. */
 export interface MarkColours {
-  /** Of category 0 (unknown), 1, 2 and so on. */
+  /** Of the numbers of kinds.ts; 0 is unknown. */
   categories: string[]
   fill: string
   text: string
@@ -93,7 +94,7 @@ function paintCluster(
   ctx.fill()
   ctx.lineWidth = ring
   let start = -Math.PI / 2
-  for (let category = 0; category <= categories; category++) {
+  for (let category = 0; category <= numbersOfMap; category++) {
     const share = category === 0 ? count - counts.reduce((a, b) => a + b, 0) : counts[category - 1]!
     if (share === 0) continue
     const end = start + (2 * Math.PI * share) / count

@@ -1,14 +1,23 @@
-// One page of getNearbyPOIList: its address, and its reply.
+// One page of what is in a box: its address, and its reply.
 
 import { encodeForm } from '../form'
+import type { ContentKind } from '../read/model'
 import type { Box } from './areas'
+import { albumNumber, blogNumber } from './kinds'
 import { LoadError } from './loader'
 import type { Landmark, Page } from './parts'
 
+/** The operations that list what is in a box. */
+export const operations: Record<ContentKind, string> = {
+  landmark: 'getNearbyPOIList',
+  album: 'getNearbyAlbumList',
+  blog: 'getNearbyBlogList',
+}
+
 /** Returns the address of a page of a box. */
-export function pageAddress(api: string, box: Box, after: string, limit: number): string {
+export function pageAddress(api: string, kind: ContentKind, box: Box, after: string, limit: number): string {
   const form = encodeForm([
-    ['func', 'getNearbyPOIList'],
+    ['func', operations[kind]],
     ['latMin', String(box.south)],
     ['latMax', String(box.north)],
     ['lngMin', String(box.west)],
@@ -20,10 +29,14 @@ export function pageAddress(api: string, box: Box, after: string, limit: number)
   return `${api}?${form}`
 }
 
+type Located = { Location?: { lat: number; lng: number } }
+
 interface PageReply {
   status?: string
   info?: string
-  POIList?: { POIID: number; name: string; category?: number; Location?: { lat: number; lng: number } }[]
+  POIList?: ({ POIID: number; name: string; category?: number } & Located)[]
+  albumList?: ({ albumID: number; albumTitle: string } & Located)[]
+  blogList?: ({ blogID: number; blogTitle: string } & Located)[]
   next?: string | number
 }
 
@@ -31,9 +44,12 @@ interface PageReply {
 export function parsePage(reply: PageReply): Page {
   if (reply.status !== 'SUCCESS') throw new LoadError(reply.info ?? 'no reply')
   const landmarks: Landmark[] = []
-  for (const { POIID: id, name, category = 0, Location: place } of reply.POIList ?? []) {
+  const add = (id: number, name: string, category: number, place: Located['Location']) => {
     if (place) landmarks.push({ id, name, category, lat: place.lat, lng: place.lng })
   }
+  for (const each of reply.POIList ?? []) add(each.POIID, each.name, each.category ?? 0, each.Location)
+  for (const each of reply.albumList ?? []) add(each.albumID, each.albumTitle, albumNumber, each.Location)
+  for (const each of reply.blogList ?? []) add(each.blogID, each.blogTitle, blogNumber, each.Location)
   return { landmarks, next: String(reply.next ?? '') }
 }
 

@@ -4,13 +4,13 @@
 import { boxesMeet, boxOfCell, cellHolds, cellKey, cellsInView, childrenOf, levelOfView, parentOf } from './areas'
 import type { Box, Cell } from './areas'
 
-/** A landmark as a list shows it. */
+/** A landmark, an album or an entry as the map shows it. */
 export interface Landmark {
   id: number
   name: string
   lat: number
   lng: number
-  /** From 1 to 5. */
+  /** From 1 to 5 for landmarks; see kinds.ts. */
   category: number
 }
 

@@ -1,13 +1,14 @@
 // Messages between the page and the worker that fetches and clusters landmarks.
 
+import type { ContentKind } from '../read/model'
 import type { Box } from './areas'
 import type { Mark } from './clusters'
 import type { Progress } from './loader'
 import type { Landmark } from './parts'
 
 export type ToWorker =
-  /** Begins. `api` is the absolute address of the edge, or empty when it can't search by place. */
-  | { kind: 'open'; api: string; pageSize: number }
+  /** Begins. `api` is the absolute address of the edge, and `kinds` those that it can search by place. */
+  | { kind: 'open'; api: string; kinds: ContentKind[]; pageSize: number }
   /** Sets what is in view, which box is drawn, and the categories that are switched off. */
   | { kind: 'show'; view: Box; drawn: Box; zoom: number; hidden: number[] }
   /** Adds landmarks that the page fetched itself. */
@@ -27,10 +28,21 @@ export interface Shown {
   marks: Mark[]
   /** Landmarks in view, as far as they were fetched. */
   inView: number
+  /** Those in view that are nearest to its middle, and those that were made last. */
+  nearest: Near[]
+  newest: Near[]
   /** Landmarks in memory. */
   kept: number
   progress: Progress
 }
+
+/** A landmark with its distance from the middle of the view in metres. */
+export interface Near extends Landmark {
+  distance: number
+}
+
+/** The most landmarks of the two lists. */
+export const mostListed = 60
 
 /** The most marks that are drawn. */
 export const mostMarks = 400

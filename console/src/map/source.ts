@@ -2,6 +2,7 @@
 
 import { signal } from '@preact/signals'
 
+import type { ContentKind } from '../read/model'
 import type { Box } from './areas'
 import type { Landmark } from './parts'
 import type { FromWorker, Shown, ToWorker } from './protocol'
@@ -11,8 +12,8 @@ export class LandmarkSource {
   private readonly worker = new Worker(new URL('./landmarks.worker.ts', import.meta.url), { type: 'module' })
   private readonly waiting = new Map<number, (landmarks: Landmark[]) => void>()
 
-  /** `api` is the address of the edge, or empty when it cannot search by place. */
-  constructor(api: string, pageSize: number) {
+  /** `api` is the address of the edge, and `kinds` those that it can search by place. */
+  constructor(api: string, kinds: ContentKind[], pageSize: number) {
     this.worker.addEventListener('message', ({ data }: MessageEvent<FromWorker>) => {
       if (data.kind === 'marks') this.shown.value = data.shown
       else {
@@ -20,7 +21,7 @@ export class LandmarkSource {
         this.waiting.delete(data.cluster)
       }
     })
-    this.send({ kind: 'open', api: api && new URL(api, document.baseURI).href, pageSize })
+    this.send({ kind: 'open', api: new URL(api, document.baseURI).href, kinds, pageSize })
   }
 
   show(view: Box, drawn: Box, zoom: number, hidden: number[]): void {

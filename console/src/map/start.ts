@@ -3,7 +3,7 @@
 import { call } from '../api'
 import { loadContent, takes } from '../read/load'
 import type { Place } from '../read/model'
-import { categories } from './clusters'
+import { categories } from './kinds'
 import type { Landmark } from './parts'
 
 interface ListReply {

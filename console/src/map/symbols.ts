@@ -9,6 +9,8 @@ const corners: readonly (readonly [x: number, y: number][])[] = [
   polygon(3, -Math.PI / 2, 1.25),
   polygon(4, 0, 1.2),
   star(5, 0.5, 1.3),
+  polygon(6, 0, 1.15),
+  star(4, 0.5, 1.4),
 ]
 
 function polygon(count: number, start: number, radius: number): [number, number][] {

@@ -3,9 +3,12 @@ import './read.css'
 import { Ballot, CommentActions, NewComment, Recommendation } from './Actions'
 import { Comments } from './Comments'
 import { Failure } from './Failure'
+import { NearLinks } from './Browse'
+import { diaryHash } from './Diary'
 import { contentHash, Facts } from './Head'
+import { canBrowse } from './lists'
 import { loadContent, useLoaded } from './load'
-import type { Content, ContentKind } from './model'
+import { summaryOfContent, type Content, type ContentKind } from './model'
 import { Photos } from './Photos'
 import { SmallMap } from './SmallMap'
 import { VoteBars } from './VoteBars'
@@ -25,12 +28,42 @@ export function ContentView({ kind, id }: { kind: ContentKind; id: string }) {
             {text(kind)} {id}
           </p>
           <h1>{content.title.trim() || text('untitled')}</h1>
-          <Facts content={content} />
+          <Facts content={summaryOfContent(content)} zoom={content.entry?.zoom ?? 14} />
         </div>
         <SmallMap place={content.place} />
       </header>
       <Body content={content} changed={reload} />
+      {canBrowse() && (
+        <footer class="read-foot">
+          <NearLinks kind={kind} near={content.place} />
+          <button type="button" onClick={() => print()} data-testid="print">
+            {text('print')}
+          </button>
+          {kind === 'blog' && content.owner.id && content.date && (
+            <a href={diaryHash(content.owner.id, content.date.slice(0, 7))} data-testid="in-diary">
+              {text('inDiary')}
+            </a>
+          )}
+        </footer>
+      )}
     </article>
+  )
+}
+
+/** The beginning of the entry that the one below it answers. */
+function Quoted({ id }: { id: string }) {
+  const { loaded } = useLoaded(id, signal => loadContent('blog', id, signal))
+  if (loaded.state === 'loading') return <output class="read-loading">{text('loading')}</output>
+  const quoted = loaded.state === 'ready' ? loaded.value : undefined
+  return (
+    <blockquote class="read-quoted card" data-testid="quoted">
+      <p class="soft small">{text('answers')}</p>
+      <p>
+        <a href={contentHash('blog', id)}>{quoted ? quoted.title.trim() || text('untitled') : text('entryOf', { id })}</a>{' '}
+        <span class="soft small">{quoted ? [quoted.owner.name, quoted.date].filter(Boolean).join(' · ') : text('gone')}</span>
+      </p>
+      {quoted?.entry && <p class="read-quoted-text">{quoted.entry.text}</p>}
+    </blockquote>
   )
 }
 
@@ -39,11 +72,7 @@ export function Body({ content, changed }: { content: Content; changed: () => vo
   const { entry } = content
   return (
     <>
-      {entry?.quoted && (
-        <p>
-          <a href={contentHash('blog', entry.quoted)}>{text('quotes', { id: entry.quoted })}</a>
-        </p>
-      )}
+      {entry?.quoted && <Quoted key={entry.quoted} id={entry.quoted} />}
       {entry && (
         <div class="read-text read-entry" data-testid="entry-text">
           {entry.text}

@@ -1,21 +1,22 @@
 import { buildHash } from '../router'
 import { numbers } from '../i18n'
 import { categoryName } from './labels'
-import { formatPlace, type Content } from './model'
+import { mapNames } from './mapNames'
+import { formatDistance, formatPlace, type Summary } from './model'
 import { Icon } from './Photos'
+import { Weather } from './Weather'
 import { text } from './words'
 
 /** Returns the address of content's page. */
-export function contentHash(kind: Content['kind'], id: string): string {
+export function contentHash(kind: Summary['kind'], id: string): string {
   return buildHash(['read', kind, id])
 }
 
 /** Who, when, where and how many recommendations: what all content has. */
-export function Facts({ content, compact }: { content: Content; compact?: boolean }) {
+export function Facts({ content, zoom = 14 }: { content: Summary; zoom?: number }) {
   const { owner, place, score } = content
-  const zoom = content.entry?.zoom ?? 14
   const query = new URLSearchParams({ at: `${place.lat},${place.lng},${zoom}` })
-  if (content.kind === 'landmark') query.set('poi', content.id)
+  query.set(mapNames[content.kind], content.id)
   const where = formatPlace(place)
   return (
     <ul class="read-facts">
@@ -32,22 +33,21 @@ export function Facts({ content, compact }: { content: Content; compact?: boolea
       {content.category && (
         <li>
           <span class="tag">{categoryName(content.kind, content.category)}</span>
-          {content.entry && !compact && (
-            <span class="tag" title={text('weather')}>
-              {content.entry.weather}
-            </span>
-          )}
+          {content.weather && <Weather name={content.weather} />}
         </li>
       )}
-      <li data-testid="score">
-        {score === 1 ? text('scoreOne') : text('score', { count: numbers.value.format(score) })}
-      </li>
+      {score !== undefined && (
+        <li data-testid="score">
+          {score === 1 ? text('scoreOne') : text('score', { count: numbers.value.format(score) })}
+        </li>
+      )}
       {content.date && <li>{text(content.kind === 'blog' ? 'planned' : 'updated', { date: content.date })}</li>}
       <li>
         <a href={buildHash(['map'], query)} aria-label={text('onMap', { place: where })} data-testid="place">
           {where}
         </a>
       </li>
+      {content.distance !== undefined && <li>{text('away', { distance: formatDistance(content.distance) })}</li>}
     </ul>
   )
 }

@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 
 import { linkToImage, loadableImage, type Photo } from './model'
+import { photoBase } from './photoBase'
 import { text } from './words'
 
 /** Photos that are shown at first, and with each press of the button. */
@@ -9,6 +10,11 @@ const step = 24
 export function Photos({ photos }: { photos: Photo[] }) {
   const [shown, show] = useState(step)
   const rest = photos.length - shown
+  useEffect(() => {
+    const showAll = () => show(photos.length)
+    addEventListener('beforeprint', showAll)
+    return () => removeEventListener('beforeprint', showAll)
+  }, [photos.length])
   return (
     <section aria-label={text('photos')}>
       <h2>
@@ -30,7 +36,7 @@ export function Photos({ photos }: { photos: Photo[] }) {
 
 function PhotoItem({ photo, number }: { photo: Photo; number: number }) {
   const name = photo.description || text('photo', { number })
-  const link = linkToImage(photo.address, document.baseURI)
+  const link = linkToImage(photo.address, photoBase())
   return (
     <li class="read-photo card" data-testid="photo">
       <Image address={photo.address} alt={name} />
@@ -51,7 +57,7 @@ function PhotoItem({ photo, number }: { photo: Photo; number: number }) {
 /** An image of this service, or a placeholder when it is elsewhere or cannot be loaded. */
 export function Image({ address, alt }: { address: string; alt: string }) {
   const [broken, setBroken] = useState('')
-  const source = loadableImage(address, document.baseURI)
+  const source = loadableImage(address, photoBase(), document.baseURI)
   if (!source || broken === source) {
     return (
       <div class="read-noimage" data-testid="no-image">
@@ -68,7 +74,7 @@ export function Image({ address, alt }: { address: string; alt: string }) {
 /** A person's icon, or the first character of the name. */
 export function Icon({ name, address }: { name: string; address: string }) {
   const [broken, setBroken] = useState('')
-  const source = loadableImage(address, document.baseURI)
+  const source = loadableImage(address, photoBase(), document.baseURI)
   return (
     <span class="read-icon" aria-hidden="true">
       {source && broken !== source ? (

@@ -4,6 +4,8 @@ import { useState } from 'preact/hooks'
 
 import { buildHash, go, route } from '../router'
 import { userOfSession } from './access'
+import { Browse } from './Browse'
+import { canBrowse } from './lists'
 import { ContentView } from './ContentView'
 import { isIdentifier } from './identifier'
 import type { ContentKind } from './model'
@@ -14,21 +16,54 @@ type Kind = ContentKind | 'user'
 
 const kinds: readonly Kind[] = ['user', 'album', 'blog', 'landmark']
 
-/** The reading views: #/read/KIND/IDENTIFIER, and a form for both without them. */
+/** The reading views: #/read/KIND/IDENTIFIER, and what is new without them. */
 export default function ReadView() {
   const [, kind, id] = route.value.path
   const known = kinds.find(each => each === kind)
+  if (known && isIdentifier(id)) {
+    return (
+      <div class="read">
+        <Ways />
+        {known === 'user' ? <UserView key={id} id={id} /> : <ContentView kind={known} id={id} />}
+      </div>
+    )
+  }
   return (
     <div class="read">
-      <Finder key={`${known}/${id}`} kind={known ?? 'user'} id={id ?? ''} isStart={!known || !isIdentifier(id)} />
-      {known &&
-        isIdentifier(id) &&
-        (known === 'user' ? <UserView key={id} id={id} /> : <ContentView kind={known} id={id} />)}
+      <details class="read-finder-fold" open={!canBrowse()}>
+        <summary>{text('byIdentifier')}</summary>
+        <Finder key={`${known}/${id}`} kind={known ?? 'user'} id={id ?? ''} />
+      </details>
+      {canBrowse() ? (
+        <Browse />
+      ) : (
+        <section>
+          <h1>{text('title')}</h1>
+          <p class="soft">{text('browseOff')}</p>
+        </section>
+      )}
     </div>
   )
 }
 
-function Finder(props: { kind: Kind; id: string; isStart: boolean }) {
+/** Links from a page of content to the lists. */
+function Ways() {
+  const mine = userOfSession()
+  return (
+    <nav class="read-kinds read-ways" aria-label={text('lists')}>
+      <a href={buildHash(['read'])} data-testid="read-new">
+        ← {text('whatIsNew')}
+      </a>
+      {mine && (
+        <a href={buildHash(['read', 'user', mine])} data-testid="read-mine">
+          {text('mine')}
+        </a>
+      )}
+    </nav>
+  )
+}
+
+function Finder(props: { kind: Kind; id: string }) {
   const [kind, setKind] = useState<Kind>(props.kind)
   const [id, setID] = useState(props.id)
   const [invalid, setInvalid] = useState(false)
@@ -36,18 +71,13 @@ function Finder(props: { kind: Kind; id: string; isStart: boolean }) {
   return (
     <form
       class="read-finder"
+      aria-label={text('byIdentifier')}
       onSubmit={event => {
         event.preventDefault()
         setInvalid(!isIdentifier(id.trim()))
         if (isIdentifier(id.trim())) go(buildHash(['read', kind, id.trim()]))
       }}
     >
-      {props.isStart && (
-        <>
-          <h1>{text('title')}</h1>
-          <p class="soft">{text('intro')}</p>
-        </>
-      )}
       <div class="read-finder-fields">
         <label>
           <span class="small">{text('kind')}</span>
@@ -74,17 +104,15 @@ function Finder(props: { kind: Kind; id: string; isStart: boolean }) {
         <button class="primary" type="submit" data-testid="read-open">
           {text('open')}
         </button>
+        {mine && (
+          <a class="button" href={buildHash(['read', 'user', mine])} data-testid="read-mine">
+            {text('mine')}
+          </a>
+        )}
       </div>
       {invalid && (
         <p id="read-invalid" class="read-problem" role="alert">
           {text('invalid')}
-        </p>
-      )}
-      {mine && (
-        <p>
-          <a href={buildHash(['read', 'user', mine])} data-testid="read-mine">
-            {text('mine')}
-          </a>
         </p>
       )}
     </form>

@@ -1,32 +1,56 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { findOperation } from '../description'
+import { buildHash, route } from '../router'
+import { Card } from './Card'
+import { Diary } from './Diary'
 import { Failure } from './Failure'
-import { contentHash, Facts } from './Head'
-import { Gate, loadContent, loadList, type Item, type List } from './load'
-import type { Content } from './model'
-import { SmallMap } from './SmallMap'
+import { loadList, nameOfUser, useLoaded, type List } from './load'
 import { text } from './words'
 
 /** Cards that are shown at first, and with each press of the button. */
 const step = 12
 
-/** Cards are loaded by requests of their own, this many at a time. */
-const gate = new Gate(4)
-
-/** The albums and entries of a user. */
+/** The albums of a user, and the entries: as cards, or as a calendar. */
 export function UserView({ id }: { id: string }) {
+  const diary = route.value.query.get('diary')
+  const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(diary ?? '') ? diary! : ''
+  const hasDiary = findOperation('getDatedBlogList') !== undefined
+  const isDiary = diary !== null && hasDiary
+  const { loaded } = useLoaded(id, signal => nameOfUser(id, signal))
+  const name = loaded.state === 'ready' ? loaded.value : ''
   return (
     <div data-testid="user-page">
-      <h1>{text('userTitle', { id })}</h1>
-      <Cards key={`album/${id}`} kind="album" user={id} />
-      {findOperation('getUserBlogList') ? (
-        <Cards key={`blog/${id}`} kind="blog" user={id} />
+      {name && <p class="soft small">{text('userTitle', { id })}</p>}
+      <h1>{name || text('userTitle', { id })}</h1>
+      {hasDiary && (
+        <nav class="read-kinds" aria-label={text('shownAs')}>
+          <a href={buildHash(['read', 'user', id])} aria-current={isDiary ? undefined : 'page'} data-testid="user-cards">
+            {text('cards')}
+          </a>
+          <a
+            href={buildHash(['read', 'user', id], new URLSearchParams({ diary: '' }))}
+            aria-current={isDiary ? 'page' : undefined}
+            data-testid="user-diary"
+          >
+            {text('calendar')}
+          </a>
+        </nav>
+      )}
+      {isDiary ? (
+        <Diary user={id} month={month} />
       ) : (
-        <section class="read-section">
-          <h2>{text('blogs')}</h2>
-          <p class="soft">{text('blogsOff')}</p>
-        </section>
+        <>
+          <Cards key={`album/${id}`} kind="album" user={id} />
+          {findOperation('getUserBlogList') ? (
+            <Cards key={`blog/${id}`} kind="blog" user={id} />
+          ) : (
+            <section class="read-section">
+              <h2>{text('blogs')}</h2>
+              <p class="soft">{text('blogsOff')}</p>
+            </section>
+          )}
+        </>
       )}
     </div>
   )
@@ -72,7 +96,7 @@ function Cards({ kind, user }: { kind: 'album' | 'blog'; user: string }) {
       )}
       <ul class="read-cards">
         {list.items.slice(0, shown).map(item => (
-          <Card key={item.id} kind={kind} item={item} />
+          <Card key={item.id} item={{ kind, ...item }} heading="h3" />
         ))}
       </ul>
       {state === 'loading' && <output class="read-loading">{text('loading')}</output>}
@@ -83,42 +107,5 @@ function Cards({ kind, user }: { kind: 'album' | 'blog'; user: string }) {
         </button>
       )}
     </section>
-  )
-}
-
-/** A card. The list has only the title; the rest is loaded when the card comes into sight. */
-function Card({ kind, item }: { kind: 'album' | 'blog'; item: Item }) {
-  const element = useRef<HTMLLIElement>(null)
-  const [content, setContent] = useState<Content | 'gone'>()
-  useEffect(() => {
-    const controller = new AbortController()
-    const observer = new IntersectionObserver(
-      entries => {
-        if (!entries.some(each => each.isIntersecting)) return
-        observer.disconnect()
-        gate
-          .run(() => loadContent(kind, item.id, controller.signal), controller.signal)
-          .then(setContent, () => controller.signal.aborted || setContent('gone'))
-      },
-      { rootMargin: '200px' },
-    )
-    observer.observe(element.current!)
-    return () => {
-      observer.disconnect()
-      controller.abort()
-    }
-  }, [kind, item.id])
-  const isLoaded = content !== undefined && content !== 'gone'
-  return (
-    <li ref={element} class="read-card card" data-testid={`${kind}-card`} aria-busy={content === undefined}>
-      {isLoaded ? <SmallMap place={content.place} /> : <div class="read-map" />}
-      <div class="read-card-text">
-        <h3>
-          <a href={contentHash(kind, item.id)}>{item.title.trim() || text('untitled')}</a>
-        </h3>
-        {isLoaded && <Facts content={content} compact />}
-        {content === 'gone' && <p class="soft small">{text('gone')}</p>}
-      </div>
-    </li>
   )
 }

@@ -16,3 +16,10 @@ export function categoryName(kind: ContentKind, category: string): string {
   const values = findOperation(func)?.parameters?.find(each => each.name === parameter)?.values
   return values?.find(each => each.value === category)?.label || category
 }
+
+/** Returns the categories, or the types, of a kind of content. */
+export function categories(kind: ContentKind): { value: string; label: string }[] {
+  const [func, parameter] = sources[kind]
+  const values = findOperation(func)?.parameters?.find(each => each.name === parameter)?.values ?? []
+  return values.map(({ value, label }) => ({ value, label: label || value }))
+}

@@ -41,6 +41,19 @@ export function takes(func: string, parameter: string): boolean {
   )
 }
 
+/** Loads the name of a user from something that the user made; empty if there is nothing, or no quick way. */
+export async function nameOfUser(user: string, signal: AbortSignal): Promise<string> {
+  for (const kind of ['album', 'blog'] as const) {
+    if (!takes(listOperations[kind], 'limit')) continue
+    const { items } = await loadList(kind, user, '', 1, signal)
+    if (items[0]) return (await loadContent(kind, items[0].id, signal)).owner.name
+  }
+  return ''
+}
+
+/** The operations that list what a user made. */
+const listOperations = { album: 'getUserAlbumList', blog: 'getUserBlogList' }
+
 /** Something that is loaded, has failed, or neither yet. A value stays while it is loaded again. */
 export type Loaded<T> = { state: 'loading' } | { state: 'failed'; error: unknown } | { state: 'ready'; value: T }
 
@@ -114,7 +127,7 @@ export async function loadList(
   limit: number,
   signal?: AbortSignal,
 ): Promise<List> {
-  const func = kind === 'album' ? 'getUserAlbumList' : 'getUserBlogList'
+  const func = listOperations[kind]
   const part = takes(func, 'limit') ? { limit, after: after || undefined } : {}
   return listOf(await call<ListReply>(func, { userID: user, ...part }, signal ? { signal } : {}))
 }

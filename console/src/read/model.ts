@@ -54,6 +54,106 @@ export interface Content {
 
 export type ContentKind = 'album' | 'blog' | 'landmark'
 
+/** What a list shows of content. */
+export interface Summary {
+  kind: ContentKind
+  id: string
+  title: string
+  place: Place
+  owner: Person
+  date: string
+  /** Undefined where the list does not say it, as of entries that were found near a place. */
+  score: number | undefined
+  category: string
+  /** Of entries; empty where the list does not say it. */
+  weather: string
+  /** The entry that this one answers; empty for none. */
+  quoted: string
+  /** The distance from the middle of a search in metres. */
+  distance: number | undefined
+}
+
+interface CommonItem {
+  Location?: Place
+  ownerID?: number
+  ownerName?: string
+  ownerIcon?: string
+  category?: number
+  updateDate?: DateReply
+  score?: number
+  distance?: number
+}
+
+export interface AlbumItem extends CommonItem {
+  albumID: number | string
+  albumTitle?: string
+}
+
+export interface LandmarkItem extends CommonItem {
+  POIID: number | string
+  name?: string
+}
+
+export interface BlogItem extends CommonItem {
+  blogID: number | string
+  blogTitle?: string
+  authorID?: number
+  authorName?: string
+  authorIcon?: string
+  type?: string
+  postDate?: DateReply
+  weather?: string
+  replyBlogID?: number
+}
+
+/** Returns an item of a list of everybody's content. */
+export function summaryOf(item: AlbumItem | LandmarkItem | BlogItem): Summary {
+  const common = {
+    place: item.Location ?? { lat: 0, lng: 0 },
+    score: item.score,
+    distance: item.distance,
+    weather: '',
+    quoted: '',
+  }
+  if ('blogID' in item) {
+    return {
+      ...common,
+      kind: 'blog',
+      id: String(item.blogID),
+      title: item.blogTitle ?? '',
+      owner: personOf(item.authorID, item.authorName, item.authorIcon),
+      date: dateOf(item.postDate),
+      category: item.type ?? '',
+      weather: item.weather ?? '',
+      quoted: idOf(item.replyBlogID),
+    }
+  }
+  const owned = {
+    ...common,
+    owner: personOf(item.ownerID, item.ownerName, item.ownerIcon),
+    date: dateOf(item.updateDate),
+    category: String(item.category ?? ''),
+  }
+  return 'albumID' in item
+    ? { ...owned, kind: 'album', id: String(item.albumID), title: item.albumTitle ?? '' }
+    : { ...owned, kind: 'landmark', id: String(item.POIID), title: item.name ?? '' }
+}
+
+/** Returns what a list would show of content. */
+export function summaryOfContent(content: Content): Summary {
+  const { kind, id, title, place, owner, date, score, category, entry } = content
+  return {
+    kind, id, title, place, owner, date, score, category,
+    weather: entry?.weather ?? '', quoted: entry?.quoted ?? '', distance: undefined,
+  }
+}
+
+/** Returns a distance as people say it: 240 m, 3.2 km, 41 km. */
+export function formatDistance(meters: number): string {
+  if (meters < 995) return `${Math.round(meters)} m`
+  return `${meters < 9950 ? (meters / 1000).toFixed(1) : Math.round(meters / 1000)} km`
+}
+
 interface DateReply {
   year: number
   month: number
@@ -191,10 +291,14 @@ export function formatPlace({ lat, lng }: Place, digits = 4): string {
   return `${Math.abs(lat).toFixed(digits)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lng).toFixed(digits)}° ${lng < 0 ? 'W' : 'E'}`
 }
 
-/** Returns where an image is, if the page's policy allows it: on the page's own origin. */
-export function loadableImage(address: string, base: string): string | undefined {
+/**
+ * Returns where an image is, if the page's policy allows it: on the page's own origin, or on that of
+ * `base`, against which relative addresses are resolved.
+ */
+export function loadableImage(address: string, base: string, page = base): string | undefined {
   const url = parseAddress(address, base)
-  return url && (url.protocol === 'data:' || url.origin === new URL(base).origin) ? url.href : undefined
+  const origins = [new URL(page).origin, new URL(base).origin]
+  return url && (url.protocol === 'data:' || origins.includes(url.origin)) ? url.href : undefined
 }
 
 /** Returns the target of a link to an image: http and https only. */

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 export function Message(props: { title: string; detail?: string; busy?: boolean; children?: ComponentChildren }) {
   return (
     <div class="message" role={props.busy ? 'status' : 'alert'} data-testid="message">
-      <p class="message-title">{props.title}</p>
+      {props.busy ? <p class="message-title">{props.title}</p> : <h1 class="message-title">{props.title}</h1>}
       {props.detail && <p>{props.detail}</p>}
       {props.children}
     </div>

@@ -72,6 +72,6 @@ describe('clusters', () => {
 
   test('a landmark of no known category counts in the cluster alone', () => {
     const [mark] = built(city.slice(0, 2).map(each => ({ ...each, lat: 1, lng: 1, category: 0 }))).marks(box, 5, 10)
-    expect(mark).toMatchObject({ kind: 'cluster', count: 2, counts: [0, 0, 0, 0, 0] })
+    expect(mark).toMatchObject({ kind: 'cluster', count: 2, counts: [0, 0, 0, 0, 0, 0, 0] })
   })
 })

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { LoadError } from '../../src/map/loader'
 import { pageAddress, parsePage } from '../../src/map/page'
 import { shortCount } from '../../src/map/count'
-import { hiddenOf, landmarkOf, placeOf, queryOf } from '../../src/map/place'
+import { chosenOf, hiddenOf, placeOf, queryOf } from '../../src/map/place'
 
 describe('pages of landmarks', () => {
   const box = { south: -45, west: -180, north: 0, east: -90 }
 
   test('the address names the box, the part and the format', () => {
-    expect(pageAddress('/API.php', box, '', 2000)).toBe(
+    expect(pageAddress('/API.php', 'landmark', box, '', 2000)).toBe(
       '/API.php?func=getNearbyPOIList&latMin=-45&latMax=0&lngMin=-180&lngMax=-90&limit=2000&responseFormat=JSON',
     )
-    expect(pageAddress('/API.php', box, 'a-b_c', 10)).toContain('&after=a-b_c&')
+    expect(pageAddress('/API.php', 'album', box, 'a-b_c', 10)).toContain('func=getNearbyAlbumList&latMin=-45&latMax=0&lngMin=-180&lngMax=-90&limit=10&after=a-b_c&')
   })
 
   test('a reply becomes landmarks', () => {
@@ -21,6 +21,13 @@ describe('pages of landmarks', () => {
       next: 'x',
     })
     expect(parsePage({ status: 'SUCCESS', POIList: [] })).toEqual({ landmarks: [], next: '' })
+    const Location = { lat: 1, lng: 2 }
+    expect(parsePage({ status: 'SUCCESS', albumList: [{ albumID: 8, albumTitle: 'a', Location }] }).landmarks).toEqual([
+      { id: 8, name: 'a', category: 6, lat: 1, lng: 2 },
+    ])
+    expect(parsePage({ status: 'SUCCESS', blogList: [{ blogID: 9, blogTitle: 'b', Location }] }).landmarks).toEqual([
+      { id: 9, name: 'b', category: 7, lat: 1, lng: 2 },
+    ])
   })
 
   test('a failure is thrown with its words', () => {
@@ -30,11 +37,12 @@ describe('pages of landmarks', () => {
 
 describe('the address of the map', () => {
   test('a state reads back the same', () => {
-    const place = { lat: 25.034, lng: -121.5645, zoom: 12, hidden: [1, 4], landmark: '890384652529112' }
+    const place = { lat: 25.034, lng: -121.5645, zoom: 12, hidden: [1, 7], chosen: { kind: 'album' as const, id: '890384652529112' } }
     const query = queryOf(place)
     expect(placeOf(query)).toEqual({ lat: 25.034, lng: -121.5645, zoom: 12 })
-    expect(hiddenOf(query)).toEqual([1, 4])
-    expect(landmarkOf(query)).toBe('890384652529112')
+    expect(hiddenOf(query)).toEqual([1, 7])
+    expect(chosenOf(query)).toEqual(place.chosen)
+    expect(chosenOf(new URLSearchParams('poi=12'))).toEqual({ kind: 'landmark', id: '12' })
   })
 
   test('anything else is ignored', () => {
@@ -42,9 +50,9 @@ describe('the address of the map', () => {
       expect(placeOf(new URLSearchParams({ at }))).toBeUndefined()
     }
     expect(placeOf(new URLSearchParams({ at: '1,2,99' }))).toEqual({ lat: 1, lng: 2, zoom: 14 })
-    expect(hiddenOf(new URLSearchParams({ hide: '0,6,x,2' }))).toEqual([2])
+    expect(hiddenOf(new URLSearchParams({ hide: '0,8,x,2' }))).toEqual([2])
     for (const poi of ['0', '-1', '1.5', 'abc', '99999999999999999']) {
-      expect(landmarkOf(new URLSearchParams({ poi }))).toBe('')
+      expect(chosenOf(new URLSearchParams({ poi }))).toBeUndefined()
     }
   })
 })

@@ -1420,6 +1420,207 @@ func (x *FoundAlbum) GetDistanceMeters() float64 {
 	return 0
 }
 
+// Request of ListAlbumsInBox.
+type ListAlbumsInBoxRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The box.
+	Bounds *v1.Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	// Only albums of this category; all when unspecified.
+	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	// Maximum number of results; 0, and more than 1,000, mean 1,000.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAlbumsInBoxRequest) Reset() {
+	*x = ListAlbumsInBoxRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAlbumsInBoxRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAlbumsInBoxRequest) ProtoMessage() {}
+
+func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAlbumsInBoxRequest.ProtoReflect.Descriptor instead.
+func (*ListAlbumsInBoxRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListAlbumsInBoxRequest) GetBounds() *v1.Bounds {
+	if x != nil {
+		return x.Bounds
+	}
+	return nil
+}
+
+func (x *ListAlbumsInBoxRequest) GetCategory() AlbumCategory {
+	if x != nil {
+		return x.Category
+	}
+	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
+}
+
+func (x *ListAlbumsInBoxRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListAlbumsInBoxRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListAlbumsInBox.
+type ListAlbumsInBoxResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The albums.
+	Albums []*LocatedAlbum `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAlbumsInBoxResponse) Reset() {
+	*x = ListAlbumsInBoxResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAlbumsInBoxResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAlbumsInBoxResponse) ProtoMessage() {}
+
+func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAlbumsInBoxResponse.ProtoReflect.Descriptor instead.
+func (*ListAlbumsInBoxResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListAlbumsInBoxResponse) GetAlbums() []*LocatedAlbum {
+	if x != nil {
+		return x.Albums
+	}
+	return nil
+}
+
+func (x *ListAlbumsInBoxResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Summary of an album with its place, for maps.
+type LocatedAlbum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The album.
+	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
+	// Its title.
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// Its category.
+	Category AlbumCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	// Its location.
+	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocatedAlbum) Reset() {
+	*x = LocatedAlbum{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocatedAlbum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocatedAlbum) ProtoMessage() {}
+
+func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocatedAlbum.ProtoReflect.Descriptor instead.
+func (*LocatedAlbum) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *LocatedAlbum) GetAlbumId() int64 {
+	if x != nil {
+		return x.AlbumId
+	}
+	return 0
+}
+
+func (x *LocatedAlbum) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *LocatedAlbum) GetCategory() AlbumCategory {
+	if x != nil {
+		return x.Category
+	}
+	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
+}
+
+func (x *LocatedAlbum) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
 // Request of ListAlbums.
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1435,7 +1636,7 @@ type ListAlbumsRequest struct {
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1447,7 +1648,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1460,7 +1661,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -1497,7 +1698,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1710,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1723,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1554,7 +1755,7 @@ type StreamAlbumsRequest struct {
 
 func (x *StreamAlbumsRequest) Reset() {
 	*x = StreamAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1566,7 +1767,7 @@ func (x *StreamAlbumsRequest) String() string {
 func (*StreamAlbumsRequest) ProtoMessage() {}
 
 func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1579,7 +1780,7 @@ func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StreamAlbumsRequest) GetOwnerId() int64 {
@@ -1614,7 +1815,7 @@ type StreamAlbumsResponse struct {
 
 func (x *StreamAlbumsResponse) Reset() {
 	*x = StreamAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1626,7 +1827,7 @@ func (x *StreamAlbumsResponse) String() string {
 func (*StreamAlbumsResponse) ProtoMessage() {}
 
 func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1639,7 +1840,7 @@ func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
@@ -1669,7 +1870,7 @@ type AddPhotoRequest struct {
 
 func (x *AddPhotoRequest) Reset() {
 	*x = AddPhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1681,7 +1882,7 @@ func (x *AddPhotoRequest) String() string {
 func (*AddPhotoRequest) ProtoMessage() {}
 
 func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1694,7 +1895,7 @@ func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
 func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AddPhotoRequest) GetRequestId() string {
@@ -1743,7 +1944,7 @@ type AddPhotoResponse struct {
 
 func (x *AddPhotoResponse) Reset() {
 	*x = AddPhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1755,7 +1956,7 @@ func (x *AddPhotoResponse) String() string {
 func (*AddPhotoResponse) ProtoMessage() {}
 
 func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1768,7 +1969,7 @@ func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
 func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AddPhotoResponse) GetPhoto() *Photo {
@@ -1801,7 +2002,7 @@ type UpdatePhotoRequest struct {
 
 func (x *UpdatePhotoRequest) Reset() {
 	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1813,7 +2014,7 @@ func (x *UpdatePhotoRequest) String() string {
 func (*UpdatePhotoRequest) ProtoMessage() {}
 
 func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1826,7 +2027,7 @@ func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UpdatePhotoRequest) GetActorId() int64 {
@@ -1889,7 +2090,7 @@ type UpdatePhotoResponse struct {
 
 func (x *UpdatePhotoResponse) Reset() {
 	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1901,7 +2102,7 @@ func (x *UpdatePhotoResponse) String() string {
 func (*UpdatePhotoResponse) ProtoMessage() {}
 
 func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1914,7 +2115,7 @@ func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UpdatePhotoResponse) GetPhoto() *Photo {
@@ -1941,7 +2142,7 @@ type RemovePhotoRequest struct {
 
 func (x *RemovePhotoRequest) Reset() {
 	*x = RemovePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2154,7 @@ func (x *RemovePhotoRequest) String() string {
 func (*RemovePhotoRequest) ProtoMessage() {}
 
 func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2167,7 @@ func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
 func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RemovePhotoRequest) GetActorId() int64 {
@@ -2006,7 +2207,7 @@ type RemovePhotoResponse struct {
 
 func (x *RemovePhotoResponse) Reset() {
 	*x = RemovePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2018,7 +2219,7 @@ func (x *RemovePhotoResponse) String() string {
 func (*RemovePhotoResponse) ProtoMessage() {}
 
 func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2031,7 +2232,7 @@ func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
 func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
 }
 
 // Request of ListPhotos.
@@ -2050,7 +2251,7 @@ type ListPhotosRequest struct {
 
 func (x *ListPhotosRequest) Reset() {
 	*x = ListPhotosRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +2263,7 @@ func (x *ListPhotosRequest) String() string {
 func (*ListPhotosRequest) ProtoMessage() {}
 
 func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +2276,7 @@ func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
 func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListPhotosRequest) GetAlbumId() int64 {
@@ -2112,7 +2313,7 @@ type ListPhotosResponse struct {
 
 func (x *ListPhotosResponse) Reset() {
 	*x = ListPhotosResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2124,7 +2325,7 @@ func (x *ListPhotosResponse) String() string {
 func (*ListPhotosResponse) ProtoMessage() {}
 
 func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2137,7 +2338,7 @@ func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
 func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListPhotosResponse) GetPhotos() []*Photo {
@@ -2172,7 +2373,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2385,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2398,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -2239,7 +2440,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2251,7 +2452,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2264,7 +2465,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -2291,7 +2492,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2303,7 +2504,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2316,7 +2517,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -2358,7 +2559,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2370,7 +2571,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2383,7 +2584,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -2408,7 +2609,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2621,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2634,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -2466,7 +2667,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2478,7 +2679,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2491,7 +2692,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
 }
 
 // Request of ListComments.
@@ -2510,7 +2711,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2522,7 +2723,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2535,7 +2736,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListCommentsRequest) GetAlbumId() int64 {
@@ -2572,7 +2773,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2785,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2798,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2627,7 +2828,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2639,7 +2840,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2652,7 +2853,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2680,7 +2881,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2692,7 +2893,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2705,7 +2906,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2728,7 +2929,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2740,7 +2941,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2753,7 +2954,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2781,7 +2982,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2793,7 +2994,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2806,7 +3007,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2831,7 +3032,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2843,7 +3044,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2856,7 +3057,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListRecommendersRequest) GetAlbumId() int64 {
@@ -2894,7 +3095,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2906,7 +3107,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2919,7 +3120,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -2949,7 +3150,7 @@ type MoveInAlbumsRequest struct {
 
 func (x *MoveInAlbumsRequest) Reset() {
 	*x = MoveInAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2961,7 +3162,7 @@ func (x *MoveInAlbumsRequest) String() string {
 func (*MoveInAlbumsRequest) ProtoMessage() {}
 
 func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2974,7 +3175,7 @@ func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *MoveInAlbumsRequest) GetOptions() *v1.MoveOptions {
@@ -3002,7 +3203,7 @@ type MoveInAlbumsResponse struct {
 
 func (x *MoveInAlbumsResponse) Reset() {
 	*x = MoveInAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3014,7 +3215,7 @@ func (x *MoveInAlbumsResponse) String() string {
 func (*MoveInAlbumsResponse) ProtoMessage() {}
 
 func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3027,7 +3228,7 @@ func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{45}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *MoveInAlbumsResponse) GetResults() []*v1.MoveResult {
@@ -3075,7 +3276,7 @@ type MovedAlbum struct {
 
 func (x *MovedAlbum) Reset() {
 	*x = MovedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3087,7 +3288,7 @@ func (x *MovedAlbum) String() string {
 func (*MovedAlbum) ProtoMessage() {}
 
 func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3100,7 +3301,7 @@ func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedAlbum.ProtoReflect.Descriptor instead.
 func (*MovedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{46}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *MovedAlbum) GetOldId() string {
@@ -3209,7 +3410,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3221,7 +3422,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3234,7 +3435,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -3269,7 +3470,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3281,7 +3482,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3294,7 +3495,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3316,7 +3517,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3328,7 +3529,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3341,7 +3542,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3373,7 +3574,7 @@ type AlbumChange struct {
 
 func (x *AlbumChange) Reset() {
 	*x = AlbumChange{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3385,7 +3586,7 @@ func (x *AlbumChange) String() string {
 func (*AlbumChange) ProtoMessage() {}
 
 func (x *AlbumChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3398,7 +3599,7 @@ func (x *AlbumChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlbumChange.ProtoReflect.Descriptor instead.
 func (*AlbumChange) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *AlbumChange) GetAlbumId() int64 {
@@ -3459,7 +3660,7 @@ type ListAlbumChangesRequest struct {
 
 func (x *ListAlbumChangesRequest) Reset() {
 	*x = ListAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3471,7 +3672,7 @@ func (x *ListAlbumChangesRequest) String() string {
 func (*ListAlbumChangesRequest) ProtoMessage() {}
 
 func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3484,7 +3685,7 @@ func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ListAlbumChangesRequest) GetPageSize() int32 {
@@ -3523,7 +3724,7 @@ type ListAlbumChangesResponse struct {
 
 func (x *ListAlbumChangesResponse) Reset() {
 	*x = ListAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3535,7 +3736,7 @@ func (x *ListAlbumChangesResponse) String() string {
 func (*ListAlbumChangesResponse) ProtoMessage() {}
 
 func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3548,7 +3749,7 @@ func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{52}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3585,7 +3786,7 @@ type WatchAlbumChangesRequest struct {
 
 func (x *WatchAlbumChangesRequest) Reset() {
 	*x = WatchAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3597,7 +3798,7 @@ func (x *WatchAlbumChangesRequest) String() string {
 func (*WatchAlbumChangesRequest) ProtoMessage() {}
 
 func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3610,7 +3811,7 @@ func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{53}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *WatchAlbumChangesRequest) GetPageToken() string {
@@ -3641,7 +3842,7 @@ type WatchAlbumChangesResponse struct {
 
 func (x *WatchAlbumChangesResponse) Reset() {
 	*x = WatchAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[54]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3653,7 +3854,7 @@ func (x *WatchAlbumChangesResponse) String() string {
 func (*WatchAlbumChangesResponse) ProtoMessage() {}
 
 func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[54]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3666,7 +3867,7 @@ func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{54}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *WatchAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3787,7 +3988,21 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
 	"FoundAlbum\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\x93\x01\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xe7\x01\n" +
+	"\x16ListAlbumsInBoxRequest\x127\n" +
+	"\x06bounds\x18\x01 \x01(\v2\x17.waybook.type.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12E\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"y\n" +
+	"\x17ListAlbumsInBoxResponse\x126\n" +
+	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.LocatedAlbumR\x06albums\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb3\x01\n" +
+	"\fLocatedAlbum\x12\x19\n" +
+	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12;\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryR\bcategory\x125\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x93\x01\n" +
 	"\x11ListAlbumsRequest\x12/\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
@@ -3967,7 +4182,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xbf\x14\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xc2\x15\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -3978,11 +4193,15 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x02\x12`\n" +
 	"\bGetAlbum\x12!.waybook.album.v1.GetAlbumRequest\x1a\".waybook.album.v1.GetAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12l\n" +
-	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12f\n" +
-	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12`\n" +
+	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12l\n" +
+	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12u\n" +
+	"\x0fListAlbumsInBox\x12(.waybook.album.v1.ListAlbumsInBoxRequest\x1a).waybook.album.v1.ListAlbumsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12`\n" +
 	"\n" +
-	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
-	"\x10ListRecentAlbums\x12).waybook.album.v1.ListRecentAlbumsRequest\x1a*.waybook.album.v1.ListRecentAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
+	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
+	"\x10ListRecentAlbums\x12).waybook.album.v1.ListRecentAlbumsRequest\x1a*.waybook.album.v1.ListRecentAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12n\n" +
 	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x010\x01\x12`\n" +
 	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4031,7 +4250,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
@@ -4052,161 +4271,172 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*SearchNearbyRequest)(nil),            // 16: waybook.album.v1.SearchNearbyRequest
 	(*SearchNearbyResponse)(nil),           // 17: waybook.album.v1.SearchNearbyResponse
 	(*FoundAlbum)(nil),                     // 18: waybook.album.v1.FoundAlbum
-	(*ListAlbumsRequest)(nil),              // 19: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),             // 20: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),            // 21: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),           // 22: waybook.album.v1.StreamAlbumsResponse
-	(*AddPhotoRequest)(nil),                // 23: waybook.album.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 24: waybook.album.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 25: waybook.album.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 26: waybook.album.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 27: waybook.album.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 28: waybook.album.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 29: waybook.album.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 30: waybook.album.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 31: waybook.album.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 32: waybook.album.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 33: waybook.album.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 34: waybook.album.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 35: waybook.album.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 36: waybook.album.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 37: waybook.album.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 38: waybook.album.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 39: waybook.album.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 40: waybook.album.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 41: waybook.album.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 42: waybook.album.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 43: waybook.album.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 44: waybook.album.v1.ListRecommendersResponse
-	(*MoveInAlbumsRequest)(nil),            // 45: waybook.album.v1.MoveInAlbumsRequest
-	(*MoveInAlbumsResponse)(nil),           // 46: waybook.album.v1.MoveInAlbumsResponse
-	(*MovedAlbum)(nil),                     // 47: waybook.album.v1.MovedAlbum
-	(*MovedPhoto)(nil),                     // 48: waybook.album.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 49: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 50: waybook.album.v1.ResolveOldIdsResponse
-	(*AlbumChange)(nil),                    // 51: waybook.album.v1.AlbumChange
-	(*ListAlbumChangesRequest)(nil),        // 52: waybook.album.v1.ListAlbumChangesRequest
-	(*ListAlbumChangesResponse)(nil),       // 53: waybook.album.v1.ListAlbumChangesResponse
-	(*WatchAlbumChangesRequest)(nil),       // 54: waybook.album.v1.WatchAlbumChangesRequest
-	(*WatchAlbumChangesResponse)(nil),      // 55: waybook.album.v1.WatchAlbumChangesResponse
-	(*v1.Profile)(nil),                     // 56: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 57: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 58: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 59: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 60: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 61: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 62: waybook.type.v1.Box
-	(*v1.MoveOptions)(nil),                 // 63: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 64: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 65: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 66: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 67: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 68: waybook.type.v1.PartRevisions
+	(*ListAlbumsInBoxRequest)(nil),         // 19: waybook.album.v1.ListAlbumsInBoxRequest
+	(*ListAlbumsInBoxResponse)(nil),        // 20: waybook.album.v1.ListAlbumsInBoxResponse
+	(*LocatedAlbum)(nil),                   // 21: waybook.album.v1.LocatedAlbum
+	(*ListAlbumsRequest)(nil),              // 22: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),             // 23: waybook.album.v1.ListAlbumsResponse
+	(*StreamAlbumsRequest)(nil),            // 24: waybook.album.v1.StreamAlbumsRequest
+	(*StreamAlbumsResponse)(nil),           // 25: waybook.album.v1.StreamAlbumsResponse
+	(*AddPhotoRequest)(nil),                // 26: waybook.album.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 27: waybook.album.v1.AddPhotoResponse
+	(*UpdatePhotoRequest)(nil),             // 28: waybook.album.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),            // 29: waybook.album.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),             // 30: waybook.album.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 31: waybook.album.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 32: waybook.album.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 33: waybook.album.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 34: waybook.album.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 35: waybook.album.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 36: waybook.album.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 37: waybook.album.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 38: waybook.album.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 39: waybook.album.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 40: waybook.album.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 41: waybook.album.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 42: waybook.album.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 43: waybook.album.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 44: waybook.album.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 45: waybook.album.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 46: waybook.album.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 47: waybook.album.v1.ListRecommendersResponse
+	(*MoveInAlbumsRequest)(nil),            // 48: waybook.album.v1.MoveInAlbumsRequest
+	(*MoveInAlbumsResponse)(nil),           // 49: waybook.album.v1.MoveInAlbumsResponse
+	(*MovedAlbum)(nil),                     // 50: waybook.album.v1.MovedAlbum
+	(*MovedPhoto)(nil),                     // 51: waybook.album.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 52: waybook.album.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 53: waybook.album.v1.ResolveOldIdsResponse
+	(*AlbumChange)(nil),                    // 54: waybook.album.v1.AlbumChange
+	(*ListAlbumChangesRequest)(nil),        // 55: waybook.album.v1.ListAlbumChangesRequest
+	(*ListAlbumChangesResponse)(nil),       // 56: waybook.album.v1.ListAlbumChangesResponse
+	(*WatchAlbumChangesRequest)(nil),       // 57: waybook.album.v1.WatchAlbumChangesRequest
+	(*WatchAlbumChangesResponse)(nil),      // 58: waybook.album.v1.WatchAlbumChangesResponse
+	(*v1.Profile)(nil),                     // 59: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 60: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 61: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 62: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 63: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 64: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 65: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                      // 66: waybook.type.v1.Bounds
+	(*v1.MoveOptions)(nil),                 // 67: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 68: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 69: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 70: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 71: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 72: waybook.type.v1.PartRevisions
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	56, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	59, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	57, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	58, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	58, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	60, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	61, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	61, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.ListRecentAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 6: waybook.album.v1.ListRecentAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	0,  // 7: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	57, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	60, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 9: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 10: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	57, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	59, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	60, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	62, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	59, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	62, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 15: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	60, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	63, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
 	1,  // 18: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	61, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	62, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	64, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	65, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 21: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	18, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
 	1,  // 23: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	1,  // 24: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	5,  // 25: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 26: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	59, // 27: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	2,  // 28: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 29: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	60, // 30: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	60, // 31: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	60, // 32: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	56, // 33: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	63, // 34: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	47, // 35: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	64, // 36: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 37: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	57, // 38: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	58, // 39: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	58, // 40: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	48, // 41: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	65, // 42: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	66, // 43: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	67, // 44: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
-	58, // 45: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
-	68, // 46: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 47: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	51, // 48: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	51, // 49: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	6,  // 50: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	8,  // 51: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	10, // 52: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	12, // 53: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	14, // 54: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	16, // 55: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	19, // 56: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 57: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	21, // 58: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	23, // 59: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	25, // 60: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	27, // 61: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	29, // 62: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	31, // 63: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	33, // 64: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	35, // 65: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	37, // 66: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	39, // 67: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	41, // 68: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	43, // 69: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	45, // 70: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	49, // 71: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	52, // 72: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	54, // 73: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	7,  // 74: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	9,  // 75: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	11, // 76: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	13, // 77: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	15, // 78: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	17, // 79: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	20, // 80: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	4,  // 81: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	22, // 82: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	24, // 83: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	26, // 84: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	28, // 85: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	30, // 86: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	32, // 87: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	34, // 88: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	36, // 89: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	38, // 90: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	40, // 91: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	42, // 92: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	44, // 93: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	46, // 94: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	50, // 95: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	53, // 96: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	55, // 97: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	74, // [74:98] is the sub-list for method output_type
-	50, // [50:74] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	66, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	0,  // 25: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	21, // 26: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
+	0,  // 27: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	60, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	5,  // 30: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
+	2,  // 31: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	62, // 32: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 33: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	2,  // 34: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
+	63, // 35: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	63, // 36: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	63, // 37: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	59, // 38: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	67, // 39: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	50, // 40: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	68, // 41: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 42: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	60, // 43: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	61, // 44: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	61, // 45: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	51, // 46: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	69, // 47: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	70, // 48: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	71, // 49: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
+	61, // 50: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
+	72, // 51: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 52: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
+	54, // 53: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	54, // 54: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	6,  // 55: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	8,  // 56: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	10, // 57: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	12, // 58: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	14, // 59: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	16, // 60: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	19, // 61: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	22, // 62: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 63: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
+	24, // 64: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	26, // 65: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	28, // 66: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	30, // 67: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	32, // 68: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	34, // 69: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	36, // 70: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	38, // 71: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	40, // 72: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	42, // 73: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	44, // 74: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	46, // 75: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	48, // 76: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	52, // 77: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	55, // 78: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
+	57, // 79: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
+	7,  // 80: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	9,  // 81: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	11, // 82: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	13, // 83: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	15, // 84: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	17, // 85: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	20, // 86: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	23, // 87: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	4,  // 88: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
+	25, // 89: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	27, // 90: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	29, // 91: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	31, // 92: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	33, // 93: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	35, // 94: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	37, // 95: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	39, // 96: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	41, // 97: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	43, // 98: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	45, // 99: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	47, // 100: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	49, // 101: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	53, // 102: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	56, // 103: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
+	58, // 104: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
+	80, // [80:105] is the sub-list for method output_type
+	55, // [55:80] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -4219,14 +4449,14 @@ func file_waybook_album_v1_album_proto_init() {
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
-	file_waybook_album_v1_album_proto_msgTypes[24].OneofWrappers = []any{}
+	file_waybook_album_v1_album_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   55,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

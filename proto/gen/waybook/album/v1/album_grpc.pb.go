@@ -27,6 +27,7 @@ const (
 	AlbumService_GetAlbum_FullMethodName               = "/waybook.album.v1.AlbumService/GetAlbum"
 	AlbumService_BatchGetAlbums_FullMethodName         = "/waybook.album.v1.AlbumService/BatchGetAlbums"
 	AlbumService_SearchNearby_FullMethodName           = "/waybook.album.v1.AlbumService/SearchNearby"
+	AlbumService_ListAlbumsInBox_FullMethodName        = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
 	AlbumService_ListAlbums_FullMethodName             = "/waybook.album.v1.AlbumService/ListAlbums"
 	AlbumService_ListRecentAlbums_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecentAlbums"
 	AlbumService_StreamAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/StreamAlbums"
@@ -85,6 +86,12 @@ type AlbumServiceClient interface {
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
+	// Returns a page of the albums in a box of any size, for maps. The order is that of
+	// the store's index of places: stable, and near albums are mostly together. A page
+	// may be shorter than page_size, or empty, although another page follows. An album
+	// that is created, moved or deleted between pages may be missing or repeated; every
+	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error)
 	// Returns a page of a user's albums in creation order.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
@@ -215,6 +222,16 @@ func (c *albumServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyR
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SearchNearbyResponse)
 	err := c.cc.Invoke(ctx, AlbumService_SearchNearby_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *albumServiceClient) ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListAlbumsInBoxResponse)
+	err := c.cc.Invoke(ctx, AlbumService_ListAlbumsInBox_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -457,6 +474,12 @@ type AlbumServiceServer interface {
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
+	// Returns a page of the albums in a box of any size, for maps. The order is that of
+	// the store's index of places: stable, and near albums are mostly together. A page
+	// may be shorter than page_size, or empty, although another page follows. An album
+	// that is created, moved or deleted between pages may be missing or repeated; every
+	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error)
 	// Returns a page of a user's albums in creation order.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
@@ -550,6 +573,9 @@ func (UnimplementedAlbumServiceServer) BatchGetAlbums(context.Context, *BatchGet
 }
 func (UnimplementedAlbumServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
+}
+func (UnimplementedAlbumServiceServer) ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListAlbumsInBox not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
@@ -730,6 +756,24 @@ func _AlbumService_SearchNearby_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AlbumServiceServer).SearchNearby(ctx, req.(*SearchNearbyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlbumService_ListAlbumsInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListAlbumsInBoxRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).ListAlbumsInBox(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_ListAlbumsInBox_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).ListAlbumsInBox(ctx, req.(*ListAlbumsInBoxRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1074,6 +1118,10 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _AlbumService_SearchNearby_Handler,
+		},
+		{
+			MethodName: "ListAlbumsInBox",
+			Handler:    _AlbumService_ListAlbumsInBox_Handler,
 		},
 		{
 			MethodName: "ListAlbums",

@@ -1471,7 +1471,9 @@ type SearchNearbyRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Whether to leave out entries planned for the future.
+	Publication   BlogPublication `protobuf:"varint,6,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1550,6 +1552,13 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *SearchNearbyRequest) GetPublication() BlogPublication {
+	if x != nil {
+		return x.Publication
+	}
+	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
 }
 
 type isSearchNearbyRequest_Area interface {
@@ -1736,6 +1745,207 @@ func (x *FoundBlog) GetDistanceMeters() float64 {
 	return 0
 }
 
+// Request of ListBlogsInBox.
+type ListBlogsInBoxRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The box.
+	Bounds *v1.Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	// Only entries of this type; all when unspecified.
+	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	// Maximum number of results; 0, and more than 1,000, mean 1,000.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBlogsInBoxRequest) Reset() {
+	*x = ListBlogsInBoxRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBlogsInBoxRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBlogsInBoxRequest) ProtoMessage() {}
+
+func (x *ListBlogsInBoxRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBlogsInBoxRequest.ProtoReflect.Descriptor instead.
+func (*ListBlogsInBoxRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ListBlogsInBoxRequest) GetBounds() *v1.Bounds {
+	if x != nil {
+		return x.Bounds
+	}
+	return nil
+}
+
+func (x *ListBlogsInBoxRequest) GetType() BlogType {
+	if x != nil {
+		return x.Type
+	}
+	return BlogType_BLOG_TYPE_UNSPECIFIED
+}
+
+func (x *ListBlogsInBoxRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListBlogsInBoxRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListBlogsInBox.
+type ListBlogsInBoxResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entries.
+	Blogs []*LocatedBlog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBlogsInBoxResponse) Reset() {
+	*x = ListBlogsInBoxResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBlogsInBoxResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBlogsInBoxResponse) ProtoMessage() {}
+
+func (x *ListBlogsInBoxResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBlogsInBoxResponse.ProtoReflect.Descriptor instead.
+func (*ListBlogsInBoxResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ListBlogsInBoxResponse) GetBlogs() []*LocatedBlog {
+	if x != nil {
+		return x.Blogs
+	}
+	return nil
+}
+
+func (x *ListBlogsInBoxResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Summary of an entry with its place, for maps.
+type LocatedBlog struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entry.
+	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// Its title.
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// Its type.
+	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	// Its location.
+	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocatedBlog) Reset() {
+	*x = LocatedBlog{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocatedBlog) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocatedBlog) ProtoMessage() {}
+
+func (x *LocatedBlog) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocatedBlog.ProtoReflect.Descriptor instead.
+func (*LocatedBlog) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *LocatedBlog) GetBlogId() int64 {
+	if x != nil {
+		return x.BlogId
+	}
+	return 0
+}
+
+func (x *LocatedBlog) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *LocatedBlog) GetType() BlogType {
+	if x != nil {
+		return x.Type
+	}
+	return BlogType_BLOG_TYPE_UNSPECIFIED
+}
+
+func (x *LocatedBlog) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
 // Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1760,7 +1970,7 @@ type ListBlogsRequest struct {
 
 func (x *ListBlogsRequest) Reset() {
 	*x = ListBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1772,7 +1982,7 @@ func (x *ListBlogsRequest) String() string {
 func (*ListBlogsRequest) ProtoMessage() {}
 
 func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1785,7 +1995,7 @@ func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListBlogsRequest) GetAuthorId() int64 {
@@ -1851,7 +2061,7 @@ type ListBlogsResponse struct {
 
 func (x *ListBlogsResponse) Reset() {
 	*x = ListBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1863,7 +2073,7 @@ func (x *ListBlogsResponse) String() string {
 func (*ListBlogsResponse) ProtoMessage() {}
 
 func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1876,7 +2086,7 @@ func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListBlogsResponse) GetBlogs() []*Blog {
@@ -1909,7 +2119,7 @@ type ListRecentBlogsRequest struct {
 
 func (x *ListRecentBlogsRequest) Reset() {
 	*x = ListRecentBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1921,7 +2131,7 @@ func (x *ListRecentBlogsRequest) String() string {
 func (*ListRecentBlogsRequest) ProtoMessage() {}
 
 func (x *ListRecentBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1934,7 +2144,7 @@ func (x *ListRecentBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentBlogsRequest.ProtoReflect.Descriptor instead.
 func (*ListRecentBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListRecentBlogsRequest) GetType() BlogType {
@@ -1971,7 +2181,7 @@ type ListRecentBlogsResponse struct {
 
 func (x *ListRecentBlogsResponse) Reset() {
 	*x = ListRecentBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1983,7 +2193,7 @@ func (x *ListRecentBlogsResponse) String() string {
 func (*ListRecentBlogsResponse) ProtoMessage() {}
 
 func (x *ListRecentBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1996,7 +2206,7 @@ func (x *ListRecentBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentBlogsResponse.ProtoReflect.Descriptor instead.
 func (*ListRecentBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListRecentBlogsResponse) GetBlogs() []*Blog {
@@ -2029,7 +2239,7 @@ type BlogSummary struct {
 
 func (x *BlogSummary) Reset() {
 	*x = BlogSummary{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2041,7 +2251,7 @@ func (x *BlogSummary) String() string {
 func (*BlogSummary) ProtoMessage() {}
 
 func (x *BlogSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2054,7 +2264,7 @@ func (x *BlogSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogSummary.ProtoReflect.Descriptor instead.
 func (*BlogSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BlogSummary) GetBlogId() int64 {
@@ -2095,7 +2305,7 @@ type StreamBlogsRequest struct {
 
 func (x *StreamBlogsRequest) Reset() {
 	*x = StreamBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2107,7 +2317,7 @@ func (x *StreamBlogsRequest) String() string {
 func (*StreamBlogsRequest) ProtoMessage() {}
 
 func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2120,7 +2330,7 @@ func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamBlogsRequest.ProtoReflect.Descriptor instead.
 func (*StreamBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StreamBlogsRequest) GetAuthorId() int64 {
@@ -2162,7 +2372,7 @@ type StreamBlogsResponse struct {
 
 func (x *StreamBlogsResponse) Reset() {
 	*x = StreamBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2174,7 +2384,7 @@ func (x *StreamBlogsResponse) String() string {
 func (*StreamBlogsResponse) ProtoMessage() {}
 
 func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2187,7 +2397,7 @@ func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamBlogsResponse.ProtoReflect.Descriptor instead.
 func (*StreamBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *StreamBlogsResponse) GetBlogs() []*BlogSummary {
@@ -2212,7 +2422,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2224,7 +2434,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2237,7 +2447,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -2272,7 +2482,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2494,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +2507,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -2322,7 +2532,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2334,7 +2544,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2347,7 +2557,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -2385,7 +2595,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2397,7 +2607,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2410,7 +2620,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -2440,7 +2650,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2452,7 +2662,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2465,7 +2675,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -2500,7 +2710,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2512,7 +2722,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2525,7 +2735,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -2567,7 +2777,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2579,7 +2789,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2592,7 +2802,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -2619,7 +2829,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2631,7 +2841,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2644,7 +2854,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -2686,7 +2896,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2698,7 +2908,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2711,7 +2921,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -2736,7 +2946,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2748,7 +2958,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2761,7 +2971,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -2794,7 +3004,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2806,7 +3016,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2819,7 +3029,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
 }
 
 // Request of ListComments.
@@ -2838,7 +3048,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2850,7 +3060,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2863,7 +3073,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListCommentsRequest) GetBlogId() int64 {
@@ -2900,7 +3110,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2912,7 +3122,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2925,7 +3135,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2955,7 +3165,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2967,7 +3177,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2980,7 +3190,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -3008,7 +3218,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3020,7 +3230,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3033,7 +3243,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -3056,7 +3266,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3068,7 +3278,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3081,7 +3291,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -3109,7 +3319,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3121,7 +3331,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3134,7 +3344,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -3159,7 +3369,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3171,7 +3381,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3184,7 +3394,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListRecommendersRequest) GetBlogId() int64 {
@@ -3222,7 +3432,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3234,7 +3444,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3247,7 +3457,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -3277,7 +3487,7 @@ type MoveInBlogsRequest struct {
 
 func (x *MoveInBlogsRequest) Reset() {
 	*x = MoveInBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3289,7 +3499,7 @@ func (x *MoveInBlogsRequest) String() string {
 func (*MoveInBlogsRequest) ProtoMessage() {}
 
 func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3302,7 +3512,7 @@ func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *MoveInBlogsRequest) GetOptions() *v1.MoveOptions {
@@ -3330,7 +3540,7 @@ type MoveInBlogsResponse struct {
 
 func (x *MoveInBlogsResponse) Reset() {
 	*x = MoveInBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3342,7 +3552,7 @@ func (x *MoveInBlogsResponse) String() string {
 func (*MoveInBlogsResponse) ProtoMessage() {}
 
 func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3355,7 +3565,7 @@ func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{44}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *MoveInBlogsResponse) GetResults() []*v1.MoveResult {
@@ -3420,7 +3630,7 @@ type MovedBlog struct {
 
 func (x *MovedBlog) Reset() {
 	*x = MovedBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +3642,7 @@ func (x *MovedBlog) String() string {
 func (*MovedBlog) ProtoMessage() {}
 
 func (x *MovedBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +3655,7 @@ func (x *MovedBlog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBlog.ProtoReflect.Descriptor instead.
 func (*MovedBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{45}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *MovedBlog) GetOldId() string {
@@ -3608,7 +3818,7 @@ type MovedVote struct {
 
 func (x *MovedVote) Reset() {
 	*x = MovedVote{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3620,7 +3830,7 @@ func (x *MovedVote) String() string {
 func (*MovedVote) ProtoMessage() {}
 
 func (x *MovedVote) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3633,7 +3843,7 @@ func (x *MovedVote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedVote.ProtoReflect.Descriptor instead.
 func (*MovedVote) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *MovedVote) GetDescription() string {
@@ -3663,7 +3873,7 @@ type MovedChoice struct {
 
 func (x *MovedChoice) Reset() {
 	*x = MovedChoice{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3675,7 +3885,7 @@ func (x *MovedChoice) String() string {
 func (*MovedChoice) ProtoMessage() {}
 
 func (x *MovedChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3688,7 +3898,7 @@ func (x *MovedChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedChoice.ProtoReflect.Descriptor instead.
 func (*MovedChoice) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MovedChoice) GetDescription() string {
@@ -3718,7 +3928,7 @@ type MovedBallot struct {
 
 func (x *MovedBallot) Reset() {
 	*x = MovedBallot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3730,7 +3940,7 @@ func (x *MovedBallot) String() string {
 func (*MovedBallot) ProtoMessage() {}
 
 func (x *MovedBallot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3743,7 +3953,7 @@ func (x *MovedBallot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBallot.ProtoReflect.Descriptor instead.
 func (*MovedBallot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MovedBallot) GetVoterId() int64 {
@@ -3771,7 +3981,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3783,7 +3993,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3796,7 +4006,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3818,7 +4028,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3830,7 +4040,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3843,7 +4053,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3875,7 +4085,7 @@ type BlogChange struct {
 
 func (x *BlogChange) Reset() {
 	*x = BlogChange{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3887,7 +4097,7 @@ func (x *BlogChange) String() string {
 func (*BlogChange) ProtoMessage() {}
 
 func (x *BlogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3900,7 +4110,7 @@ func (x *BlogChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogChange.ProtoReflect.Descriptor instead.
 func (*BlogChange) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{51}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *BlogChange) GetBlogId() int64 {
@@ -3961,7 +4171,7 @@ type ListBlogChangesRequest struct {
 
 func (x *ListBlogChangesRequest) Reset() {
 	*x = ListBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3973,7 +4183,7 @@ func (x *ListBlogChangesRequest) String() string {
 func (*ListBlogChangesRequest) ProtoMessage() {}
 
 func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3986,7 +4196,7 @@ func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{52}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListBlogChangesRequest) GetPageSize() int32 {
@@ -4025,7 +4235,7 @@ type ListBlogChangesResponse struct {
 
 func (x *ListBlogChangesResponse) Reset() {
 	*x = ListBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[53]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4037,7 +4247,7 @@ func (x *ListBlogChangesResponse) String() string {
 func (*ListBlogChangesResponse) ProtoMessage() {}
 
 func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[53]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4050,7 +4260,7 @@ func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{53}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ListBlogChangesResponse) GetChanges() []*BlogChange {
@@ -4087,7 +4297,7 @@ type WatchBlogChangesRequest struct {
 
 func (x *WatchBlogChangesRequest) Reset() {
 	*x = WatchBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[54]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4099,7 +4309,7 @@ func (x *WatchBlogChangesRequest) String() string {
 func (*WatchBlogChangesRequest) ProtoMessage() {}
 
 func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[54]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4112,7 +4322,7 @@ func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{54}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *WatchBlogChangesRequest) GetPageToken() string {
@@ -4143,7 +4353,7 @@ type WatchBlogChangesResponse struct {
 
 func (x *WatchBlogChangesResponse) Reset() {
 	*x = WatchBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[55]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4155,7 +4365,7 @@ func (x *WatchBlogChangesResponse) String() string {
 func (*WatchBlogChangesResponse) ProtoMessage() {}
 
 func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[55]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4168,7 +4378,7 @@ func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{55}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *WatchBlogChangesResponse) GetChanges() []*BlogChange {
@@ -4297,14 +4507,15 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x15BatchGetBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
 	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
-	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\x89\x02\n" +
+	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\xd7\x02\n" +
 	"\x13SearchNearbyRequest\x121\n" +
 	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
 	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x127\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
 	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
+	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
+	"\vpublication\x18\x06 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublicationB\r\n" +
 	"\x04area\x12\x05\xbaH\x02\b\x01\"p\n" +
 	"\x14SearchNearbyResponse\x120\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x1a.waybook.blog.v1.FoundBlogR\x05blogs\x12&\n" +
@@ -4317,7 +4528,21 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
 	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
 	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
-	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xf4\x05\n" +
+	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xd8\x01\n" +
+	"\x15ListBlogsInBoxRequest\x127\n" +
+	"\x06bounds\x18\x01 \x01(\v2\x17.waybook.type.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x127\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
+	"\x16ListBlogsInBoxResponse\x122\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.LocatedBlogR\x05blogs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa2\x01\n" +
+	"\vLocatedBlog\x12\x17\n" +
+	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12-\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x125\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xf4\x05\n" +
 	"\x10ListBlogsRequest\x121\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
@@ -4526,7 +4751,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xa7\x12\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xab\x13\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4540,10 +4765,15 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x02\x12[\n" +
 	"\aGetBlog\x12\x1f.waybook.blog.v1.GetBlogRequest\x1a .waybook.blog.v1.GetBlogResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12g\n" +
-	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
-	"\fSearchNearby\x12$.waybook.blog.v1.SearchNearbyRequest\x1a%.waybook.blog.v1.SearchNearbyResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12[\n" +
-	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\x0fListRecentBlogs\x12'.waybook.blog.v1.ListRecentBlogsRequest\x1a(.waybook.blog.v1.ListRecentBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12i\n" +
+	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12j\n" +
+	"\fSearchNearby\x12$.waybook.blog.v1.SearchNearbyRequest\x1a%.waybook.blog.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12p\n" +
+	"\x0eListBlogsInBox\x12&.waybook.blog.v1.ListBlogsInBoxRequest\x1a'.waybook.blog.v1.ListBlogsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12a\n" +
+	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12s\n" +
+	"\x0fListRecentBlogs\x12'.waybook.blog.v1.ListRecentBlogsRequest\x1a(.waybook.blog.v1.ListRecentBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12i\n" +
 	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x010\x01\x12d\n" +
 	"\n" +
@@ -4587,7 +4817,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -4611,183 +4841,195 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*SearchNearbyRequest)(nil),            // 19: waybook.blog.v1.SearchNearbyRequest
 	(*SearchNearbyResponse)(nil),           // 20: waybook.blog.v1.SearchNearbyResponse
 	(*FoundBlog)(nil),                      // 21: waybook.blog.v1.FoundBlog
-	(*ListBlogsRequest)(nil),               // 22: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),              // 23: waybook.blog.v1.ListBlogsResponse
-	(*ListRecentBlogsRequest)(nil),         // 24: waybook.blog.v1.ListRecentBlogsRequest
-	(*ListRecentBlogsResponse)(nil),        // 25: waybook.blog.v1.ListRecentBlogsResponse
-	(*BlogSummary)(nil),                    // 26: waybook.blog.v1.BlogSummary
-	(*StreamBlogsRequest)(nil),             // 27: waybook.blog.v1.StreamBlogsRequest
-	(*StreamBlogsResponse)(nil),            // 28: waybook.blog.v1.StreamBlogsResponse
-	(*CastBallotRequest)(nil),              // 29: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),             // 30: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),             // 31: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),            // 32: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                         // 33: waybook.blog.v1.Ballot
-	(*AddCommentRequest)(nil),              // 34: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 35: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 36: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 37: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 38: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 39: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 40: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 41: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 42: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 43: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 44: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 45: waybook.blog.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 46: waybook.blog.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 47: waybook.blog.v1.ListRecommendersResponse
-	(*MoveInBlogsRequest)(nil),             // 48: waybook.blog.v1.MoveInBlogsRequest
-	(*MoveInBlogsResponse)(nil),            // 49: waybook.blog.v1.MoveInBlogsResponse
-	(*MovedBlog)(nil),                      // 50: waybook.blog.v1.MovedBlog
-	(*MovedVote)(nil),                      // 51: waybook.blog.v1.MovedVote
-	(*MovedChoice)(nil),                    // 52: waybook.blog.v1.MovedChoice
-	(*MovedBallot)(nil),                    // 53: waybook.blog.v1.MovedBallot
-	(*ResolveOldIdsRequest)(nil),           // 54: waybook.blog.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 55: waybook.blog.v1.ResolveOldIdsResponse
-	(*BlogChange)(nil),                     // 56: waybook.blog.v1.BlogChange
-	(*ListBlogChangesRequest)(nil),         // 57: waybook.blog.v1.ListBlogChangesRequest
-	(*ListBlogChangesResponse)(nil),        // 58: waybook.blog.v1.ListBlogChangesResponse
-	(*WatchBlogChangesRequest)(nil),        // 59: waybook.blog.v1.WatchBlogChangesRequest
-	(*WatchBlogChangesResponse)(nil),       // 60: waybook.blog.v1.WatchBlogChangesResponse
-	(*v1.Profile)(nil),                     // 61: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 62: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 63: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 64: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 65: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 66: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 67: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 68: waybook.type.v1.Box
-	(*v1.MoveOptions)(nil),                 // 69: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 70: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 71: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 72: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 73: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 74: waybook.type.v1.PartRevisions
+	(*ListBlogsInBoxRequest)(nil),          // 22: waybook.blog.v1.ListBlogsInBoxRequest
+	(*ListBlogsInBoxResponse)(nil),         // 23: waybook.blog.v1.ListBlogsInBoxResponse
+	(*LocatedBlog)(nil),                    // 24: waybook.blog.v1.LocatedBlog
+	(*ListBlogsRequest)(nil),               // 25: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),              // 26: waybook.blog.v1.ListBlogsResponse
+	(*ListRecentBlogsRequest)(nil),         // 27: waybook.blog.v1.ListRecentBlogsRequest
+	(*ListRecentBlogsResponse)(nil),        // 28: waybook.blog.v1.ListRecentBlogsResponse
+	(*BlogSummary)(nil),                    // 29: waybook.blog.v1.BlogSummary
+	(*StreamBlogsRequest)(nil),             // 30: waybook.blog.v1.StreamBlogsRequest
+	(*StreamBlogsResponse)(nil),            // 31: waybook.blog.v1.StreamBlogsResponse
+	(*CastBallotRequest)(nil),              // 32: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),             // 33: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),             // 34: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),            // 35: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                         // 36: waybook.blog.v1.Ballot
+	(*AddCommentRequest)(nil),              // 37: waybook.blog.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 38: waybook.blog.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 39: waybook.blog.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 40: waybook.blog.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 41: waybook.blog.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 42: waybook.blog.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 43: waybook.blog.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 44: waybook.blog.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 45: waybook.blog.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 46: waybook.blog.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 47: waybook.blog.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 48: waybook.blog.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 49: waybook.blog.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 50: waybook.blog.v1.ListRecommendersResponse
+	(*MoveInBlogsRequest)(nil),             // 51: waybook.blog.v1.MoveInBlogsRequest
+	(*MoveInBlogsResponse)(nil),            // 52: waybook.blog.v1.MoveInBlogsResponse
+	(*MovedBlog)(nil),                      // 53: waybook.blog.v1.MovedBlog
+	(*MovedVote)(nil),                      // 54: waybook.blog.v1.MovedVote
+	(*MovedChoice)(nil),                    // 55: waybook.blog.v1.MovedChoice
+	(*MovedBallot)(nil),                    // 56: waybook.blog.v1.MovedBallot
+	(*ResolveOldIdsRequest)(nil),           // 57: waybook.blog.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 58: waybook.blog.v1.ResolveOldIdsResponse
+	(*BlogChange)(nil),                     // 59: waybook.blog.v1.BlogChange
+	(*ListBlogChangesRequest)(nil),         // 60: waybook.blog.v1.ListBlogChangesRequest
+	(*ListBlogChangesResponse)(nil),        // 61: waybook.blog.v1.ListBlogChangesResponse
+	(*WatchBlogChangesRequest)(nil),        // 62: waybook.blog.v1.WatchBlogChangesRequest
+	(*WatchBlogChangesResponse)(nil),       // 63: waybook.blog.v1.WatchBlogChangesResponse
+	(*v1.Profile)(nil),                     // 64: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 65: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 66: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 67: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 68: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 69: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 70: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 71: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                      // 72: waybook.type.v1.Bounds
+	(*v1.MoveOptions)(nil),                 // 73: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 74: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 75: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 76: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 77: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 78: waybook.type.v1.PartRevisions
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	61, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
-	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	62, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	63, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
-	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
-	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	64, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	64, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
-	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
-	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	62, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	63, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
-	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
-	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	62, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	63, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
-	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	65, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	65, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
-	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	66, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
-	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	67, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	68, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
-	21, // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	61, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
-	0,  // 33: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	62, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	63, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	3,  // 36: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	63, // 37: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	63, // 38: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 39: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 40: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	0,  // 41: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	5,  // 42: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 43: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	26, // 44: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,  // 45: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	33, // 46: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	61, // 47: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	66, // 48: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	66, // 49: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	66, // 50: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	61, // 51: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	69, // 52: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	50, // 53: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
-	70, // 54: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 55: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
-	62, // 56: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
-	63, // 57: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
-	1,  // 58: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 59: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
-	64, // 60: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
-	64, // 61: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
-	51, // 62: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
-	53, // 63: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
-	71, // 64: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	52, // 65: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	72, // 66: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	73, // 67: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	64, // 68: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	74, // 69: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,  // 70: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	56, // 71: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	56, // 72: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,  // 73: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 74: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 75: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 76: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 77: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 78: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 79: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	24, // 80: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	27, // 81: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	29, // 82: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	31, // 83: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	34, // 84: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	36, // 85: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	38, // 86: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	40, // 87: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	42, // 88: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	44, // 89: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	46, // 90: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	48, // 91: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	54, // 92: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	57, // 93: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	59, // 94: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10, // 95: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 96: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 97: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 98: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 99: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 100: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 101: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	25, // 102: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	28, // 103: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	30, // 104: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	32, // 105: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	35, // 106: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	37, // 107: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	39, // 108: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	41, // 109: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	43, // 110: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	45, // 111: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	47, // 112: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	49, // 113: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	55, // 114: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	58, // 115: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	60, // 116: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	95, // [95:117] is the sub-list for method output_type
-	73, // [73:95] is the sub-list for method input_type
-	73, // [73:73] is the sub-list for extension type_name
-	73, // [73:73] is the sub-list for extension extendee
-	0,  // [0:73] is the sub-list for field type_name
+	64,  // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	0,   // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
+	65,  // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	66,  // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	1,   // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
+	2,   // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
+	6,   // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
+	67,  // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	67,  // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	7,   // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
+	0,   // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
+	65,  // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	66,  // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	1,   // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
+	2,   // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
+	8,   // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
+	5,   // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	0,   // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
+	65,  // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	66,  // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	1,   // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
+	2,   // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
+	68,  // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,   // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	68,  // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	5,   // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	69,  // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	5,   // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	70,  // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	71,  // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,   // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
+	4,   // 31: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	21,  // 32: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
+	64,  // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	0,   // 34: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
+	65,  // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	66,  // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	72,  // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	0,   // 38: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
+	24,  // 39: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
+	0,   // 40: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
+	65,  // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	3,   // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	66,  // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	66,  // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,   // 45: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,   // 46: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	0,   // 47: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
+	5,   // 48: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	4,   // 49: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	29,  // 50: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
+	6,   // 51: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	36,  // 52: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	64,  // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	69,  // 54: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	69,  // 55: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	69,  // 56: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	64,  // 57: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	73,  // 58: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	53,  // 59: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
+	74,  // 60: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,   // 61: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
+	65,  // 62: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
+	66,  // 63: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
+	1,   // 64: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
+	2,   // 65: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
+	67,  // 66: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
+	67,  // 67: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
+	54,  // 68: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
+	56,  // 69: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
+	75,  // 70: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
+	55,  // 71: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	76,  // 72: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	77,  // 73: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
+	67,  // 74: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
+	78,  // 75: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
+	5,   // 76: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
+	59,  // 77: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	59,  // 78: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	9,   // 79: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11,  // 80: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13,  // 81: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15,  // 82: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17,  // 83: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19,  // 84: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22,  // 85: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25,  // 86: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27,  // 87: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
+	30,  // 88: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	32,  // 89: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	34,  // 90: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	37,  // 91: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	39,  // 92: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	41,  // 93: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	43,  // 94: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	45,  // 95: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	47,  // 96: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	49,  // 97: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	51,  // 98: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	57,  // 99: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	60,  // 100: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
+	62,  // 101: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
+	10,  // 102: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12,  // 103: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14,  // 104: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16,  // 105: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18,  // 106: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20,  // 107: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23,  // 108: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26,  // 109: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28,  // 110: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
+	31,  // 111: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	33,  // 112: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	35,  // 113: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	38,  // 114: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	40,  // 115: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	42,  // 116: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	44,  // 117: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	46,  // 118: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	48,  // 119: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	50,  // 120: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	52,  // 121: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	58,  // 122: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	61,  // 123: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
+	63,  // 124: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
+	102, // [102:125] is the sub-list for method output_type
+	79,  // [79:102] is the sub-list for method input_type
+	79,  // [79:79] is the sub-list for extension type_name
+	79,  // [79:79] is the sub-list for extension extendee
+	0,   // [0:79] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -4801,14 +5043,14 @@ func file_waybook_blog_v1_blog_proto_init() {
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
-	file_waybook_blog_v1_blog_proto_msgTypes[45].OneofWrappers = []any{}
+	file_waybook_blog_v1_blog_proto_msgTypes[48].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   56,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,7 @@ const (
 	BlogService_GetBlog_FullMethodName                = "/waybook.blog.v1.BlogService/GetBlog"
 	BlogService_BatchGetBlogs_FullMethodName          = "/waybook.blog.v1.BlogService/BatchGetBlogs"
 	BlogService_SearchNearby_FullMethodName           = "/waybook.blog.v1.BlogService/SearchNearby"
+	BlogService_ListBlogsInBox_FullMethodName         = "/waybook.blog.v1.BlogService/ListBlogsInBox"
 	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
 	BlogService_ListRecentBlogs_FullMethodName        = "/waybook.blog.v1.BlogService/ListRecentBlogs"
 	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
@@ -80,11 +81,20 @@ type BlogServiceClient interface {
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
 	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
-	// even before their planned dates. Results are correct across the antimeridian and at
-	// the poles. Entries at the same distance are in creation order. An entry that is
-	// created, moved or deleted between pages may be missing or repeated; every other entry
-	// is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	// even before their planned dates unless publication leaves those out. Results are
+	// correct across the antimeridian and at the poles. Entries at the same distance are in
+	// creation order. A page of published entries may be shorter than page_size, or empty,
+	// although another page follows. An entry that is created, moved or deleted between
+	// pages may be missing or repeated; every other entry is included exactly once. Errors:
+	// INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
+	// Returns a page of the entries in a box of any size, for maps, without those planned
+	// for after today, in the service's time zone. The order is that of
+	// the store's index of places: stable, and near entries are mostly together. A page
+	// may be shorter than page_size, or empty, although another page follows. An entry
+	// that is created, moved or deleted between pages may be missing or repeated; every
+	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
 	// those of different users to within 16 ms. Errors:
@@ -214,6 +224,16 @@ func (c *blogServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRe
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SearchNearbyResponse)
 	err := c.cc.Invoke(ctx, BlogService_SearchNearby_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListBlogsInBoxResponse)
+	err := c.cc.Invoke(ctx, BlogService_ListBlogsInBox_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -433,11 +453,20 @@ type BlogServiceServer interface {
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
 	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
-	// even before their planned dates. Results are correct across the antimeridian and at
-	// the poles. Entries at the same distance are in creation order. An entry that is
-	// created, moved or deleted between pages may be missing or repeated; every other entry
-	// is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	// even before their planned dates unless publication leaves those out. Results are
+	// correct across the antimeridian and at the poles. Entries at the same distance are in
+	// creation order. A page of published entries may be shorter than page_size, or empty,
+	// although another page follows. An entry that is created, moved or deleted between
+	// pages may be missing or repeated; every other entry is included exactly once. Errors:
+	// INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
+	// Returns a page of the entries in a box of any size, for maps, without those planned
+	// for after today, in the service's time zone. The order is that of
+	// the store's index of places: stable, and near entries are mostly together. A page
+	// may be shorter than page_size, or empty, although another page follows. An entry
+	// that is created, moved or deleted between pages may be missing or repeated; every
+	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
 	// those of different users to within 16 ms. Errors:
@@ -530,6 +559,9 @@ func (UnimplementedBlogServiceServer) BatchGetBlogs(context.Context, *BatchGetBl
 }
 func (UnimplementedBlogServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
+}
+func (UnimplementedBlogServiceServer) ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListBlogsInBox not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
@@ -704,6 +736,24 @@ func _BlogService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(BlogServiceServer).SearchNearby(ctx, req.(*SearchNearbyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BlogService_ListBlogsInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListBlogsInBoxRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).ListBlogsInBox(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_ListBlogsInBox_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).ListBlogsInBox(ctx, req.(*ListBlogsInBoxRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1012,6 +1062,10 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _BlogService_SearchNearby_Handler,
+		},
+		{
+			MethodName: "ListBlogsInBox",
+			Handler:    _BlogService_ListBlogsInBox_Handler,
 		},
 		{
 			MethodName: "ListBlogs",

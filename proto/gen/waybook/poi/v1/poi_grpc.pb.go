@@ -27,6 +27,7 @@ const (
 	PoiService_GetPoi_FullMethodName                 = "/waybook.poi.v1.PoiService/GetPoi"
 	PoiService_BatchGetPois_FullMethodName           = "/waybook.poi.v1.PoiService/BatchGetPois"
 	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
+	PoiService_ListRecentPois_FullMethodName         = "/waybook.poi.v1.PoiService/ListRecentPois"
 	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
 	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
 	PoiService_ExportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ExportPois"
@@ -84,6 +85,10 @@ type PoiServiceClient interface {
 	// Returns a page of a category's landmarks in creation order.
 	// Errors: INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
+	// Returns a page of the landmarks of all owners, or of those of a category, newest first.
+	// A landmark that is created during a walk from page to page does not appear; every
+	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListRecentPois(ctx context.Context, in *ListRecentPoisRequest, opts ...grpc.CallOption) (*ListRecentPoisResponse, error)
 	// Streams all landmarks of a category, in creation order, in batches. The stream may or
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
@@ -234,6 +239,16 @@ func (c *poiServiceClient) ListPois(ctx context.Context, in *ListPoisRequest, op
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListPoisResponse)
 	err := c.cc.Invoke(ctx, PoiService_ListPois_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *poiServiceClient) ListRecentPois(ctx context.Context, in *ListRecentPoisRequest, opts ...grpc.CallOption) (*ListRecentPoisResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRecentPoisResponse)
+	err := c.cc.Invoke(ctx, PoiService_ListRecentPois_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -505,6 +520,10 @@ type PoiServiceServer interface {
 	// Returns a page of a category's landmarks in creation order.
 	// Errors: INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
+	// Returns a page of the landmarks of all owners, or of those of a category, newest first.
+	// A landmark that is created during a walk from page to page does not appear; every
+	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error)
 	// Streams all landmarks of a category, in creation order, in batches. The stream may or
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
@@ -618,6 +637,9 @@ func (UnimplementedPoiServiceServer) BatchGetPois(context.Context, *BatchGetPois
 }
 func (UnimplementedPoiServiceServer) ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPois not implemented")
+}
+func (UnimplementedPoiServiceServer) ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRecentPois not implemented")
 }
 func (UnimplementedPoiServiceServer) StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamPois not implemented")
@@ -804,6 +826,24 @@ func _PoiService_ListPois_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PoiServiceServer).ListPois(ctx, req.(*ListPoisRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PoiService_ListRecentPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRecentPoisRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).ListRecentPois(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_ListRecentPois_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).ListRecentPois(ctx, req.(*ListRecentPoisRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1166,6 +1206,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListPois",
 			Handler:    _PoiService_ListPois_Handler,
+		},
+		{
+			MethodName: "ListRecentPois",
+			Handler:    _PoiService_ListRecentPois_Handler,
 		},
 		{
 			MethodName: "SearchNearby",

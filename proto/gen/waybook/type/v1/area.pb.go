@@ -155,6 +155,81 @@ func (x *Box) GetEast() float64 {
 	return 0
 }
 
+// All points between two parallels and two meridians, including the edges, like Box, but of
+// any size. If west is greater than east, the box crosses the antimeridian. -180 and 180 are
+// the same meridian, and a pole is on every meridian.
+type Bounds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Southern edge, from -90 to 90.
+	South float64 `protobuf:"fixed64,1,opt,name=south,proto3" json:"south,omitempty"`
+	// Western edge, from -180 to 180.
+	West float64 `protobuf:"fixed64,2,opt,name=west,proto3" json:"west,omitempty"`
+	// Northern edge, from -90 to 90.
+	North float64 `protobuf:"fixed64,3,opt,name=north,proto3" json:"north,omitempty"`
+	// Eastern edge, from -180 to 180.
+	East          float64 `protobuf:"fixed64,4,opt,name=east,proto3" json:"east,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bounds) Reset() {
+	*x = Bounds{}
+	mi := &file_waybook_type_v1_area_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bounds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bounds) ProtoMessage() {}
+
+func (x *Bounds) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_type_v1_area_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
+func (*Bounds) Descriptor() ([]byte, []int) {
+	return file_waybook_type_v1_area_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Bounds) GetSouth() float64 {
+	if x != nil {
+		return x.South
+	}
+	return 0
+}
+
+func (x *Bounds) GetWest() float64 {
+	if x != nil {
+		return x.West
+	}
+	return 0
+}
+
+func (x *Bounds) GetNorth() float64 {
+	if x != nil {
+		return x.North
+	}
+	return 0
+}
+
+func (x *Bounds) GetEast() float64 {
+	if x != nil {
+		return x.East
+	}
+	return 0
+}
+
 var File_waybook_type_v1_area_proto protoreflect.FileDescriptor
 
 const file_waybook_type_v1_area_proto_rawDesc = "" +
@@ -168,7 +243,13 @@ const file_waybook_type_v1_area_proto_rawDesc = "" +
 	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
 	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
 	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:\xf9\x01\xbaH\xf5\x01\x1a\xf2\x01\n" +
-	"\bbox.size\x12Nmust span at most 5 degrees each way, and south must not be greater than north\x1a\x95\x01this.south <= this.north && this.north - this.south <= 5.0 && (this.east >= this.west ? this.east - this.west : this.east - this.west + 360.0) <= 5.0B[\n" +
+	"\bbox.size\x12Nmust span at most 5 degrees each way, and south must not be greater than north\x1a\x95\x01this.south <= this.north && this.north - this.south <= 5.0 && (this.east >= this.west ? this.east - this.west : this.east - this.west + 360.0) <= 5.0\"\x95\x02\n" +
+	"\x06Bounds\x12-\n" +
+	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
+	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
+	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
+	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:S\xbaHP\x1aN\n" +
+	"\fbounds.order\x12$south must not be greater than north\x1a\x18this.south <= this.northB[\n" +
 	"\x0fwaybook.type.v1B\tAreaProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
@@ -183,14 +264,15 @@ func file_waybook_type_v1_area_proto_rawDescGZIP() []byte {
 	return file_waybook_type_v1_area_proto_rawDescData
 }
 
-var file_waybook_type_v1_area_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_waybook_type_v1_area_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_waybook_type_v1_area_proto_goTypes = []any{
 	(*Circle)(nil),   // 0: waybook.type.v1.Circle
 	(*Box)(nil),      // 1: waybook.type.v1.Box
-	(*Location)(nil), // 2: waybook.type.v1.Location
+	(*Bounds)(nil),   // 2: waybook.type.v1.Bounds
+	(*Location)(nil), // 3: waybook.type.v1.Location
 }
 var file_waybook_type_v1_area_proto_depIdxs = []int32{
-	2, // 0: waybook.type.v1.Circle.center:type_name -> waybook.type.v1.Location
+	3, // 0: waybook.type.v1.Circle.center:type_name -> waybook.type.v1.Location
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -210,7 +292,7 @@ func file_waybook_type_v1_area_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_type_v1_area_proto_rawDesc), len(file_waybook_type_v1_area_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -4,39 +4,40 @@ import { Body } from '../read/ContentView'
 import { Failure } from '../read/Failure'
 import { contentHash, Facts } from '../read/Head'
 import { loadContent, useLoaded } from '../read/load'
-import type { Place } from '../read/model'
+import { summaryOfContent, type Place } from '../read/model'
+import type { Chosen } from './place'
 import { text } from './words'
 
 interface Props {
-  id: string
+  chosen: Chosen
   back: () => void
-  /** Is called with the place of the landmark once it is known. */
+  /** Is called with the place of the content once it is known. */
   found: (place: Place) => void
 }
 
-/** The chosen landmark: photos, comments, recommendations. */
-export function LandmarkCard({ id, back, found }: Props) {
+/** The chosen content: photos, comments, recommendations. */
+export function ContentCard({ chosen: { kind, id }, back, found }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
-  const { loaded, reload } = useLoaded(id, signal => loadContent('landmark', id, signal))
+  const { loaded, reload } = useLoaded(`${kind}/${id}`, signal => loadContent(kind, id, signal))
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const place = loaded.state === 'ready' ? loaded.value.place : undefined
   useEffect(() => {
     if (place) found(place)
   }, [place?.lat, place?.lng])
   return (
-    <article class="map-card" data-testid="landmark-card">
+    <article class="map-card" data-testid={`${kind}-card`}>
       <button class="plain" type="button" onClick={back} data-testid="close-card">
         ← {text('back')}
       </button>
       <h2 ref={heading} tabIndex={-1}>
-        {loaded.state === 'ready' ? loaded.value.title : '…'}
+        {loaded.state === 'ready' ? loaded.value.title.trim() || '–' : '…'}
       </h2>
       {loaded.state === 'failed' && <Failure error={loaded.error} retry={reload} />}
       {loaded.state === 'ready' && (
         <>
-          <Facts content={loaded.value} compact />
+          <Facts content={summaryOfContent(loaded.value)} />
           <p class="small">
-            <a href={contentHash('landmark', id)}>{text('open')}</a>
+            <a href={contentHash(kind, id)}>{text('open')}</a>
           </p>
           <Body content={loaded.value} changed={reload} />
         </>

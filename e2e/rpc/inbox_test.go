@@ -1,0 +1,124 @@
+package rpc_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// world are all points.
+func world() *typev1.Bounds { return &typev1.Bounds{South: -90, West: -180, North: 90, East: 180} }
+
+// inBox walks the albums or entries of a category in a box in pages of a size.
+func (k kind) inBox(t *testing.T, bounds *typev1.Bounds, category int, size int32) (ids []int64) {
+	t.Helper()
+	for token := ""; ; {
+		reply, err := k.send(t.Context(), "List%ssInBox", fields{"bounds": bounds, "category": category, "page_size": size, "page_token": token})
+		for _, each := range readAll[proto.Message](got(t, reply, err), k.lowers()) {
+			ids = append(ids, read[int64](each, string(k.field("id"))))
+		}
+		if token = read[string](reply, "next_page_token"); token == "" {
+			slices.Sort(ids)
+			return ids
+		}
+	}
+}
+
+func TestAlbumsAndEntriesInABoxAreAllThere(t *testing.T) {
+	w := start(t)
+	for _, k := range w.kinds()[:2] {
+		t.Run(k.service, func(t *testing.T) {
+			owner := w.newUser("a")
+			var all, east, first []int64
+			for i := range 40 {
+				lng := float64(i*9 - 180)
+				id := k.createWith(owner, fmt.Sprint(i), fields{"category": 1 + i%2, "location": at(float64(i), lng)})
+				all = append(all, id)
+				if lng >= 170 || lng <= -170 {
+					east = append(east, id)
+				}
+				if i%2 == 0 {
+					first = append(first, id)
+				}
+			}
+			for _, size := range []int32{0, 1, 7} {
+				if ids := k.inBox(t, world(), 0, size); !slices.Equal(ids, all) {
+					t.Errorf("in pages of %d: %d, want %d", size, ids, all)
+				}
+			}
+			if ids := k.inBox(t, &typev1.Bounds{South: -90, West: 170, North: 90, East: -170}, 0, 1); !slices.Equal(ids, east) {
+				t.Errorf("across the antimeridian: %d, want %d", ids, east)
+			}
+			if ids := k.inBox(t, world(), 1, 5); !slices.Equal(ids, first) {
+				t.Errorf("of a category: %d, want %d", ids, first)
+			}
+		})
+	}
+}
+
+func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
+	p := startParts(t) // on 2026-05-01
+	entries, author := p.kinds()[1], p.newUser("a")
+	post := func(day int32) int64 {
+		return entries.createWith(author, "x", fields{"post_date": &typev1.Date{Year: 2026, Month: 5, Day: day}, "location": at(1, 2)})
+	}
+	today, tomorrow := post(1), post(2)
+	near := func(publication blogv1.BlogPublication) (ids []int64) {
+		reply, err := p.blog.SearchNearby(t.Context(), &blogv1.SearchNearbyRequest{
+			Area:        &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: at(1, 2), RadiusMeters: 10}},
+			Publication: publication,
+		})
+		for _, each := range got(t, reply, err).GetBlogs() {
+			ids = append(ids, each.GetBlogId())
+		}
+		return ids
+	}
+	expect := func(want ...int64) {
+		t.Helper()
+		if ids := entries.inBox(t, world(), 0, 1); !slices.Equal(ids, want) {
+			t.Errorf("in the box are %d, want %d", ids, want)
+		}
+		if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED); !slices.Equal(ids, want) {
+			t.Errorf("near are %d, want %d", ids, want)
+		}
+	}
+	expect(today)
+	if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED); !slices.Equal(ids, []int64{today, tomorrow}) {
+		t.Errorf("of all are near %d", ids)
+	}
+	p.advance(24 * time.Hour)
+	expect(today, tomorrow)
+}
+
+func TestABoxOfAlbumsOrEntriesFailsAsTheContractSays(t *testing.T) {
+	w := start(t)
+	for _, k := range w.kinds()[:2] {
+		owner := w.newUser("a")
+		k.create(owner, "x")
+		k.create(owner, "y")
+		reply, err := k.send(t.Context(), "List%ssInBox", fields{"bounds": world(), "page_size": int32(1)})
+		token := read[string](got(t, reply, err), "next_page_token")
+		for name, test := range map[string]struct {
+			request fields
+			field   string
+		}{
+			"no box":                 {fields{}, "bounds"},
+			"an edge off the map":    {fields{"bounds": &typev1.Bounds{South: 0, West: 178, North: 1, East: 181}}, "bounds.east"},
+			"south above north":      {fields{"bounds": &typev1.Bounds{South: 1, West: 0, North: 0, East: 1}}, "bounds"},
+			"an unknown category":    {fields{"bounds": world(), "category": 77}, string(k.category)},
+			"a token of another box": {fields{"bounds": &typev1.Bounds{South: -90, West: -180, North: 90, East: 179}, "page_token": token}, "page_token"},
+			"a token cut short":      {fields{"bounds": world(), "page_token": token[1:]}, "page_token"},
+		} {
+			t.Run(k.service+" "+name, func(t *testing.T) {
+				expectFault(t, failed(k.send(t.Context(), "List%ssInBox", test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
+			})
+		}
+	}
+}
