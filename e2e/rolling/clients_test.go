@@ -46,7 +46,7 @@ type observations struct {
 	// connections that an edge closed, while they were idle, without an announcement. A client may be
 	// sending at that moment.
 	dialed, refused, cut int
-	failures     []failure
+	failures             []failure
 }
 
 // request is a request as bytes, and a text that its reply has.
