@@ -319,9 +319,9 @@ func TestTheSettingIsDecidedBeforeTheFirstWrite(t *testing.T) {
 		}
 	}
 	onStores(t, func(t *testing.T, on store) {
-		f, stop := startSmall(t, on, smallFrom)
+		_, stop := startSmall(t, on, smallFrom)
 		stop()
-		f, stop = startSmall(t, on, 1000) // nothing was made
+		f, stop := startSmall(t, on, 1000) // nothing was made
 		f.as(f.newUser("a"))
 		stop()
 		expect(t, startError(t, on, 0), "start the program with -small-ids-from 1000")
