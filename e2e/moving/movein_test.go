@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/olddata"
+	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
@@ -122,8 +123,8 @@ func dump(t *testing.T, at *launch.Process, data string) (file string) {
 
 // visit reads the documents of a dump. Each has its collection, and its fields in the order of their
 // names: an entry that comes before the one that it quotes is written twice, which adds a field at
-// the end. It lacks when a session was last used, which begins with the import, and how often it
-// was written.
+// the end. It lacks when a session was last used, which begins with the import, and how often it and
+// its content were written.
 func visit(t *testing.T, file string, each func(n int, document string)) {
 	t.Helper()
 	opened, err := os.Open(file)
@@ -140,7 +141,7 @@ func visit(t *testing.T, file string, each func(n int, document string)) {
 			}
 			fields := []string{batch.Collection}
 			for _, element := range elements {
-				if name := element.Key(); name != "used_millis" && name != docstore.RevisionField {
+				if name := element.Key(); name != "used_millis" && name != docstore.RevisionField && name != owned.ContentRevision {
 					fields = append(fields, string(element))
 				}
 			}
