@@ -48,14 +48,19 @@ func TestOneImportAtATimeUsesAJournal(t *testing.T) {
 	}
 }
 
+// straight returns the dump of a store after an import that nothing disturbed.
+func (o oldService) straight(t *testing.T) (file string) {
+	t.Helper()
+	data := t.TempDir()
+	waybook := startOn(t, data)
+	succeed(t, o.importInto(waybook, filepath.Join(t.TempDir(), "journal"))...)
+	return dump(t, waybook, data)
+}
+
 // Two owners may import at the same time. Everything, rewards too, is stored once.
 func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
-	old := newOldService(t, 1)
-	straightData, data := t.TempDir(), t.TempDir()
-	straight := startOn(t, straightData)
-	succeed(t, old.importInto(straight, filepath.Join(t.TempDir(), "journal"))...)
-	want := dump(t, straight, straightData)
-
+	old, data := newOldService(t, 1), t.TempDir()
+	want := old.straight(t)
 	waybook := startOn(t, data)
 	var both []*exec.Cmd
 	for range 2 {
@@ -77,12 +82,8 @@ func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
 // An owner may put another store in the place of the one that an import has begun to fill. What the
 // journal says is stored is not there then.
 func TestAnImportThatGoesOnSendsAgainWhatTheStoreHasLost(t *testing.T) {
-	old := newOldService(t, 1)
-	straightData, data := t.TempDir(), t.TempDir()
-	straight := startOn(t, straightData)
-	succeed(t, old.importInto(straight, filepath.Join(t.TempDir(), "journal"))...)
-	want := dump(t, straight, straightData)
-
+	old, data := newOldService(t, 1), t.TempDir()
+	want := old.straight(t)
 	waybook, journal := startOn(t, data), filepath.Join(t.TempDir(), "journal")
 	args := old.importInto(waybook, journal, "--workers", "1")
 	first := began(t, journal, 100, args...) // all users, and content

@@ -18,8 +18,8 @@ import (
 const (
 	// replicas is the number of pods of each program.
 	replicas = 2
-	// maxEnding is the number of pods that end at the same time. A pod of a service is called by all
-	// edges, also by those that end, and takes 64 connections of an address: here, all have one.
+	// maxEnding is the number of pods that end at the same time. Edges that end are still connected to
+	// each pod of a service, which takes 64 connections of an address, and here all edges have one.
 	maxEnding = 20
 )
 

@@ -15,7 +15,7 @@ import (
 )
 
 // TestThePodsStayBelowTheirRequests measures what deploy/README.md, "Sizes and scaling", says of one
-// pod of each program: its CPU and memory at three rates. The request of memory must suffice at all.
+// pod of each program: its CPU and memory at each rate. The requested memory must suffice.
 func TestThePodsStayBelowTheirRequests(t *testing.T) {
 	longform.Only(t)
 	fmt.Printf("%-9s %10s  %-8s  %10s  %10s  %10s\n", "store", "requests/s", "program", "CPU", "memory", "requested")

@@ -126,14 +126,11 @@ func writeDistance(out reply.Writer, meters float64) {
 
 // listPoisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
 func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
-	bounds := &poiv1.Bounds{
-		South: required(in, &paramLatMin, "bounds.south", form.Decimal),
-		North: required(in, &paramLatMax, "bounds.north", form.Decimal),
+	b := requiredBounds(in)
+	return &poiv1.ListPoisInBoxRequest{
+		Bounds:   &poiv1.Bounds{South: b.GetSouth(), West: b.GetWest(), North: b.GetNorth(), East: b.GetEast()},
+		Category: optionalPoiCategory(in),
 	}
-	in.Imply(&paramLatMax, "bounds")
-	bounds.West = required(in, &paramLngMin, "bounds.west", form.Decimal)
-	bounds.East = required(in, &paramLngMax, "bounds.east", form.Decimal)
-	return &poiv1.ListPoisInBoxRequest{Bounds: bounds, Category: optionalPoiCategory(in)}
 }
 
 // locatedPois writes landmarks for a map (rule 17.5).

@@ -114,9 +114,8 @@ func locationOfLocated(a *located) (location nearby.Location, cell int64) {
 
 // ListAlbumsInBox returns a page of the albums in a box, in the order of their cells.
 func (s *Server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
-	b := request.GetBounds()
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
-		Box: nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()), Category: int64(request.GetCategory()),
+		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {

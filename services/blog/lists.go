@@ -229,9 +229,8 @@ func locationOfLocated(b *located) (location nearby.Location, cell int64) {
 
 // ListBlogsInBox returns a page of the published entries in a box, in the order of their cells.
 func (s *Server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
-	b := request.GetBounds()
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
-		Box: nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()), Category: int64(request.GetType()),
+		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetType()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {

@@ -187,9 +187,8 @@ func locationOfLocated(p *located) (location nearby.Location, cell int64) {
 
 // ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.
 func (s *Server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
-	b := request.GetBounds()
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
-		Box: nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()), Category: int64(request.GetCategory()),
+		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {

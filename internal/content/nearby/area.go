@@ -52,6 +52,16 @@ type Box struct{ south, west, north, east float64 }
 // NewBox returns a box.
 func NewBox(south, west, north, east float64) Box { return Box{south, west, north, east} }
 
+// BoxOf returns the box of a request.
+func BoxOf(b interface {
+	GetSouth() float64
+	GetWest() float64
+	GetNorth() float64
+	GetEast() float64
+}) Box {
+	return NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast())
+}
+
 // Holds reports whether a place is in the box, or on its edge.
 func (b Box) Holds(lat, lng float64) bool { return b.holds(pointAt(lat, lng)) }
 
@@ -66,8 +76,7 @@ func AreaOf(request interface {
 	if c := request.GetCircle(); c != nil {
 		return Circle(c.GetCenter().GetLat(), c.GetCenter().GetLng(), c.GetRadiusMeters())
 	}
-	b := request.GetBox()
-	return NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()).Area()
+	return BoxOf(request.GetBox()).Area()
 }
 
 // Area returns the box as an area. It must span a few degrees at most.
