@@ -62,10 +62,14 @@ func (c *Counter) serve(waiting *call) {
 	close(waiting.done)
 }
 
-// drawAll draws for the calls that wait until there are none.
+// drawAll draws for the calls that wait until there are none. Those that came during a draw get what is left of it.
 func (c *Counter) drawAll(ctx context.Context) {
 	for {
 		c.mu.Lock()
+		for len(c.waiting) > 0 && c.end-c.next >= c.waiting[0].count {
+			c.serve(c.waiting[0])
+			c.waiting = c.waiting[1:]
+		}
 		waiting := c.waiting
 		if c.waiting = nil; len(waiting) == 0 {
 			c.isDrawing = false
@@ -109,7 +113,10 @@ func (c *Counter) take(ctx context.Context, waiting []*call) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.next, c.end = before+1, min(before+count, Max)+1
+	if c.end != before+1 { // otherwise nobody drew in between, and what is left goes first
+		c.next = before + 1
+	}
+	c.end = min(before+count, Max) + 1
 	c.isUsedUp = before >= Max
 	c.report(before + count)
 	return nil
