@@ -1,9 +1,9 @@
 package movefile
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,19 +39,20 @@ func (d *Decoder) Decode(line []byte) (Record, []Fault) {
 	if !utf8.Valid(line) {
 		return nil, []Fault{{Class: Unreadable, Text: "this is not valid UTF-8; convert the file, as with iconv -f BIG5 -t UTF-8, or these rows if others are UTF-8"}}
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(line, &fields); err != nil || fields == nil {
+	var few [16]given // enough for most records, and not on the heap
+	fields, isObject := fieldsIn(line, few[:0])
+	if !isObject {
 		return nil, []Fault{{Class: Unreadable, Text: "this is not a JSON object; each line must be one complete object"}}
 	}
-	var kind Kind
-	if json.Unmarshal(fields["kind"], &kind) != nil || d.plans[kind] == nil {
+	kind, _ := stringOf(valueOf(fields, "kind"))
+	p := d.plans[Kind(kind)]
+	if p == nil {
 		return nil, []Fault{{Class: Unreadable, Field: "kind", Text: fmt.Sprintf("want one of %v", Kinds())}}
 	}
-	delete(fields, "kind")
-	made := reflect.New(d.plans[kind].of)
+	made := reflect.New(p.of)
 	record := made.Interface().(Record)
-	r := reading{decoder: d, isPart: kind.IsPart()}
-	r.object(d.plans[kind], made.Elem(), fields, "")
+	r := reading{decoder: d, isPart: Kind(kind).IsPart()}
+	r.object(p, made.Elem(), slices.DeleteFunc(fields, func(g given) bool { return string(g.name) == "kind" }), "")
 	r.whole(record)
 	return record, r.faults
 }
@@ -86,7 +87,7 @@ func (r *reading) fault(class Class, field string, allow Allowance, format strin
 }
 
 // odd adds a fault of a value that a standard one may replace.
-func (r *reading) odd(f field, into reflect.Value, class Class, path, format string, args ...any) {
+func (r *reading) odd(f *field, into reflect.Value, class Class, path, format string, args ...any) {
 	var allow Allowance
 	switch {
 	case f.rule.form == formMoment, f.rule.form == formDay:
@@ -112,15 +113,12 @@ func (r *reading) odd(f field, into reflect.Value, class Class, path, format str
 }
 
 // object reads the fields of an object.
-func (r *reading) object(p *plan, into reflect.Value, fields map[string]json.RawMessage, path string) {
+func (r *reading) object(p *plan, into reflect.Value, fields []given, path string) {
 	var parents []string
-	read := 0
-	for _, f := range p.fields {
-		raw, isGiven := fields[f.name]
-		if isGiven {
-			read++
-		}
-		if !isGiven || string(raw) == "null" {
+	for i := range p.fields {
+		f := &p.fields[i]
+		raw := valueOf(fields, f.name)
+		if raw == nil || string(raw) == "null" {
 			if f.required {
 				r.odd(f, into.Field(f.index), Missing, path+f.name, "this field is required")
 			}
@@ -131,12 +129,10 @@ func (r *reading) object(p *plan, into reflect.Value, fields map[string]json.Raw
 		}
 		r.value(f, into.Field(f.index), raw, path+f.name)
 	}
-	if read < len(fields) {
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			if _, isKnown := p.byName[name]; !isKnown {
-				r.raw = fields[name]
-				r.fault(UnknownField, path+name, "", "there is no such field; want some of %s", p.names())
-			}
+	for _, g := range fields {
+		if p.field(string(g.name)) == nil {
+			r.raw = g.value
+			r.fault(UnknownField, path+string(g.name), "", "there is no such field; want some of %s", p.names())
 		}
 	}
 	r.raw = nil
@@ -154,7 +150,7 @@ func (p *plan) names() string {
 }
 
 // value reads a value.
-func (r *reading) value(f field, into reflect.Value, raw json.RawMessage, path string) {
+func (r *reading) value(f *field, into reflect.Value, raw json.RawMessage, path string) {
 	r.raw = raw
 	defer func() { r.raw = nil }()
 	if f.name == "vote" {
@@ -203,16 +199,16 @@ func (r *reading) value(f field, into reflect.Value, raw json.RawMessage, path s
 	}
 }
 
-func (r *reading) nested(f field, into reflect.Value, raw json.RawMessage, path string) {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+func (r *reading) nested(f *field, into reflect.Value, raw json.RawMessage, path string) {
+	fields, isObject := fieldsIn(raw, nil)
+	if !isObject {
 		r.fault(WrongType, path, "", "want an object")
 		return
 	}
 	r.object(f.object, into, fields, path+".")
 }
 
-func (r *reading) list(f field, into reflect.Value, raw json.RawMessage, path string) {
+func (r *reading) list(f *field, into reflect.Value, raw json.RawMessage, path string) {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) != nil {
 		r.fault(WrongType, path, "", "want an array")
@@ -232,6 +228,9 @@ func (r *reading) list(f field, into reflect.Value, raw json.RawMessage, path st
 func stringOf(raw json.RawMessage) (text string, isText bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
 	}
 	return text, json.Unmarshal(raw, &text) == nil
 }

@@ -127,7 +127,6 @@ func Weathers() []string {
 type plan struct {
 	of     reflect.Type
 	fields []field
-	byName map[string]int
 	// hasParent says that exactly one of the fields that are parents is given.
 	hasParent bool
 }
@@ -149,7 +148,7 @@ type field struct {
 // planOf reads the tags of a type.
 func planOf(of reflect.Type) *plan {
 	all := rules()
-	p := &plan{of: of, byName: map[string]int{}}
+	p := &plan{of: of}
 	for i := range of.NumField() {
 		declared := of.Field(i)
 		name, _, _ := strings.Cut(declared.Tag.Get("json"), ",")
@@ -169,7 +168,6 @@ func planOf(of reflect.Type) *plan {
 			f.object = planOf(declared.Type.Elem())
 		}
 		p.hasParent = p.hasParent || f.isParent
-		p.byName[name] = len(p.fields)
 		p.fields = append(p.fields, f)
 	}
 	return p

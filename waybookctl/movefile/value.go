@@ -89,6 +89,11 @@ func parseMoment(text string, isNumber bool, zone *time.Location) (Moment, bool)
 }
 
 func parseText(text string, zone *time.Location) (time.Time, bool) {
+	if strings.HasSuffix(text, "Z") { // most have it
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			return at, true
+		}
+	}
 	for _, layout := range layouts() {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return at, true
@@ -107,7 +112,7 @@ func isDay(text string) bool {
 }
 
 // text reads a text. ok is false if it must not be used.
-func (r *reading) text(f field, raw json.RawMessage, path string) (value string, ok bool) {
+func (r *reading) text(f *field, raw json.RawMessage, path string) (value string, ok bool) {
 	value, isText := stringOf(raw)
 	if !isText {
 		r.fault(WrongType, path, "", "%s is no string", shown(raw))
@@ -164,7 +169,7 @@ func (r *reading) length(limits rule, value, path string) {
 }
 
 // id reads an identifier.
-func (r *reading) id(f field, into reflect.Value, raw json.RawMessage, path string) {
+func (r *reading) id(f *field, into reflect.Value, raw json.RawMessage, path string) {
 	value, isText := stringOf(raw)
 	if !isText {
 		value = string(raw)
@@ -191,7 +196,7 @@ func (r *reading) id(f field, into reflect.Value, raw json.RawMessage, path stri
 }
 
 // number reads an integer or a decimal.
-func (r *reading) number(f field, into reflect.Value, raw json.RawMessage, path string) {
+func (r *reading) number(f *field, into reflect.Value, raw json.RawMessage, path string) {
 	digits, value := string(raw), 0.0
 	if quoted, isText := stringOf(raw); isText && f.rule.hasStandard {
 		r.odd(f, into, WrongType, path, "%s is a string; want a number, as with: %s + 0", shown(raw), f.name)
