@@ -18,8 +18,8 @@ type family struct {
 	children []child
 	// isRefused says that a record of the family has a problem.
 	isRefused bool
-	// isUnchanged says that no service has answered otherwise.
-	isUnchanged bool
+	// isLeftOut says that it is not sent. isUnchanged says that no service has answered otherwise.
+	isLeftOut, isUnchanged bool
 	// records counts the lines.
 	records int64
 }

@@ -104,7 +104,11 @@ func kindOf(root movefile.Root) space { return space(root.Kind) }
 // encode writes an identity, and the kind and the identifier of its record, for a bucket. Identities of the same thing
 // begin alike, and those that are it come before those that refer to it.
 func (i identity) encode(kind movefile.Kind, of movefile.ID) []byte {
-	return fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s\x00%s\x00%s", i.space, i.id, map[bool]int{true: 1}[i.isReference], kind, i.allow, of, i.field)
+	order := "0"
+	if i.isReference {
+		order = "1"
+	}
+	return []byte(strings.Join([]string{string(i.space), string(i.id), order, string(kind), string(i.allow), string(of), i.field}, "\x00"))
 }
 
 // match is an identity at a position.
@@ -129,15 +133,23 @@ func decodeMatch(from item) (match, error) {
 
 // resolve finds duplicates and dangling references among the identities of a bucket.
 func resolve(items []item, isKnown func(space) bool, report func(match, movefile.Fault) error) error {
-	slices.SortFunc(items, func(a, b item) int {
-		if order := bytes.Compare(head(a.data), head(b.data)); order != 0 {
+	type headed struct {
+		head []byte
+		item
+	}
+	all := make([]headed, len(items))
+	for n, each := range items {
+		all[n] = headed{head(each.data), each}
+	}
+	slices.SortFunc(all, func(a, b headed) int {
+		if order := bytes.Compare(a.head, b.head); order != 0 {
 			return order
 		}
 		return order(a.at, b.at)
 	})
 	var first match
-	for n, each := range items {
-		found, err := decodeMatch(each)
+	for n, each := range all {
+		found, err := decodeMatch(each.item)
 		if err != nil {
 			return err
 		}

@@ -65,9 +65,8 @@ type importer struct {
 	report  progress.Reporter
 	// done counts the records that were handled.
 	done int64
-	// unchanged are the families of each bucket that the survey found stored as they are, by their
-	// order.
-	unchanged map[int][]bool
+	// survey is what the survey found in each bucket.
+	survey map[int]surveyed
 	// extras are what the files do not have; nil unless they are pruned.
 	extras *Extras
 }
@@ -90,7 +89,7 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 	}
 	i := &importer{
 		services: services, options: options, intake: in, journal: j, report: report, summary: newSummary(&in.findings.report),
-		unchanged: map[int][]bool{},
+		survey: map[int]surveyed{},
 	}
 	if err = in.requireWhole(options); err == nil {
 		err = i.goOn(ctx)

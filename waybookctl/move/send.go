@@ -25,15 +25,30 @@ type sender struct {
 	bytes   int
 }
 
+// surveyed is what the survey found in a bucket.
+type surveyed struct {
+	// unchanged are the families that are stored as they are, in order.
+	unchanged []bool
+	// settled is the result of the bucket if no family is left to be sent.
+	settled *finished
+}
+
 // bucket sends the families of a bucket, in order. Those that the survey found unchanged need not be
 // sent.
 func (s *sender) bucket(ctx context.Context, n int) error {
+	survey := s.surveyed(n)
+	if s.pass == passRecords && survey.settled != nil {
+		*s.result = *survey.settled
+		s.result.Pass = passRecords
+		s.reach(s.result.Records)
+		return nil
+	}
 	items, err := s.intake.roots.read(n)
 	if err != nil {
 		return err
 	}
 	s.result.Outcomes, s.result.Removed, s.result.Deleted = map[movefile.Kind]Outcomes{}, Counts{}, Counts{}
-	families, unchanged := s.intake.families(items), s.surveyed(n)
+	families := s.intake.families(items)
 	for n, f := range families {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -41,7 +56,7 @@ func (s *sender) bucket(ctx context.Context, n int) error {
 		switch {
 		case s.pass == passQuotes && !quotes(f):
 			continue
-		case s.pass == passRecords && n < len(unchanged) && unchanged[n]:
+		case s.pass == passRecords && n < len(survey.unchanged) && survey.unchanged[n]:
 			s.result.Records += f.records
 			s.count(f.root.Kind, Unchanged)
 			s.reached(f)
@@ -54,22 +69,25 @@ func (s *sender) bucket(ctx context.Context, n int) error {
 	if err := s.flush(ctx); err != nil || s.pass != passSurvey {
 		return err
 	}
-	unchanged = make([]bool, len(families))
+	survey = surveyed{unchanged: make([]bool, len(families)), settled: s.result}
 	for n, f := range families {
-		unchanged[n] = f.isUnchanged
+		survey.unchanged[n] = f.isUnchanged
+		if !f.isUnchanged && !f.isLeftOut {
+			survey.settled = nil
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.unchanged[n] = unchanged
+	s.survey[n] = survey
 	return nil
 }
 
 // surveyed returns what the survey found in a bucket, once.
-func (s *sender) surveyed(n int) []bool {
+func (s *sender) surveyed(n int) surveyed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := s.unchanged[n]
-	delete(s.unchanged, n)
+	found := s.survey[n]
+	delete(s.survey, n)
 	return found
 }
 
@@ -81,15 +99,15 @@ func quotes(f *family) bool {
 
 // family sends a family, or puts it into the next request.
 func (s *sender) family(ctx context.Context, f *family) error {
-	if s.pass == passRecords {
+	if s.pass != passQuotes {
 		s.result.Records += f.records
 	}
-	f.isUnchanged = true
-	if f.isRefused || f.record == nil {
+	f.isLeftOut = f.isRefused || f.record == nil
+	f.isUnchanged = !f.isLeftOut
+	if f.isLeftOut {
 		if f.record != nil {
 			s.count(f.root.Kind, LeftOut)
 		}
-		f.isUnchanged = false
 		s.reached(f)
 		return nil
 	}
