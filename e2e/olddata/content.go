@@ -112,7 +112,7 @@ func (s service) photo(n int) []movefile.Record {
 	case die.IntN(25) == 0:
 		p.LandmarkID = s.id(movefile.KindLandmark, die.IntN(s.Landmarks))
 	default:
-		p.AlbumID = s.id(movefile.KindAlbum, s.skewed(die, s.Albums))
+		p.AlbumID = s.id(movefile.KindAlbum, s.parent(die, n, s.Photos, s.Albums, days))
 	}
 	return []movefile.Record{p}
 }
@@ -129,9 +129,9 @@ func (s service) comment(n int) []movefile.Record {
 	case kind == 0:
 		c.LandmarkID = s.id(movefile.KindLandmark, die.IntN(s.Landmarks))
 	case kind < 6:
-		c.EntryID = s.id(movefile.KindEntry, s.skewed(die, s.Entries))
+		c.EntryID = s.id(movefile.KindEntry, s.parent(die, n, s.Comments, s.Entries, weeks))
 	default:
-		c.AlbumID = s.id(movefile.KindAlbum, s.skewed(die, s.Albums))
+		c.AlbumID = s.id(movefile.KindAlbum, s.parent(die, n, s.Comments, s.Albums, weeks))
 	}
 	switch {
 	case die.IntN(10) == 0:
@@ -148,10 +148,23 @@ func (s service) comment(n int) []movefile.Record {
 	return []movefile.Record{c}
 }
 
-// skewed chooses one of several parents; a few have many children.
-func (s service) skewed(die *rand.Rand, count int) int {
-	if die.IntN(50) == 0 {
+// days and weeks are parts of the time that the service ran.
+const (
+	days  = 1. / 2000
+	weeks = 1. / 200
+)
+
+// parent chooses the parent, of count, of the nth of several children. Children come soon after their parents, and some
+// at any time later. A few parents have many children.
+func (s service) parent(die *rand.Rand, n, children, count int, soon float64) int {
+	newest := min(int(int64(n)*int64(count)/int64(children)), count-1)
+	switch kind := die.IntN(50); {
+	case kind == 0:
 		return die.IntN(1 + count/1000)
+	case s.Scattered:
+		return die.IntN(count)
+	case kind < 5:
+		return die.IntN(newest + 1)
 	}
-	return die.IntN(count)
+	return max(0, newest-int(die.ExpFloat64()*float64(count)*soon))
 }

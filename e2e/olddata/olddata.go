@@ -26,6 +26,8 @@ type Options struct {
 	// Flaws is how many of 10,000 records have a flaw: a reference to what is gone, a title that is
 	// too long, or a control character.
 	Flaws int
+	// Scattered children are under any parent, as if all had come at the same time. A store takes more writes for them.
+	Scattered bool
 	// Edition 2 is the same service some days later: titles were changed, comments added and removed.
 	Edition int
 }
@@ -47,6 +49,7 @@ func (o *Options) Flags(flags *flag.FlagSet) {
 	flags.IntVar(&o.Landmarks, "landmarks", o.Landmarks, "number of landmarks")
 	flags.IntVar(&o.Sessions, "sessions", o.Sessions, "number of sessions")
 	flags.IntVar(&o.Flaws, "flaws", o.Flaws, "how many of 10,000 records have a flaw")
+	flags.BoolVar(&o.Scattered, "scattered", o.Scattered, "photos and comments are under albums of any time")
 	flags.IntVar(&o.Edition, "edition", o.Edition, "1, or 2 for the same service some days later")
 }
 
