@@ -2,6 +2,8 @@ package moving_test
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -58,5 +60,49 @@ func TestWhatOldServicesHaveMovesInUnderItsAllowance(t *testing.T) {
 				t.Error(reply)
 			}
 		})
+	}
+}
+
+// TestARepairTakesAllThatCanBeMended has one of each fault that a repair mends, and content without an owner.
+func TestARepairTakesAllThatCanBeMended(t *testing.T) {
+	lines := ended([]string{
+		anna, first,
+		`{"kind":"album","id":2,"owner_id":99,"title":"two","category":77,"lat":null,"lng":"x","score":-1,"create_time":"0000-00-00"}`,
+		`{"kind":"album","id":3,"owner_id":null,"title":"thr\u0001ee","category":1,"lat":1,"lng":2,"create_time":1}`,
+		`{"kind":"entry","id":4,"author_id":98,"type":"?","lat":1,"lng":2,"title":"four","content":"text","weather":"?","quoted_id":77,"zoom_level":99,"create_time":1}`,
+		`{"kind":"landmark","id":5,"owner_id":97,"name":"five","category":9,"lat":1,"lng":2,"create_time":1}`,
+		`{"kind":"photo","id":4,"album_id":2,"url":"b.jpg","size":3}`,
+	})
+	waybook := startOn(t, t.TempDir())
+	file, list := small(t, lines...), filepath.Join(t.TempDir(), "problems.ndjson")
+	if done := run(t, "move", "check", "--repair", file); done.status != 4 || !strings.Contains(done.out, "--new-owner") {
+		t.Errorf("check without an owner: status %d\n%s%s", done.status, done.out, done.notes)
+	}
+	if done := run(t, "move", "check", "--new-owner", "-1", file); done.status != 2 {
+		t.Errorf("check with an owner that is none: status %d\n%s%s", done.status, done.out, done.notes)
+	}
+	how := []string{"--repair", "--new-owner", "7"}
+	if done := imported(t, waybook, file, append(how, "--problems", list)...); done.status != 0 {
+		t.Fatalf("status %d\n%s%s", done.status, done.out, done.notes)
+	}
+	problems, err := os.ReadFile(list)
+	if count := strings.Count(string(problems), `"given to the new owner"`); err != nil || count != 4 {
+		t.Errorf("%d given to the new owner: %v\n%s", count, err, problems)
+	}
+	for _, test := range []struct {
+		from  url.Values
+		shown string
+	}{
+		{url.Values{"func": {"getAlbum"}, "albumID": {"2"}}, ">Anna<"},
+		{url.Values{"func": {"getAlbum"}, "albumID": {"3"}}, ">Anna<"},
+		{url.Values{"func": {"getBlog"}, "blogID": {"4"}}, ">Anna<"},
+		{url.Values{"func": {"getPOI"}, "POIID": {"5"}}, ">five<"},
+	} {
+		if reply := post(t, waybook, "", test.from); !strings.Contains(reply, test.shown) {
+			t.Errorf("%v has no %s:\n%s", test.from, test.shown, reply)
+		}
+	}
+	if done := run(t, append([]string{"move", "verify", "--address", socket(waybook), "http://" + waybook.HTTP, file}, how...)...); done.status != 0 {
+		t.Errorf("verify: status %d\n%s%s", done.status, done.out, done.notes)
 	}
 }

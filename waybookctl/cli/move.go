@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +30,8 @@ type moveCommands struct {
 type moveFiles struct {
 	Files    []string `arg:"" name:"file" help:"Files to read: NDJSON, plain or compressed by gzip or zstd; - for standard input."`
 	Allow    []string `placeholder:"ALLOWANCE" help:"What the old service allowed and Waybook does not: ${allowances}."`
+	Repair   bool     `help:"Give all allowances with which something is left out, or has another value. What was done is counted, and --problems lists it."`
+	NewOwner int64    `placeholder:"USER" help:"Owner of albums, entries and landmarks without one, or whose owner is not in the files."`
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
 	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON. It holds texts of the files."`
 	TempDir  string   `name:"temp-dir" placeholder:"DIRECTORY" help:"Where temporary files are, as large as the unpacked input; the system's directory by default."`
@@ -47,6 +51,15 @@ func (f *moveFiles) input(in io.Reader) (input move.Input, remove func() error, 
 	input = move.Input{Files: f.Files, Stdin: in}
 	if input.Allowed, err = movefile.ParseAllowed(f.Allow); err != nil {
 		return input, nil, usageError("--allow: " + err.Error())
+	}
+	if f.Repair {
+		input.Allowed = slices.Concat(input.Allowed, movefile.AllRepairs())
+	}
+	switch {
+	case f.NewOwner < 0 || f.NewOwner > movefile.MaxUser:
+		return input, nil, usageError(fmt.Sprintf("--new-owner must be an identifier of a user, from 1 to %d", int64(movefile.MaxUser)))
+	case f.NewOwner > 0:
+		input.Allowed, input.NewOwner = append(input.Allowed, movefile.NewOwner), movefile.ID(strconv.FormatInt(f.NewOwner, 10))
 	}
 	if input.Zone, err = time.LoadLocation(f.TimeZone); err != nil {
 		return input, nil, usageError("--time-zone: " + err.Error())

@@ -48,10 +48,13 @@ func (in *intake) families(items []item) []*family {
 		}
 		f.records++
 		mark := in.findings.marks[each.at]
-		f.isRefused = f.isRefused || mark == refused || movefile.IsBad(faults)
+		f.isRefused = f.isRefused || mark&refused != 0 || movefile.IsBad(faults)
 		switch {
-		case mark == dropped:
+		case mark&dropped != 0:
 		case isRoot(record.Kind()):
+			if mark&orphaned != 0 {
+				giveTo(in.input.NewOwner, record)
+			}
 			f.record, f.at, f.bytes = record, each.at, len(each.data)
 		default:
 			f.children = append(f.children, child{record, each.at, len(each.data)})
@@ -68,6 +71,18 @@ func (in *intake) families(items []item) []*family {
 		return cmp.Or(cmp.Compare(a.root.Kind, b.root.Kind), order(a.root.ID, b.root.ID))
 	})
 	return all
+}
+
+// giveTo gives an album, an entry or a landmark to a user.
+func giveTo(owner movefile.ID, record movefile.Record) {
+	switch record := record.(type) {
+	case *movefile.Album:
+		record.OwnerID = owner
+	case *movefile.Entry:
+		record.AuthorID = owner
+	case *movefile.Landmark:
+		record.OwnerID = owner
+	}
 }
 
 func isRoot(kind movefile.Kind) bool {

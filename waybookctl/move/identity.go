@@ -65,13 +65,13 @@ func identitiesOf(record movefile.Record) (all []identity) {
 		refers("user_id", users, record.UserID, movefile.DanglingRecords)
 	case *movefile.Album:
 		is(space(root.Kind), record.ID)
-		refers("owner_id", users, record.OwnerID, "")
+		refers("owner_id", users, record.OwnerID, movefile.NewOwner)
 	case *movefile.Landmark:
 		is(space(root.Kind), record.ID)
-		refers("owner_id", users, record.OwnerID, "")
+		refers("owner_id", users, record.OwnerID, movefile.NewOwner)
 	case *movefile.Entry:
 		is(space(root.Kind), record.ID)
-		refers("author_id", users, record.AuthorID, "")
+		refers("author_id", users, record.AuthorID, movefile.NewOwner)
 		refers("quoted_id", space(movefile.KindEntry), record.QuotedID, movefile.DanglingRecords)
 		if record.Vote != nil {
 			for n := range record.Vote.Choices {

@@ -28,6 +28,8 @@ type Input struct {
 	// Zone is the time zone of times that name none. Allowed are the allowances.
 	Zone    *time.Location
 	Allowed movefile.Allowed
+	// NewOwner is the owner of content without one, if Allowed has movefile.NewOwner.
+	NewOwner movefile.ID
 	// SaveProblems, unless nil, saves a file with all problems, an object in each line.
 	SaveProblems func(write func(io.Writer) error) error
 	// Folder is where temporary files are, which are as large as the unpacked input.

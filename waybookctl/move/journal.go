@@ -53,12 +53,13 @@ type journal struct {
 
 // plan says what an import does. An import with another plan begins anew.
 type plan struct {
-	Place   string           `json:"place"`
-	Update  bool             `json:"update"`
-	Revive  bool             `json:"revive"`
-	Zone    string           `json:"zone"`
-	Allowed movefile.Allowed `json:"allowed"`
-	Files   []inputFile      `json:"files"`
+	Place    string           `json:"place"`
+	Update   bool             `json:"update"`
+	Revive   bool             `json:"revive"`
+	Zone     string           `json:"zone"`
+	Allowed  movefile.Allowed `json:"allowed"`
+	NewOwner movefile.ID      `json:"new_owner,omitempty"`
+	Files    []inputFile      `json:"files"`
 }
 
 // inputFile identifies a file as it was read.
@@ -140,7 +141,10 @@ func (j *journal) begin(ctx context.Context, options ImportOptions, report progr
 // planOf returns the plan of an import. Standard input cannot be recognised, and a dry run does not
 // resume.
 func planOf(options ImportOptions) (p plan, canResume bool, err error) {
-	p = plan{Place: options.Place, Update: options.Update, Revive: options.Revive, Zone: options.Input.Zone.String(), Allowed: options.Input.Allowed}
+	p = plan{
+		Place: options.Place, Update: options.Update, Revive: options.Revive, Zone: options.Input.Zone.String(),
+		Allowed: options.Input.Allowed, NewOwner: options.Input.NewOwner,
+	}
 	canResume = !options.DryRun
 	for _, path := range options.Input.Files {
 		if path == "-" {

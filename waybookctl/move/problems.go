@@ -39,6 +39,7 @@ const (
 	doneReplaced  = "replaced characters by U+FFFD"
 	doneDefault   = "replaced by a default, or left out"
 	donePassword  = "left out the password"
+	doneNewOwner  = "given to the new owner"
 	doneKept      = "kept"
 	doneDeleted   = "deleted"
 )
@@ -50,6 +51,8 @@ func doneAbout(fault movefile.Fault) string {
 		return doneNothing
 	case !fault.IsAllowed:
 		return doneLeftOut
+	case fault.Allow == movefile.NewOwner:
+		return doneNewOwner
 	case fault.Allow == movefile.BadParts:
 		return doneAlone
 	case fault.Allow == movefile.OddValues, fault.Allow == movefile.BadTimes:

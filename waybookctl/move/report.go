@@ -93,16 +93,18 @@ func (r *Report) Text(p Problem) string {
 // maxMarks bounds the records that are left out, and with them the memory: about 100 bytes for each.
 const maxMarks = 1_000_000
 
-// mark says what becomes of a record with a problem.
+// mark says what becomes of a record with a problem. It is a set.
 type mark int
 
 const (
 	// refused: the record is left out with its root.
-	refused mark = iota + 1
+	refused mark = 1 << iota
 	// dropped: the record alone is left out, as was allowed.
 	dropped
 	// unquoted: the entry is stored without its quote, as was allowed.
 	unquoted
+	// orphaned: the owner is not in the files, and Input.NewOwner is the owner, as was allowed.
+	orphaned
 )
 
 // findings collects problems. It is safe for concurrent use.
@@ -167,11 +169,13 @@ func (f *findings) add(kind movefile.Kind, id movefile.ID, at movefile.Position,
 	group.First = group.First[:min(len(group.First), maxExamples)]
 	switch {
 	case !fault.IsAllowed:
-		f.marks[at] = refused
-	case doneAbout(fault) == doneAlone && f.marks[at] != refused && (fault.Class != movefile.Dangling || fault.Allow == movefile.BadParts || fault.Field == "choice"):
-		f.marks[at] = dropped
-	case fault.Class == movefile.Dangling && kind == movefile.KindEntry && f.marks[at] == 0:
-		f.marks[at] = unquoted
+		f.marks[at] |= refused
+	case fault.Allow == movefile.NewOwner:
+		f.marks[at] |= orphaned
+	case doneAbout(fault) == doneAlone && (fault.Class != movefile.Dangling || fault.Allow == movefile.BadParts || fault.Field == "choice"):
+		f.marks[at] |= dropped
+	case fault.Class == movefile.Dangling && kind == movefile.KindEntry:
+		f.marks[at] |= unquoted
 	}
 	if len(f.marks) > maxMarks {
 		return fmt.Errorf("more than %d records have problems; the first: %s", maxMarks, f.report.Text(group.First[0]))

@@ -90,6 +90,8 @@ func (r *reading) fault(class Class, field string, allow Allowance, format strin
 func (r *reading) odd(f *field, into reflect.Value, class Class, path, format string, args ...any) {
 	var allow Allowance
 	switch {
+	case f.isOwner():
+		allow = NewOwner
 	case f.rule.form == formMoment, f.rule.form == formDay:
 		allow = BadTimes
 	case f.rule.hasStandard, f.rule.word != "":

@@ -65,7 +65,11 @@ func (f Fault) String() string {
 	if f.Field != "" {
 		text = f.Field + ": " + text
 	}
-	if f.Allow != "" {
+	switch f.Allow {
+	case "":
+	case NewOwner:
+		text += " (--new-owner USER)"
+	default:
 		text += fmt.Sprintf(" (--allow %s)", f.Allow)
 	}
 	return text
@@ -89,6 +93,8 @@ const (
 	BadTimes          Allowance = "bad-times"
 	OtherPasswords    Allowance = "other-passwords"
 	BadParts          Allowance = "bad-parts"
+	// NewOwner has a user as its value. So ParseAllowed does not read it.
+	NewOwner Allowance = "new-owner"
 )
 
 // The lengths of texts under an allowance, in characters; of an address in bytes.
@@ -104,29 +110,31 @@ type AllowanceEntry struct {
 	Allowance Allowance
 	// Admits says what is no problem any more, and Seen what clients see then.
 	Admits, Seen string
+	// IsRepair: something is left out, or has another value. Otherwise, everything stays as it is.
+	IsRepair bool
 }
 
 // Allowances returns all of them.
 func Allowances() []AllowanceEntry {
 	const whole = "the whole text; who changes it later must keep to the limits"
 	return []AllowanceEntry{
-		{LongTitles, "titles, names of users, landmarks and guests, questions and choices of up to 2,000 characters", whole},
-		{LongTexts, "comments, replies and descriptions of photos of up to 20,000 characters", whole},
-		{LongContents, "texts of entries of up to 1,000,000 characters", whole},
-		{LongAddresses, "addresses of images of up to 8,000 bytes", "the whole address"},
-		{EmptyTexts, "empty titles, names of users, landmarks and guests, texts of entries, comments and addresses", "an empty element"},
-		{LoginNames, "other texts as email addresses, if they do not begin with `#`", "a login with that text in place of an email address"},
-		{ControlCharacters, "characters that XML 1.0 cannot carry", "U+FFFD in their place"},
+		{LongTitles, "titles, names of users, landmarks and guests, questions and choices of up to 2,000 characters", whole, false},
+		{LongTexts, "comments, replies and descriptions of photos of up to 20,000 characters", whole, false},
+		{LongContents, "texts of entries of up to 1,000,000 characters", whole, false},
+		{LongAddresses, "addresses of images of up to 8,000 bytes", "the whole address", false},
+		{EmptyTexts, "empty titles, names of users, landmarks and guests, texts of entries, comments and addresses", "an empty element", false},
+		{LoginNames, "other texts as email addresses, if they do not begin with `#`", "a login with that text in place of an email address", false},
+		{ControlCharacters, "characters that XML 1.0 cannot carry", "U+FFFD in their place", true},
 		{DanglingRecords, "references to what the files do not have",
-			"no child without its parent, no ballot or recommendation of a missing user (the counts include them), a comment of a missing user without a name, an entry without its quote"},
-		{Duplicates, "records with the identifier of an earlier record of their kind", "the earlier record"},
+			"no child without its parent, no ballot or recommendation of a missing user (the counts include them), a comment of a missing user without a name, an entry without its quote", true},
+		{Duplicates, "records with the identifier of an earlier record of their kind", "the earlier record", true},
 		{OddValues, "numbers in quotes; missing, unreadable and unknown coordinates, categories, types, weathers, zoom levels, map types, scores and amounts; " +
 			"votes with another number of choices; a password without an email address; an author with two names; the time of no reply",
 			"the number; or 0, the category 16 of albums and 4 of landmarks, the type 0_2, the weather 晴空萬里, zoom level 14, map type 1; the entry without the vote; " +
-				"no password; the name of the account; no reply"},
-		{BadTimes, "missing and unreadable times and days, such as 0000-00-00", "1970-01-01, the day of its creation as that of an entry, or no time where none is required"},
-		{OtherPasswords, "hashes of passwords in unknown forms", "a user who cannot log in with the old password"},
-		{BadParts, "photos, comments, ballots, recommendations, sessions and rewards with any other problem", "the rest without them"},
+				"no password; the name of the account; no reply", true},
+		{BadTimes, "missing and unreadable times and days, such as 0000-00-00", "1970-01-01, the day of its creation as that of an entry, or no time where none is required", true},
+		{OtherPasswords, "hashes of passwords in unknown forms", "a user who cannot log in with the old password", true},
+		{BadParts, "photos, comments, ballots, recommendations, sessions and rewards with any other problem", "the rest without them", true},
 	}
 }
 
@@ -135,6 +143,16 @@ type Allowed []Allowance
 
 // Has reports whether an allowance is in the set.
 func (a Allowed) Has(allowance Allowance) bool { return slices.Contains(a, allowance) }
+
+// AllRepairs returns the allowances that are repairs.
+func AllRepairs() (repairs Allowed) {
+	for _, each := range Allowances() {
+		if each.IsRepair {
+			repairs = append(repairs, each.Allowance)
+		}
+	}
+	return repairs
+}
 
 // ParseAllowed reads the names of allowances.
 func ParseAllowed(names []string) (allowed Allowed, err error) {

@@ -72,7 +72,7 @@ func rules() map[string]rule {
 	}
 	return map[string]rule{
 		"id":       {form: formID, maxBytes: maxIDBytes},
-		"userRef":  {form: formID, max: maxNumber},
+		"userRef":  {form: formID, max: MaxUser},
 		"nickname": title(rule{max: 100, needsVisible: true}),
 		"email": {
 			maxBytes: 254, pattern: `^[^@\s]+@[^@\s]+$`, patternText: "this is no email address", other: LoginNames, otherPattern: `^[^#\s](.*\S)?$`,
@@ -144,6 +144,9 @@ type field struct {
 	// object is the plan of an object, or of each item of a list.
 	object *plan
 }
+
+// isOwner reports whether the field names the owner of an album, an entry or a landmark.
+func (f *field) isOwner() bool { return f.required && (f.name == "owner_id" || f.name == "author_id") }
 
 // planOf reads the tags of a type.
 func planOf(of reflect.Type) *plan {

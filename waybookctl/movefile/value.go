@@ -16,14 +16,14 @@ import (
 // a file, a number may be a JSON number or a string.
 type ID string
 
-// maxNumber is the highest number that every JSON reader keeps exactly, and the highest identifier
+// MaxUser is the highest number that every JSON reader keeps exactly, and the highest identifier
 // of a user (rule 14.1).
-const maxNumber = 1<<53 - 1
+const MaxUser = 1<<53 - 1
 
 // Number returns the number that the identifier is.
 func (id ID) Number() (number int64, isNumber bool) {
 	number, err := strconv.ParseInt(string(id), 10, 64)
-	return number, err == nil && number > 0 && number <= maxNumber && strconv.FormatInt(number, 10) == string(id)
+	return number, err == nil && number > 0 && number <= MaxUser && strconv.FormatInt(number, 10) == string(id)
 }
 
 // MarshalJSON writes a number as a JSON number.
