@@ -52,7 +52,7 @@ func (d *Decoder) Decode(line []byte) (Record, []Fault) {
 	made := reflect.New(p.of)
 	record := made.Interface().(Record)
 	r := reading{decoder: d, isPart: Kind(kind).IsPart()}
-	r.object(p, made.Elem(), slices.DeleteFunc(fields, func(g given) bool { return string(g.name) == "kind" }), "")
+	r.object(p, made.Elem(), fields, "")
 	r.whole(record)
 	return record, r.faults
 }
@@ -131,10 +131,13 @@ func (r *reading) object(p *plan, into reflect.Value, fields []given, path strin
 		}
 		r.value(f, into.Field(f.index), raw, path+f.name)
 	}
-	for _, g := range fields {
-		if p.field(string(g.name)) == nil {
-			r.raw = g.value
+	for n, g := range fields {
+		r.raw = g.value
+		switch {
+		case p.field(string(g.name)) == nil && (path != "" || string(g.name) != "kind"):
 			r.fault(UnknownField, path+string(g.name), "", "there is no such field; want some of %s", p.names())
+		case slices.ContainsFunc(fields[:n], func(before given) bool { return bytes.Equal(before.name, g.name) }):
+			r.fault(Conflict, path+string(g.name), "", "this field is there twice")
 		}
 	}
 	r.raw = nil

@@ -2,10 +2,12 @@ package movefile
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 func TestARecordIsRefusedWithItsFieldAndAReason(t *testing.T) {
@@ -22,6 +24,8 @@ func TestARecordIsRefusedWithItsFieldAndAReason(t *testing.T) {
 		"no kind":          {`{"id":1}`, "kind", Unreadable, ""},
 		"an unknown kind":  {`{"kind":"friend"}`, "kind", Unreadable, ""},
 		"an unknown field": {strings.Replace(album, `"title"`, `"titel":"x","title"`, 1), "titel", UnknownField, ""},
+		"a field twice":    {strings.Replace(album, `"title"`, `"id":6,"title"`, 1), "id", Conflict, ""},
+		"a kind twice":     {strings.Replace(album, `"title"`, `"kind":"photo","title"`, 1), "kind", Conflict, ""},
 		"no title":         {strings.Replace(album, `"title":"x",`, ``, 1), "title", Missing, EmptyTexts},
 		"a null title":     {strings.Replace(album, `"x"`, `null`, 1), "title", Missing, EmptyTexts},
 		"an empty title":   {strings.Replace(album, `"x"`, `""`, 1), "title", Blank, EmptyTexts},
@@ -110,6 +114,33 @@ func FuzzARecordReadsBackTheSame(f *testing.F) {
 		again, faults := decoder.Decode(bytes.TrimSpace(written.Bytes()))
 		if len(faults) > 0 || !reflect.DeepEqual(again, record) {
 			t.Fatalf("%s\nbecame %s\n%v", line, written.Bytes(), faults)
+		}
+	})
+}
+
+// FuzzTheFieldsOfALineAreThoseOfEncodingJSON compares the two ways to split an object.
+func FuzzTheFieldsOfALineAreThoseOfEncodingJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, ` { "a" : 1 , "b":[{"c":"}"}, "]\\"" ] ,"\u0064":null}` + "\r\n", `{"a":"\\","b":{"c":{}},"d":-1.5e3}`, `{"":true,"a":""}`, `[{"a":1}]`, `{"a":1}}`, `null`, `"{"`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		var want map[string]json.RawMessage
+		isObject := json.Unmarshal(line, &want) == nil && want != nil
+		fields, got := fieldsIn(line, nil)
+		if got != isObject {
+			t.Fatalf("%q: an object: %v", line, got)
+		}
+		if len(fields) == maxFields {
+			return
+		}
+		seen := map[string]json.RawMessage{}
+		for _, each := range fields {
+			seen[strings.ToValidUTF8(string(each.name), "\ufffd")] = each.value // encoding/json replaces what is no UTF-8
+		}
+		if isObject && utf8.Valid(line) && !reflect.DeepEqual(seen, want) {
+			t.Errorf("%q: %q, want %q", line, seen, want)
 		}
 	})
 }

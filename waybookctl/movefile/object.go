@@ -3,7 +3,6 @@ package movefile
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 )
 
 // given is a field of an object, with its value as it is written.
@@ -12,8 +11,11 @@ type given struct {
 	value json.RawMessage
 }
 
-// fieldsIn appends the fields of a JSON object, in their order. The values are parts of data. A name that is there
-// twice has its last value. It reports false if data is no object. It is several times as fast as a map
+// maxFields bounds the fields of an object that are looked at. No record has as many.
+const maxFields = 100
+
+// fieldsIn appends the first fields of a JSON object, in their order. The values are parts of data. It reports false
+// if data is no object. It is several times as fast as a map
 // of json.RawMessage, because encoding/json looks at each value three times.
 func fieldsIn(data []byte, into []given) (_ []given, isObject bool) {
 	if !json.Valid(data) {
@@ -38,12 +40,9 @@ func fieldsIn(data []byte, into []given) (_ []given, isObject bool) {
 		rest = skipSpace(rest[1:]) // the colon
 		end = endOfValue(rest)
 		value := rest[:end:end]
-		rest = rest[end:]
-		if n := slices.IndexFunc(into, func(g given) bool { return bytes.Equal(g.name, name) }); n >= 0 {
-			into[n].value = value
-			continue
+		if rest = rest[end:]; len(into) < maxFields {
+			into = append(into, given{name, value})
 		}
-		into = append(into, given{name, value})
 	}
 	return into, true
 }
