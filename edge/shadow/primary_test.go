@@ -39,10 +39,13 @@ func newPrimary(t *testing.T, old http.HandlerFunc, changes ...func(*Config)) (*
 	return s, front
 }
 
+// A client has a long reply before its request has left its place. So the next one may wait.
 func TestARequestTakesAPlaceWhenItsBodyHasArrived(t *testing.T) {
 	_, front := newPrimary(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body)
-	}, func(c *Config) { c.Load = edge.Load{Requests: admission.New(admission.Limits{Slots: 1})} })
+	}, func(c *Config) {
+		c.Load = edge.Load{Requests: admission.New(admission.Limits{Slots: 1, Queue: 1, Wait: 20 * time.Second})}
+	})
 	slow, err := net.Dial("tcp", front.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
