@@ -22,7 +22,7 @@ var documents = []string{
 	"README.md", "CHANGELOG.md", "deploy/systemd/waybook.service", "deploy/systemd/waybook.yaml", "deploy/systemd/mongodb.conf",
 	"deploy/systemd/waybook-backup.service", "deploy/systemd/waybook-backup.timer",
 	"deploy/systemd/waybook-rehearse.service", "deploy/systemd/waybook-rehearse.timer",
-	"deploy/proxy/nginx.conf", "deploy/proxy/Caddyfile",
+	"deploy/proxy/nginx.conf", "deploy/proxy/Caddyfile", "moveread/queries/old.sql",
 }
 
 // entry is a file of an archive.
@@ -43,7 +43,7 @@ func (r *release) archive(p platform, programs string) error {
 		entries = append(entries, entry{folder + "/" + each.Name(), filepath.Join(programs, each.Name()), 0o755})
 	}
 	for _, each := range documents {
-		entries = append(entries, entry{folder + "/" + each, filepath.Join(r.root, each), 0o644})
+		entries = append(entries, entry{folder + "/" + strings.TrimPrefix(each, "moveread/"), filepath.Join(r.root, each), 0o644})
 	}
 	write, suffix := r.tar, ".tar.gz"
 	if p.os == "windows" {
@@ -108,13 +108,13 @@ func (r *release) zip(to io.Writer, entries []entry) error {
 	return archive.Close()
 }
 
-// list writes the modules that the programs contain, with their versions and hashes, as a CycloneDX document.
-func (r *release) list(ctx context.Context) error {
+// list writes the modules that the programs of a module contain, with their versions and hashes, as a CycloneDX document.
+func (r *release) list(ctx context.Context, name, root string) error {
 	const generator = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod"
-	command := exec.CommandContext(ctx, "go", "run", "-trimpath", "-buildvcs=false", generator, "mod", "-json", "-noserial", "-notimestamp", "-type", "application", r.root) // #nosec G204 -- fixed
+	command := exec.CommandContext(ctx, "go", "run", "-trimpath", "-buildvcs=false", generator, "mod", "-json", "-noserial", "-notimestamp", "-type", "application", root) // #nosec G204 -- fixed
 	command.Stderr = os.Stderr
 	command.Env = append(os.Environ(), "GOWORK=off")
-	return r.write("waybook-"+r.number()+".cdx.json", func(to io.Writer) error {
+	return r.write(name+"-"+r.number()+".cdx.json", func(to io.Writer) error {
 		command.Stdout = to
 		return command.Run()
 	})

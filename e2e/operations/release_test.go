@@ -66,6 +66,15 @@ func TestTheDebianPackageIsInstalledUpgradedAndRemoved(t *testing.T) {
 	if output, err := check.CombinedOutput(); err != nil || !strings.Contains(string(output), ".cdx.json: OK") {
 		t.Errorf("%v\n%s", err, output)
 	}
+	unpack := exec.CommandContext(t.Context(), "tar", "-xzf", "waybook-0.0.1-linux-amd64.tar.gz", "--strip-components=1", "-C", root)
+	unpack.Dir = release
+	if output, err := unpack.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+	has("queries/old.sql", "select")
+	if output, _ := exec.CommandContext(t.Context(), path("moveread")).CombinedOutput(); !strings.Contains(string(output), "moveread [flags] ") {
+		t.Errorf("moveread prints %q", output)
+	}
 	install := func() {
 		dpkg(t, root, "--install", filepath.Join(release, "waybook_"+strings.TrimPrefix(version, "v")+"_amd64.deb"))
 	}
