@@ -22,7 +22,7 @@ import (
 )
 
 // module is the folder of moveread, which stands outside of the workspace.
-const module = "../../moveread"
+const module = "../../moving/moveread"
 
 // built builds moveread once.
 var built = sync.OnceValue(func() error {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
-	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/moving/movefile"
 )
 
 // clientCount is the number of old clients, and of users.

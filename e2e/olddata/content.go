@@ -3,7 +3,7 @@ package olddata
 import (
 	"math/rand/v2"
 
-	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/moving/movefile"
 )
 
 // album returns the nth album and its recommendations, and so on for the functions below.

@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/moving/movefile"
 )
 
 // Options say how much is made, and with which flaws.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/moving/movefile"
 )
 
 // BcryptPassword is the password of the users whose hash is bcrypt.

@@ -18,7 +18,7 @@ var rooms = map[string][]string{
 	},
 	"edge/operation": {"github.com/waybook/waybook/internal"},
 	// Replies are compared as clients read them, without a look at how the edge makes them.
-	"edge/comparison": {
+	"moving/comparison": {
 		"net/http", "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/waybook/waybook/proto",
 		"github.com/waybook/waybook/internal", "github.com/waybook/waybook/edge/operation", "github.com/waybook/waybook/edge/reply",
 		"github.com/waybook/waybook/edge/form",

@@ -17,7 +17,7 @@ type layer struct {
 
 // layers returns the layers of the tree, from the services down.
 func layers() map[string]layer {
-	above := []string{"services", "edge", "console", "standalone", "waybookctl"}
+	above := []string{"services", "edge", "console", "standalone", "waybookctl", "moving/shadow", "moving/send", "moving/replay"}
 	return map[string]layer{
 		"a service": {folders: []string{"services"}, forbidden: []string{"edge", "console", "standalone", "waybookctl"}},
 		// The edge's main and standalone put the console in front of the edge.
@@ -111,6 +111,44 @@ func TestNoServiceImportsAnother(t *testing.T) {
 	}
 	if len(found) != 4 {
 		t.Errorf("found %d services", len(found))
+	}
+}
+
+// doors are the packages of the room for moving in that others import, and who does. Everybody else knows what was moved
+// in by internal/content/aliases alone.
+var doors = map[string][]string{
+	"moving/serve":      {"services"},
+	"moving/shadow":     {"edge/program"},
+	"moving/send":       {"waybookctl"},
+	"moving/replay":     {"waybookctl"},
+	"moving/comparison": {"waybookctl"},
+	"moving/movefile":   {"waybookctl"},
+}
+
+func TestMovingInIsARoomOfItsOwn(t *testing.T) {
+	used := map[string]bool{}
+	for _, each := range packages(t) {
+		from := folder(each.ImportPath)
+		for _, path := range slices.Concat(each.Imports, each.TestImports, each.XTestImports) {
+			to := folder(path)
+			switch {
+			case !isIn(to, "moving"):
+			case isIn(from, "moving"):
+				// What runs in a service, beside an edge and at an owner's knows only the formats of the others.
+				if parts := []string{"moving/serve", "moving/shadow", "moving/send"}; isIn(from, parts...) && to != from && isIn(to, parts...) {
+					t.Errorf("%s imports %s", from, to)
+				}
+			case isIn(from, doors[to]...):
+				used[to] = true
+			default:
+				t.Errorf("%s imports %s, which is for %v", from, to, doors[to])
+			}
+		}
+	}
+	for door := range doors {
+		if !used[door] {
+			t.Errorf("nobody imports %s", door)
+		}
 	}
 }
 

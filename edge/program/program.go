@@ -14,10 +14,10 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/shadow"
 	"github.com/waybook/waybook/internal/platform/attempts"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/moving/shadow"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"

@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/shadow"
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/moving/shadow"
 )
 
 // Check reports the faults of the settings.

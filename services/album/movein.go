@@ -4,18 +4,18 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/internal/content/child"
-	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/moving/serve"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // newMover returns what moves albums in.
-func (s *Server) newMover() *moving.Mover[album, photo] {
-	return &moving.Mover[album, photo]{
+func (s *Server) newMover() *serve.Mover[album, photo] {
+	return &serve.Mover[album, photo]{
 		Kind: s.albums, Profiles: s.profiles, Now: s.now,
-		Content: moving.Content[album]{
+		Content: serve.Content[album]{
 			Identify: func(a *album, id int64, requestKey string) {
 				a.ID, a.RequestKey = id, docstore.OwnedKey(a.OwnerID, requestKey)
 			},
@@ -42,7 +42,7 @@ func (s *Server) newMover() *moving.Mover[album, photo] {
 
 // MoveInAlbums stores albums of an old service.
 func (s *Server) MoveInAlbums(ctx context.Context, request *albumv1.MoveInAlbumsRequest) (*albumv1.MoveInAlbumsResponse, error) {
-	records, results, err := moving.Records(s.validator, request.GetOptions(), request.GetAlbums(), checkMoved, recordOf)
+	records, results, err := serve.Records(s.validator, request.GetOptions(), request.GetAlbums(), checkMoved, recordOf)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Server) MoveInAlbums(ctx context.Context, request *albumv1.MoveInAlbums
 	return &albumv1.MoveInAlbumsResponse{Results: results}, nil
 }
 
-func checkMoved(limits *moving.Limits, moved *albumv1.MovedAlbum) {
+func checkMoved(limits *serve.Limits, moved *albumv1.MovedAlbum) {
 	limits.Title(moved.GetTitle(), "title")
 	limits.Comments(moved.GetComments())
 	for i, each := range moved.GetPhotos() {
@@ -60,23 +60,23 @@ func checkMoved(limits *moving.Limits, moved *albumv1.MovedAlbum) {
 	}
 }
 
-func recordOf(moved *albumv1.MovedAlbum) *moving.Record[album, photo] {
-	record := &moving.Record[album, photo]{
+func recordOf(moved *albumv1.MovedAlbum) *serve.Record[album, photo] {
+	record := &serve.Record[album, photo]{
 		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
 		Document: album{
 			OwnerID: moved.GetOwnerId(), Title: moved.GetTitle(), Category: int32(moved.GetCategory()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
 			Cell:       nearby.CellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
-			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
+			CreateTime: serve.Time(moved.GetCreateTime()), UpdateTime: serve.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
 			UnnamedScore: moved.GetUnnamedScore(),
 		},
-		Photos:       make([]moving.Child[photo], len(moved.GetPhotos())),
-		Comments:     moving.Comments(moved.GetComments()),
+		Photos:       make([]serve.Child[photo], len(moved.GetPhotos())),
+		Comments:     serve.Comments(moved.GetComments()),
 		Recommenders: moved.GetRecommenderIds(),
 	}
 	record.Document.MovedMillis = record.Document.UpdateTime.UnixMilli()
 	for i, each := range moved.GetPhotos() {
-		record.Photos[i] = moving.Child[photo]{
+		record.Photos[i] = serve.Child[photo]{
 			OldID: each.GetOldId(), Document: photo{ThumbnailURL: each.GetThumbnailUrl(), Description: each.GetDescription()},
 		}
 	}

@@ -14,12 +14,12 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/moving/serve"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -39,8 +39,8 @@ type Server struct {
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover    *moving.Mover[album, photo]
-	resolver *moving.Resolver
+	mover    *serve.Mover[album, photo]
+	resolver *serve.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }

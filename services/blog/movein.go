@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/waybook/waybook/internal/content/aliases"
-	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/moving/serve"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -16,10 +16,10 @@ import (
 type noPhoto = struct{}
 
 // newMover returns what moves entries in.
-func (s *Server) newMover() *moving.Mover[blog, noPhoto] {
-	return &moving.Mover[blog, noPhoto]{
+func (s *Server) newMover() *serve.Mover[blog, noPhoto] {
+	return &serve.Mover[blog, noPhoto]{
 		Kind: s.blogs, Profiles: s.profiles, Now: s.now,
-		Content: moving.Content[blog]{
+		Content: serve.Content[blog]{
 			Identify: func(b *blog, id int64, requestKey string) {
 				b.ID, b.RequestKey = id, docstore.OwnedKey(b.AuthorID, requestKey)
 			},
@@ -39,8 +39,8 @@ func (s *Server) newMover() *moving.Mover[blog, noPhoto] {
 // MoveInBlogs stores entries of an old service.
 func (s *Server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsRequest) (*blogv1.MoveInBlogsResponse, error) {
 	quotes := map[*blog]string{}
-	records, results, err := moving.Records(s.validator, request.GetOptions(), request.GetBlogs(), checkMoved,
-		func(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
+	records, results, err := serve.Records(s.validator, request.GetOptions(), request.GetBlogs(), checkMoved,
+		func(moved *blogv1.MovedBlog) *serve.Record[blog, noPhoto] {
 			record := recordOf(moved)
 			if moved.GetQuotedOldId() != "" {
 				quotes[&record.Document] = moved.GetQuotedOldId()
@@ -51,14 +51,14 @@ func (s *Server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsReq
 		return nil, err
 	}
 	mover := *s.mover
-	mover.Content.Link = func(ctx context.Context, links []moving.Link[blog]) error { return s.linkQuotes(ctx, links, quotes) }
+	mover.Content.Link = func(ctx context.Context, links []serve.Link[blog]) error { return s.linkQuotes(ctx, links, quotes) }
 	if err := mover.MoveIn(ctx, request.GetOptions(), records, results); err != nil {
 		return nil, err
 	}
 	return &blogv1.MoveInBlogsResponse{Results: results}, nil
 }
 
-func checkMoved(limits *moving.Limits, moved *blogv1.MovedBlog) {
+func checkMoved(limits *serve.Limits, moved *blogv1.MovedBlog) {
 	limits.Title(moved.GetTitle(), "title")
 	limits.Content(moved.GetContent(), "content")
 	choices := moved.GetVote().GetChoices()
@@ -76,8 +76,8 @@ func checkMoved(limits *moving.Limits, moved *blogv1.MovedBlog) {
 	limits.Comments(moved.GetComments())
 }
 
-func recordOf(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
-	record := &moving.Record[blog, noPhoto]{
+func recordOf(moved *blogv1.MovedBlog) *serve.Record[blog, noPhoto] {
+	record := &serve.Record[blog, noPhoto]{
 		OldID: moved.GetOldId(), OwnerID: moved.GetAuthorId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
 		Document: blog{
 			AuthorID: moved.GetAuthorId(), Type: int32(moved.GetType()),
@@ -86,12 +86,12 @@ func recordOf(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
 			Title: moved.GetTitle(), Content: moved.GetContent(),
 			PostDay: dayFromProto(moved.GetPostDate()), Weather: int32(moved.GetWeather()),
 			ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
-			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
+			CreateTime: serve.Time(moved.GetCreateTime()), UpdateTime: serve.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
 			Reward: moved.GetReward(), UnnamedScore: moved.GetUnnamedScore(),
 		},
-		Comments:     moving.Comments(moved.GetComments()),
+		Comments:     serve.Comments(moved.GetComments()),
 		Recommenders: moved.GetRecommenderIds(),
-		Ballots:      make([]moving.Ballot, len(moved.GetBallots())),
+		Ballots:      make([]serve.Ballot, len(moved.GetBallots())),
 	}
 	b := &record.Document
 	b.MovedMillis = b.UpdateTime.UnixMilli()
@@ -108,14 +108,14 @@ func recordOf(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
 		}
 	}
 	for i, each := range moved.GetBallots() {
-		record.Ballots[i] = moving.Ballot{UserID: each.GetVoterId(), Value: each.GetChoice()}
+		record.Ballots[i] = serve.Ballot{UserID: each.GetVoterId(), Value: each.GetChoice()}
 	}
 	return record
 }
 
 // linkQuotes gives entries the identifiers of those that they quote. An entry whose quote is not
 // here yet keeps the one that is stored.
-func (s *Server) linkQuotes(ctx context.Context, links []moving.Link[blog], quotes map[*blog]string) error {
+func (s *Server) linkQuotes(ctx context.Context, links []serve.Link[blog], quotes map[*blog]string) error {
 	var oldIDs []string
 	here := map[string]int64{}
 	for _, link := range links {

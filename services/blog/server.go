@@ -16,12 +16,12 @@ import (
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/moving/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -51,8 +51,8 @@ type Server struct {
 	account   accountv1.AccountServiceClient
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover     *moving.Mover[blog, noPhoto]
-	resolver  *moving.Resolver
+	mover     *serve.Mover[blog, noPhoto]
+	resolver  *serve.Resolver
 	ids       *id.Source
 	now       func() time.Time
 	zone      *time.Location

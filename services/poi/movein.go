@@ -6,18 +6,18 @@ import (
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
-	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/moving/serve"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // newMover returns what moves landmarks in.
-func (s *Server) newMover() *moving.Mover[poi, photo] {
-	return &moving.Mover[poi, photo]{
+func (s *Server) newMover() *serve.Mover[poi, photo] {
+	return &serve.Mover[poi, photo]{
 		Kind: s.pois, Profiles: s.profiles, Now: s.now,
-		Content: moving.Content[poi]{
+		Content: serve.Content[poi]{
 			Identify: func(p *poi, id int64, requestKey string) {
 				p.ID, p.RequestKey = id, docstore.OwnedKey(p.OwnerID, requestKey)
 			},
@@ -44,7 +44,7 @@ func (s *Server) newMover() *moving.Mover[poi, photo] {
 
 // MoveInPois stores landmarks of an old service.
 func (s *Server) MoveInPois(ctx context.Context, request *poiv1.MoveInPoisRequest) (*poiv1.MoveInPoisResponse, error) {
-	records, results, err := moving.Records(s.validator, request.GetOptions(), request.GetPois(), checkMoved, recordOf)
+	records, results, err := serve.Records(s.validator, request.GetOptions(), request.GetPois(), checkMoved, recordOf)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Server) MoveInPois(ctx context.Context, request *poiv1.MoveInPoisReques
 	return &poiv1.MoveInPoisResponse{Results: results}, nil
 }
 
-func checkMoved(limits *moving.Limits, moved *poiv1.MovedPoi) {
+func checkMoved(limits *serve.Limits, moved *poiv1.MovedPoi) {
 	limits.Name(moved.GetName(), "name")
 	limits.Comments(moved.GetComments())
 	for i, each := range moved.GetPhotos() {
@@ -62,23 +62,23 @@ func checkMoved(limits *moving.Limits, moved *poiv1.MovedPoi) {
 	}
 }
 
-func recordOf(moved *poiv1.MovedPoi) *moving.Record[poi, photo] {
-	record := &moving.Record[poi, photo]{
+func recordOf(moved *poiv1.MovedPoi) *serve.Record[poi, photo] {
+	record := &serve.Record[poi, photo]{
 		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
 		Document: poi{
 			OwnerID: moved.GetOwnerId(), Name: moved.GetName(), Category: int64(moved.GetCategory()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
 			Cell:       nearby.CellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
-			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
+			CreateTime: serve.Time(moved.GetCreateTime()), UpdateTime: serve.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
 			UnnamedScore: moved.GetUnnamedScore(),
 		},
-		Photos:       make([]moving.Child[photo], len(moved.GetPhotos())),
-		Comments:     moving.Comments(moved.GetComments()),
+		Photos:       make([]serve.Child[photo], len(moved.GetPhotos())),
+		Comments:     serve.Comments(moved.GetComments()),
 		Recommenders: moved.GetRecommenderIds(),
 	}
 	record.Document.MovedMillis = record.Document.UpdateTime.UnixMilli()
 	for i, each := range moved.GetPhotos() {
-		record.Photos[i] = moving.Child[photo]{
+		record.Photos[i] = serve.Child[photo]{
 			OldID: each.GetOldId(), Document: photo{URL: each.GetPhotoUrl(), Description: each.GetDescription()},
 		}
 	}

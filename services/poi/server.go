@@ -14,12 +14,12 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/moving/serve"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -41,8 +41,8 @@ type Server struct {
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover    *moving.Mover[poi, photo]
-	resolver *moving.Resolver
+	mover    *serve.Mover[poi, photo]
+	resolver *serve.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybook/waybook/edge/comparison"
 	"github.com/waybook/waybook/edge/peer"
+	"github.com/waybook/waybook/moving/comparison"
+	"github.com/waybook/waybook/moving/replay"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/replay"
 )
 
 type compareCommand struct {

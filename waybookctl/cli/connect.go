@@ -12,11 +12,11 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/moving/send"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/waybookctl/move"
 )
 
 // Connection says how to reach the services: by mutual TLS with the given certificate, like any
@@ -38,7 +38,7 @@ type Connection struct {
 
 // services are the clients of the four services.
 type services struct {
-	move.Services
+	send.Services
 	// links are the connections, by service.
 	links map[string]*link
 }
@@ -77,7 +77,7 @@ func connect(to Connection, env process.Env) (*services, error) {
 		}
 		links[service] = &link{connection, service, address, to.Timeout}
 	}
-	return &services{move.Services{
+	return &services{send.Services{
 		Account: accountv1.NewAccountServiceClient(links["account"]),
 		Album:   albumv1.NewAlbumServiceClient(links["album"]),
 		Blog:    blogv1.NewBlogServiceClient(links["blog"]),

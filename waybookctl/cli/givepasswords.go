@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/internal/pause"
-	"github.com/waybook/waybook/waybookctl/move"
+	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/retry"
@@ -24,7 +24,7 @@ Each password is in the file before the service has it. To resume an interrupted
 
 // Run gives the passwords.
 func (c *userGivePasswords) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
-	given, err := move.GivePasswords(ctx, call.Services, c.File, retry.Options{Wait: pause.For, Note: report.Note}, report)
+	given, err := send.GivePasswords(ctx, call.Services, c.File, retry.Options{Wait: pause.For, Note: report.Note}, report)
 	if err != nil {
 		return err
 	}

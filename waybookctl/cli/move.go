@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/moving/movefile"
+	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
-	"github.com/waybook/waybook/waybookctl/move"
-	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
@@ -47,8 +47,8 @@ func allowanceNames() string {
 }
 
 // input checks the flags, and makes a folder for temporary files that remove removes.
-func (f *moveFiles) input(in io.Reader) (input move.Input, remove func() error, err error) {
-	input = move.Input{Files: f.Files, Stdin: in}
+func (f *moveFiles) input(in io.Reader) (input send.Input, remove func() error, err error) {
+	input = send.Input{Files: f.Files, Stdin: in}
 	if input.Allowed, err = movefile.ParseAllowed(f.Allow); err != nil {
 		return input, nil, usageError("--allow: " + err.Error())
 	}
@@ -99,7 +99,7 @@ func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, 
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	found, err := move.Check(ctx, input, report)
+	found, err := send.Check(ctx, input, report)
 	if err != nil {
 		return err
 	}
@@ -114,14 +114,14 @@ func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, 
 }
 
 // warnOfNoEnd warns of files that may have been cut off.
-func warnOfNoEnd(out *output.Printer, report *move.Report) {
+func warnOfNoEnd(out *output.Printer, report *send.Report) {
 	if !report.HasEnd() {
-		out.Note("warning: %s", move.NoEnd)
+		out.Note("warning: %s", send.NoEnd)
 	}
 }
 
 // printReport prints what the files hold and what is wrong.
-func printReport(out *output.Printer, report *move.Report) error {
+func printReport(out *output.Printer, report *send.Report) error {
 	groups := report.Sorted()
 	value := output.Object{{Name: "lines", Value: report.Lines}, {Name: "problems", Value: report.Problems()}}
 	var kinds []movefile.Kind
@@ -149,24 +149,24 @@ func printReport(out *output.Printer, report *move.Report) error {
 	})
 }
 
-func groupColumns(report *move.Report) []output.Column[*move.ProblemGroup] {
-	return []output.Column[*move.ProblemGroup]{
-		{Head: "PROBLEMS", Cell: func(g *move.ProblemGroup) string { return number(g.Count) }},
-		{Head: "KIND", Cell: func(g *move.ProblemGroup) string { return string(g.Kind) }},
-		{Head: "FIELD", Cell: func(g *move.ProblemGroup) string { return g.Field }},
-		{Head: "CLASS", Cell: func(g *move.ProblemGroup) string { return string(g.Class) }},
-		{Head: "ALLOW", Cell: func(g *move.ProblemGroup) string {
+func groupColumns(report *send.Report) []output.Column[*send.ProblemGroup] {
+	return []output.Column[*send.ProblemGroup]{
+		{Head: "PROBLEMS", Cell: func(g *send.ProblemGroup) string { return number(g.Count) }},
+		{Head: "KIND", Cell: func(g *send.ProblemGroup) string { return string(g.Kind) }},
+		{Head: "FIELD", Cell: func(g *send.ProblemGroup) string { return g.Field }},
+		{Head: "CLASS", Cell: func(g *send.ProblemGroup) string { return string(g.Class) }},
+		{Head: "ALLOW", Cell: func(g *send.ProblemGroup) string {
 			if g.IsAllowed {
 				return string(g.Allow) + " (allowed)"
 			}
 			return string(g.Allow)
 		}},
-		{Head: "FIRST", Cell: func(g *move.ProblemGroup) string { return report.Place(g.First[0].At) }},
+		{Head: "FIRST", Cell: func(g *send.ProblemGroup) string { return report.Place(g.First[0].At) }},
 	}
 }
 
 // exampleLines are the first problems that are not allowed.
-func exampleLines(report *move.Report, groups []*move.ProblemGroup) (lines []string) {
+func exampleLines(report *send.Report, groups []*send.ProblemGroup) (lines []string) {
 	for _, group := range groups {
 		for _, problem := range group.First {
 			if !group.IsAllowed {
@@ -177,7 +177,7 @@ func exampleLines(report *move.Report, groups []*move.ProblemGroup) (lines []str
 	return lines
 }
 
-func usedAllowances(groups []*move.ProblemGroup) (used []movefile.AllowanceEntry) {
+func usedAllowances(groups []*send.ProblemGroup) (used []movefile.AllowanceEntry) {
 	for _, each := range movefile.Allowances() {
 		for _, group := range groups {
 			if group.IsAllowed && group.Allow == each.Allowance {
@@ -189,7 +189,7 @@ func usedAllowances(groups []*move.ProblemGroup) (used []movefile.AllowanceEntry
 	return used
 }
 
-func groupsValue(report *move.Report, groups []*move.ProblemGroup) output.List {
+func groupsValue(report *send.Report, groups []*send.ProblemGroup) output.List {
 	list := output.List{}
 	for _, group := range groups {
 		var first output.List

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/pause"
+	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
-	"github.com/waybook/waybook/waybookctl/move"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
@@ -40,7 +40,7 @@ func (c *moveExport) Run(ctx context.Context, call *services, out *output.Printe
 	}
 	var count int64
 	err = atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
-		count, err = move.ExportSince(ctx, call.Services, move.ExportOptions{Since: c.Since, Zone: zone, Wait: pause.For}, file, report)
+		count, err = send.ExportSince(ctx, call.Services, send.ExportOptions{Since: c.Since, Zone: zone, Wait: pause.For}, file, report)
 		return err
 	})
 	return printExported(out, c.File, "%d records exported", count, err)

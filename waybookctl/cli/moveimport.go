@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/waybook/waybook/internal/pause"
-	"github.com/waybook/waybook/waybookctl/move"
-	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/moving/movefile"
+	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
@@ -67,7 +67,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	if !c.DryRun {
 		input.Folder = c.Journal
 	}
-	summary, err := move.Import(ctx, call.Services, move.ImportOptions{
+	summary, err := send.Import(ctx, call.Services, send.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
 		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, Prune: c.Prune, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
 		Confirm: func(question string) (bool, error) {
@@ -77,7 +77,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 			return from.confirm(ctx, question)
 		},
 	}, report)
-	if errors.As(err, new(*move.RefusedError)) {
+	if errors.As(err, new(*send.RefusedError)) {
 		if summary != nil && len(summary.Outcomes) > 0 {
 			err = errors.Join(err, c.print(out, summary))
 		}
@@ -87,7 +87,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 		if summary != nil {
 			total := summary.Total()
 			out.Note("%d created, %d updated, %d unchanged; run the same command again to resume",
-				total[move.Created], total[move.Updated], total[move.Unchanged])
+				total[send.Created], total[send.Updated], total[send.Unchanged])
 		}
 		return err
 	}
@@ -98,21 +98,21 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 }
 
 // verdict returns an error if not everything was moved in.
-func verdict(summary *move.Summary, allowed movefile.Allowed) error {
+func verdict(summary *send.Summary, allowed movefile.Allowed) error {
 	total := summary.Total()
 	switch {
-	case total[move.LeftOut]+total[move.Refused] > 0 || summary.Report.Problems() > 0 || summary.RefusalCount > 0:
+	case total[send.LeftOut]+total[send.Refused] > 0 || summary.Report.Problems() > 0 || summary.RefusalCount > 0:
 		return refusedError(fmt.Sprintf("not everything was moved in: %d left out with %d problems in the files, %d refused by a service",
-			total[move.LeftOut], summary.Report.Problems(), summary.RefusalCount))
-	case total[move.Different] > 0:
-		return refusedError(fmt.Sprintf("%d differ from what is stored and stay as they are; --update changes them", total[move.Different]))
+			total[send.LeftOut], summary.Report.Problems(), summary.RefusalCount))
+	case total[send.Different] > 0:
+		return refusedError(fmt.Sprintf("%d differ from what is stored and stay as they are; --update changes them", total[send.Different]))
 	case summary.QuotesMissing > 0 && !allowed.Has(movefile.DanglingRecords):
 		return refusedError(fmt.Sprintf("%d entries were stored without their quotes, because the quoted entries are not there", summary.QuotesMissing))
 	}
 	return nil
 }
 
-func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
+func (c *moveImport) print(out *output.Printer, summary *send.Summary) error {
 	groups := summary.Report.Sorted()
 	warnOfNoEnd(out, summary.Report)
 	for _, line := range exampleLines(summary.Report, groups) {
@@ -122,7 +122,7 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 		out.Note("%s", output.Visible(summary.Text(refusal)))
 	}
 	columns := []output.Column[movefile.Kind]{{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }}}
-	for outcome := range move.OutcomeCount {
+	for outcome := range send.OutcomeCount {
 		columns = append(columns, output.Column[movefile.Kind]{
 			Head: strings.ToUpper(strings.ReplaceAll(outcome.String(), "_", " ")),
 			Cell: func(k movefile.Kind) string { return number(summary.Outcomes[k][outcome]) },
@@ -138,11 +138,11 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 		kinds = append(kinds, kind)
 		named := output.Object{}
 		for outcome, count := range counts {
-			named = append(named, output.Field{Name: move.Outcome(outcome).String(), Value: count})
+			named = append(named, output.Field{Name: send.Outcome(outcome).String(), Value: count})
 		}
 		outcomes = append(outcomes, output.Field{Name: string(kind), Value: named})
 	}
-	gone, kept := move.Counts{}, move.Counts{}
+	gone, kept := send.Counts{}, send.Counts{}
 	if summary.Extras != nil {
 		gone, kept = summary.Extras.Counts()
 	}
@@ -165,7 +165,7 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 }
 
 // countsValue returns the counts that are not 0, for programs, and printCounts prints them.
-func countsValue(counts move.Counts) output.Object {
+func countsValue(counts send.Counts) output.Object {
 	value := output.Object{}
 	for _, kind := range movefile.Kinds() {
 		if counts[kind] > 0 {
@@ -175,7 +175,7 @@ func countsValue(counts move.Counts) output.Object {
 	return value
 }
 
-func printCounts(page *output.Page, head string, counts move.Counts) {
+func printCounts(page *output.Page, head string, counts send.Counts) {
 	output.Rows(page, []output.Column[output.Field]{
 		{Head: head, Cell: func(f output.Field) string { return number(f.Value.(int64)) }},
 		{Head: "KIND", Cell: func(f output.Field) string { return f.Name }},

@@ -9,8 +9,8 @@ import (
 
 	"github.com/waybook/waybook/edge/peer"
 	"github.com/waybook/waybook/internal/pause"
-	"github.com/waybook/waybook/waybookctl/move"
-	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/moving/movefile"
+	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
@@ -39,7 +39,7 @@ The exit status is that of diff: 0 if nothing differs, 1 if something does, and 
 
 // Run verifies.
 func (c *moveVerify) Run(ctx context.Context, call *services, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
-	options := move.VerifyOptions{Services: call.Services, Wait: pause.For, Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
+	options := send.VerifyOptions{Services: call.Services, Wait: pause.For, Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
 	if !(c.Sample > 0 && c.Sample <= 1) || c.Workers < 1 || c.Workers > 64 || connection.Timeout <= 0 {
 		return usageError("--sample must be above 0 and at most 1, --workers from 1 to 64, --timeout more than 0")
 	}
@@ -52,7 +52,7 @@ func (c *moveVerify) Run(ctx context.Context, call *services, connection *Connec
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	options.Input = input
-	found, err := move.Verify(ctx, options, report)
+	found, err := send.Verify(ctx, options, report)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -88,7 +88,7 @@ func total(counts map[movefile.Kind]int64) (sum int64) {
 	return sum
 }
 
-func (c *moveVerify) print(out *output.Printer, found *move.Verified) error {
+func (c *moveVerify) print(out *output.Printer, found *send.Verified) error {
 	kinds := []movefile.Kind{movefile.KindAlbum, movefile.KindEntry, movefile.KindLandmark}
 	counts := output.Object{}
 	for _, kind := range kinds {
@@ -106,7 +106,7 @@ func (c *moveVerify) print(out *output.Printer, found *move.Verified) error {
 	}
 	extras := found.Extras
 	if extras == nil { // the verification ended early
-		extras = &move.Extras{}
+		extras = &send.Extras{}
 	}
 	gone, kept := extras.Counts()
 	value := output.Object{

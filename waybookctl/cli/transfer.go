@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/waybook/waybook/moving/send"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
-	"github.com/waybook/waybook/waybookctl/move"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
@@ -188,7 +188,7 @@ It has no password, no session, and not what the user wrote in the content of ot
 
 // Run exports the data.
 func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.User, c.newFile, c.File, move.Everything)
+	return exportOf(ctx, call, out, c.User, c.newFile, c.File, send.Everything)
 }
 
 // ownExport is an export of one kind of a user's content.
@@ -210,7 +210,7 @@ type albumExport struct {
 
 // Run exports the albums.
 func (c *albumExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Owner, c.newFile, c.File, move.OwnAlbums)
+	return exportOf(ctx, call, out, c.Owner, c.newFile, c.File, send.OwnAlbums)
 }
 
 type entryExport struct {
@@ -220,17 +220,17 @@ type entryExport struct {
 
 // Run exports the entries.
 func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Author, c.newFile, c.File, move.OwnEntries)
+	return exportOf(ctx, call, out, c.Author, c.newFile, c.File, send.OwnEntries)
 }
 
 // exportOf writes records of a user to a file, or to standard output.
-func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, to newFile, path string, what move.Selection) error {
+func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, to newFile, path string, what send.Selection) error {
 	if err := to.check(path); err != nil {
 		return err
 	}
 	var count int64
 	err := atomicfile.WriteTo(out.Out, path, 0o600, func(file io.Writer) (err error) {
-		count, err = move.ExportPerson(ctx, call.Services, user, what, file)
+		count, err = send.ExportPerson(ctx, call.Services, user, what, file)
 		return err
 	})
 	return printExported(out, path, "%d records exported", count, err)

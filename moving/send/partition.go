@@ -1,0 +1,120 @@
+package send
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/waybook/waybook/moving/movefile"
+)
+
+// partition spreads items over files, so that items with the same key are in one file, which fits
+// into memory. It is safe for concurrent use while it is written.
+type partition struct {
+	folder  string
+	buckets []bucket
+}
+
+type bucket struct {
+	mu   sync.Mutex
+	file *os.File
+	out  *bufio.Writer
+}
+
+// bucketBuffer is the size of a bucket's write buffer in bytes.
+const bucketBuffer = 16 << 10
+
+// newPartition makes the files of a partition in an empty folder.
+func newPartition(folder string, count int) (*partition, error) {
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return nil, err
+	}
+	p := &partition{folder: folder, buckets: make([]bucket, count)}
+	for i := range p.buckets {
+		file, err := os.OpenFile(p.path(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return nil, errors.Join(err, p.close())
+		}
+		p.buckets[i].file, p.buckets[i].out = file, bufio.NewWriterSize(file, bucketBuffer)
+	}
+	return p, nil
+}
+
+func (p *partition) path(i int) string { return filepath.Join(p.folder, fmt.Sprintf("%03d", i)) }
+
+// item is what a bucket holds: some bytes of a record at a position.
+type item struct {
+	at   movefile.Position
+	data []byte
+}
+
+// headBytes is the length of an item's head: 2 bytes for the file, 6 for the line, 4 for the length.
+const headBytes = 12
+
+// add adds an item to a bucket.
+func (p *partition) add(i int, at movefile.Position, data []byte) error {
+	var head [headBytes]byte
+	binary.LittleEndian.PutUint64(head[:8], uint64(at.File)<<48|uint64(at.Line)) // #nosec G115 -- both are positive
+	binary.LittleEndian.PutUint32(head[8:], uint32(len(data)))                   // #nosec G115 -- a line is bounded
+	b := &p.buckets[i]
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, err := b.out.Write(head[:]); err != nil {
+		return err
+	}
+	_, err := b.out.Write(data)
+	return err
+}
+
+// close writes what is buffered. The items can be read then.
+func (p *partition) close() (err error) {
+	for i := range p.buckets {
+		if b := &p.buckets[i]; b.file != nil {
+			err = errors.Join(err, b.out.Flush(), b.file.Close())
+			b.file, b.out = nil, nil
+		}
+	}
+	return err
+}
+
+// read returns the items of a bucket in the order of their positions in the files of one reader.
+func (p *partition) read(i int) ([]item, error) {
+	data, err := os.ReadFile(p.path(i))
+	if err != nil {
+		return nil, err
+	}
+	var items []item
+	for len(data) > 0 {
+		if len(data) < headBytes {
+			return nil, fmt.Errorf("%s: %w", p.path(i), io.ErrUnexpectedEOF)
+		}
+		place, length := binary.LittleEndian.Uint64(data), int(binary.LittleEndian.Uint32(data[8:]))
+		data = data[headBytes:]
+		if len(data) < length {
+			return nil, fmt.Errorf("%s: %w", p.path(i), io.ErrUnexpectedEOF)
+		}
+		at := movefile.Position{File: int(place >> 48), Line: int64(place & (1<<48 - 1))} // #nosec G115 -- 16 and 48 bits
+		items = append(items, item{at, data[:length:length]})
+		data = data[length:]
+	}
+	return items, nil
+}
+
+// bucketOf returns the bucket of a key.
+func bucketOf(space string, id movefile.ID, count int) int {
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	hash := uint64(offset)
+	for i := range len(space) {
+		hash = (hash ^ uint64(space[i])) * prime
+	}
+	for i := range len(id) {
+		hash = (hash ^ uint64(id[i])) * prime
+	}
+	hash ^= hash >> 32
+	return int(hash % uint64(count)) // #nosec G115 -- below count
+}
