@@ -22,7 +22,7 @@ var documents = []string{
 	"README.md", "CHANGELOG.md", "deploy/systemd/waybook.service", "deploy/systemd/waybook.yaml", "deploy/systemd/mongodb.conf",
 	"deploy/systemd/waybook-backup.service", "deploy/systemd/waybook-backup.timer",
 	"deploy/systemd/waybook-rehearse.service", "deploy/systemd/waybook-rehearse.timer",
-	"deploy/proxy/nginx.conf", "deploy/proxy/Caddyfile", "moveread/queries/old.sql",
+	"deploy/proxy/nginx.conf", "deploy/proxy/Caddyfile", "moving/moveread/queries/old.sql",
 }
 
 // entry is a file of an archive.
@@ -43,7 +43,7 @@ func (r *release) archive(p platform, programs string) error {
 		entries = append(entries, entry{folder + "/" + each.Name(), filepath.Join(programs, each.Name()), 0o755})
 	}
 	for _, each := range documents {
-		entries = append(entries, entry{folder + "/" + strings.TrimPrefix(each, "moveread/"), filepath.Join(r.root, each), 0o644})
+		entries = append(entries, entry{folder + "/" + strings.TrimPrefix(each, "moving/moveread/"), filepath.Join(r.root, each), 0o644})
 	}
 	write, suffix := r.tar, ".tar.gz"
 	if p.os == "windows" {

@@ -130,7 +130,7 @@ func (r *release) make(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(r.list(ctx, "waybook", r.root), r.list(ctx, "moveread", filepath.Join(r.root, "moveread")), r.notes(), r.checksums())
+	return errors.Join(r.list(ctx, "waybook", r.root), r.list(ctx, "moveread", filepath.Join(r.root, "moving/moveread")), r.notes(), r.checksums())
 }
 
 // makeFor compiles the programs for a platform and puts them into an archive, and for Linux into packages.
@@ -159,7 +159,7 @@ func (r *release) moveread(ctx context.Context, p platform, programs string) err
 		name += ".exe"
 	}
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=timetzdata", "-ldflags=-s -w -buildid=", "-o", filepath.Join(programs, name), ".") // #nosec G204 -- fixed
-	command.Dir, command.Stdout, command.Stderr = filepath.Join(r.root, "moveread"), r.log, os.Stderr
+	command.Dir, command.Stdout, command.Stderr = filepath.Join(r.root, "moving/moveread"), r.log, os.Stderr
 	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
 	return command.Run()
 }
