@@ -61,5 +61,5 @@ export function timeOf(time: string | undefined): string {
 }
 
 export function Loading() {
-  return <output class="soft">{text('loading')}</output>
+  return <output class="soft" aria-busy="true">{text('loading')}</output>
 }
