@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -91,10 +92,28 @@ func TestAnOperatorDisablesAUserWithTheMouse(t *testing.T) {
 	p.await("the state in the list", `[...document.querySelectorAll('tr')].some(each => /Aurelia[^]*disabled/.test(each.innerText))`)
 }
 
+func TestAnOperatorSeesWithTheMouseWhyARequestFailed(t *testing.T) {
+	longform.Only(t)
+	process, alone := start(t, "-slow-requests", "1ns"), edgeAlone(t)
+	ask(t, alone, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
+	p := openOperators(t, desktop, process, alone.Admin)
+	p.clickWords("Requests")
+	p.awaitWords("AlbumService answered GetAlbum with Unavailable.")
+	p.awaitWords("connection refused")
+	// It is live.
+	ask(t, process, http.MethodGet, "/API.php?func=getPOI&POIID=1", "")
+	p.awaitWords("No landmark has this POIID.")
+	ask(t, process, http.MethodGet, "/API.php?func=addAlbum&albumTitle=x", "")
+	p.awaitWords("A write was sent by GET or HEAD.")
+	p.awaitText("[data-testid=slow]", "waybook.poi.v1.PoiService/GetPoi")
+	p.choose("header select", "zh-Hant")
+	p.awaitWords("連線")
+}
+
 // placesOfOperators are all pages for operators.
 func placesOfOperators(t *testing.T, process *launch.Process) map[string]string {
 	t.Helper()
-	return map[string]string{"users": "#/users", "user": "#/users/" + strings.TrimSpace(operate(t, process, "user", "find", "m", "--limit=1", "-o", "name"))}
+	return map[string]string{"users": "#/users", "requests": "#/requests", "user": "#/users/" + strings.TrimSpace(operate(t, process, "user", "find", "m", "--limit=1", "-o", "name"))}
 }
 
 func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {
@@ -103,7 +122,8 @@ func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {
 	if err != nil {
 		t.Skipf("SKIPPED: axe-core is not installed (npm ci in console), so accessibility is not checked: %v", err)
 	}
-	process := start(t)
+	process := start(t, "-slow-requests", "1ns")
+	ask(t, process, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
 	places := placesOfOperators(t, process)
 	p := openOperators(t, desktop, process)
 	p.expect("404")

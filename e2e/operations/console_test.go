@@ -216,6 +216,74 @@ func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
 	}
 }
 
+// requestsEvent is an event about requests.
+type requestsEvent struct {
+	Failed []struct {
+		ID, Program, Func, Reason, Meaning string
+		RequestID                          string `json:"request_id"`
+		Call                               *struct{ Service, Method, Code, Message, Tried string }
+	}
+	Slow      []struct{ Parts []struct{ Name string } }
+	Problems  []string
+	KeepsSlow bool `json:"keeps_slow"`
+}
+
+// follow reads the events about requests until one is as wanted.
+func (d *desk) follow(isWanted func(requestsEvent) bool) (last requestsEvent) {
+	d.t.Helper()
+	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.base+"/requests/events", nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	response, err := d.browser.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() {
+		if err := response.Body.Close(); err != nil {
+			d.t.Error(err)
+		}
+	}()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		data, isEvent := strings.CutPrefix(lines.Text(), "data: ")
+		if !isEvent {
+			continue
+		}
+		last = requestsEvent{}
+		if err := json.Unmarshal([]byte(data), &last); err != nil {
+			d.t.Fatal(err)
+		}
+		if isWanted(last) {
+			return last
+		}
+	}
+	d.t.Fatalf("the events end with %+v: %v", last, lines.Err())
+	return last
+}
+
+func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
+	programs := launch.StartPrograms(t, binaries, t.TempDir())
+	p := startEmpty(t)
+	d := startConsole(t, p, "--admin", programs["edge"].Admin, "--admin", programs["album"].Admin).open()
+	if now := d.follow(func(requestsEvent) bool { return true }); len(now.Failed)+len(now.Slow)+len(now.Problems) != 0 || now.KeepsSlow {
+		t.Errorf("at first: %+v", now)
+	}
+	programs["album"].End(syscall.SIGTERM)
+	header, _ := get(t, "http://"+programs["edge"].HTTP+"/API.php?func=getAlbum&albumID=1")
+	now := d.follow(func(now requestsEvent) bool { return len(now.Failed) > 0 })
+	failed := now.Failed[0]
+	if failed.RequestID != header.Get("X-Request-Id") || failed.Program != "waybook-edge" && failed.Program != "edge" || failed.Func != "getAlbum" ||
+		failed.Reason != "SERVICE_UNAVAILABLE" || failed.Meaning == "" || failed.Call == nil || failed.Call.Code != "Unavailable" ||
+		failed.Call.Service != "waybook.album.v1.AlbumService" || failed.Call.Tried == "" {
+		t.Errorf("shown is %+v %+v", failed, failed.Call)
+	}
+	if len(now.Problems) != 1 || !strings.Contains(now.Problems[0], programs["album"].Admin) {
+		t.Errorf("of the program that has ended it says %q", now.Problems)
+	}
+}
+
 // Every failure is shown with the sentence that the other commands print.
 func TestTheConsoleExplainsWhatFails(t *testing.T) {
 	p := startEmpty(t)

@@ -44,6 +44,8 @@ const (
 	headerTime     = 10 * time.Second
 	maxHeaderBytes = 64 << 10
 	maxBodyBytes   = 4 << 10
+	// adminTime bounds the replies of one admin port.
+	adminTime = 3 * time.Second
 )
 
 // Desk is a server of pages on a listener. It is safe for concurrent use.
@@ -62,7 +64,7 @@ func New(config Config, address net.Addr) (*Desk, error) {
 	}
 	d := &Desk{config: config, address: at, gate: newGate(at.Port, rand.Text(), rand.Text())}
 	d.server = &http.Server{
-		Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, ReadTimeout: 3 * headerTime, MaxHeaderBytes: maxHeaderBytes,
+		Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeaderBytes,
 	}
 	return d, nil
 }
@@ -94,6 +96,7 @@ func (d *Desk) routes() http.Handler {
 	mux.HandleFunc("POST /users/{user}/enable", d.reply(ofUser(d.setDisabled(false))))
 	mux.HandleFunc("POST /users/{user}/close-sessions", d.reply(ofUser(d.closeSessions)))
 	mux.HandleFunc("GET /users/{user}/export", d.exportUser)
+	mux.HandleFunc("GET /requests/events", d.followRequests)
 	return mux
 }
 

@@ -5,11 +5,13 @@ import { useEffect, useRef } from 'preact/hooks'
 import { route } from '../router'
 import { LanguageChoice, Mark, ThemeChoice } from '../shell/Choices'
 import { text as shellText } from '../shell/words'
+import { RequestsPage } from './Requests'
 import { UserPage, UsersPage } from './Users'
 import { text } from './words'
 
 const pages = {
   users: UsersPage,
+  requests: RequestsPage,
 } satisfies Record<string, ComponentType>
 
 type Name = keyof typeof pages

@@ -113,9 +113,9 @@ export function UserPage({ id }: { id: string }) {
             </a>
           </div>
           <p class="hint">{text('exportHint')}</p>
-          <section aria-labelledby="sessions">
+          <section>
             <div class="operators-head">
-              <h2 id="sessions">{text('sessions')}</h2>
+              <h2>{text('sessions')}</h2>
               {value.sessions.length > 0 && (
                 <Confirmed
                   label={text('closeSessions')}
