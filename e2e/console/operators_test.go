@@ -113,7 +113,7 @@ func TestAnOperatorSeesWithTheMouseWhyARequestFailed(t *testing.T) {
 // placesOfOperators are all pages for operators.
 func placesOfOperators(t *testing.T, process *launch.Process) map[string]string {
 	t.Helper()
-	return map[string]string{"users": "#/users", "requests": "#/requests", "user": "#/users/" + strings.TrimSpace(operate(t, process, "user", "find", "m", "--limit=1", "-o", "name"))}
+	return map[string]string{"users": "#/users", "requests": "#/requests", "deleted": "#/deleted", "state": "#/state", "user": "#/users/" + strings.TrimSpace(operate(t, process, "user", "find", "m", "--limit=1", "-o", "name"))}
 }
 
 func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {

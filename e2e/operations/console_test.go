@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -109,7 +110,7 @@ func (d *desk) read(method, path string, into any) {
 
 // pathsOfConsole are the paths of what the pages read and do.
 var pathsOfConsole = map[string][]string{
-	http.MethodGet:  {"/", "/users", "/users/1", "/users/1/export"},
+	http.MethodGet:  {"/", "/users", "/users/1", "/users/1/export", "/requests/events", "/deleted/events", "/state/events"},
 	http.MethodPost: {"/users/1/disable", "/users/1/enable", "/users/1/close-sessions"},
 }
 
@@ -122,6 +123,9 @@ func TestTheConsoleServesOneBrowserWithTheSecretOnly(t *testing.T) {
 		for method, paths := range pathsOfConsole {
 			for _, path := range paths {
 				path = strings.Replace(path, "/1", "/"+user, 1)
+				if want == http.StatusOK && strings.HasSuffix(path, "/events") {
+					continue // it has no end
+				}
 				if want == http.StatusForbidden && method == http.MethodGet && headers != nil {
 					continue // a page of another site sends it, and cannot read the reply
 				}
@@ -228,10 +232,10 @@ type requestsEvent struct {
 	KeepsSlow bool `json:"keeps_slow"`
 }
 
-// follow reads the events about requests until one is as wanted.
-func (d *desk) follow(isWanted func(requestsEvent) bool) (last requestsEvent) {
+// follow reads events until one is as wanted.
+func follow[Event any](d *desk, path string, isWanted func(Event) bool) (last Event) {
 	d.t.Helper()
-	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.base+"/requests/events", nil)
+	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.base+path, nil)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -251,7 +255,7 @@ func (d *desk) follow(isWanted func(requestsEvent) bool) (last requestsEvent) {
 		if !isEvent {
 			continue
 		}
-		last = requestsEvent{}
+		last = *new(Event)
 		if err := json.Unmarshal([]byte(data), &last); err != nil {
 			d.t.Fatal(err)
 		}
@@ -267,12 +271,12 @@ func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
 	programs := launch.StartPrograms(t, binaries, t.TempDir())
 	p := startEmpty(t)
 	d := startConsole(t, p, "--admin", programs["edge"].Admin, "--admin", programs["album"].Admin).open()
-	if now := d.follow(func(requestsEvent) bool { return true }); len(now.Failed)+len(now.Slow)+len(now.Problems) != 0 || now.KeepsSlow {
+	if now := follow(d, "/requests/events", func(requestsEvent) bool { return true }); len(now.Failed)+len(now.Slow)+len(now.Problems) != 0 || now.KeepsSlow {
 		t.Errorf("at first: %+v", now)
 	}
 	programs["album"].End(syscall.SIGTERM)
 	header, _ := get(t, "http://"+programs["edge"].HTTP+"/API.php?func=getAlbum&albumID=1")
-	now := d.follow(func(now requestsEvent) bool { return len(now.Failed) > 0 })
+	now := follow(d, "/requests/events", func(now requestsEvent) bool { return len(now.Failed) > 0 })
 	failed := now.Failed[0]
 	if failed.RequestID != header.Get("X-Request-Id") || failed.Program != "waybook-edge" && failed.Program != "edge" || failed.Func != "getAlbum" ||
 		failed.Reason != "SERVICE_UNAVAILABLE" || failed.Meaning == "" || failed.Call == nil || failed.Call.Code != "Unavailable" ||
@@ -284,6 +288,93 @@ func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
 	}
 }
 
+// deletedEvent is an event about what was deleted.
+type deletedEvent []struct {
+	Kind      string
+	IsLive    bool `json:"is_live"`
+	Deletions []struct{ ID json.Number }
+	Failure   *struct{ Message string }
+}
+
+func TestTheConsoleShowsWhatIsDeletedOfEachKind(t *testing.T) {
+	p := startEmpty(t)
+	o := operator{t, p.GRPC}
+	user := o.createUser("a")
+	var album struct {
+		ID json.Number `json:"album_id"`
+	}
+	o.mustRead(&album, "album", "create", "Harbour", "--as", user, "--category", "food", "--lat", "25", "--lng", "121")
+	d := startConsole(t, p).open()
+	follow(d, "/deleted/events", func(now deletedEvent) bool {
+		live := 0
+		for _, each := range now {
+			if each.IsLive {
+				live++
+			}
+		}
+		return live == 4
+	})
+	o.must("album", "delete", album.ID.String())
+	o.must("user", "delete", user)
+	now := follow(d, "/deleted/events", func(now deletedEvent) bool {
+		return len(now) == 4 && len(now[0].Deletions) == 1 && len(now[3].Deletions) == 1
+	})
+	if now[0].Kind != "album" || now[0].Deletions[0].ID != album.ID || now[3].Kind != "user" || now[3].Deletions[0].ID.String() != user {
+		t.Errorf("deleted is %+v", now)
+	}
+	p.End(syscall.SIGTERM)
+	now = follow(d, "/deleted/events", func(now deletedEvent) bool { return now[0].Failure != nil && now[3].Failure != nil })
+	if !strings.Contains(now[0].Failure.Message, "no album service answers") {
+		t.Errorf("without services it says %+v", now[0].Failure)
+	}
+}
+
+// stateEvent is an event about the programs.
+type stateEvent struct {
+	Programs []struct {
+		Program, Version, Address string
+		Failure                   *struct{ Message string }
+		Metrics                   map[string]float64
+	}
+	OldPasswords map[string]int64 `json:"old_passwords"`
+	Failure      *struct{ Message string }
+}
+
+func TestTheConsoleShowsTheStateOfEachProgram(t *testing.T) {
+	p := startEmpty(t)
+	d := startConsole(t, p, "--admin", closedPort(t)).open()
+	first := follow(d, "/state/events", func(now stateEvent) bool { return len(now.Programs) == 2 })
+	if down := first.Programs[0]; down.Failure == nil || down.Failure.Message == "" || down.Program != "" {
+		t.Errorf("of a program that is down it shows %+v", down)
+	}
+	up := first.Programs[1]
+	if up.Program != "standalone" || up.Version == "" || up.Failure != nil || up.Metrics["waybook_ready"] != 1 || up.Metrics["waybook_changes_kept_seconds"] != 7*86400 ||
+		up.Metrics["waybook_store_last_backup_timestamp_seconds"] != 0 || up.Metrics["waybook_store_file_bytes"] == 0 || len(first.OldPasswords) != 0 {
+		t.Errorf("it shows %+v", up)
+	}
+	operator{t, p.GRPC}.must("store", "backup", filepath.Join(t.TempDir(), "backup.db"))
+	follow(d, "/state/events", func(now stateEvent) bool {
+		return len(now.Programs) == 2 && now.Programs[1].Metrics["waybook_store_last_backup_timestamp_seconds"] > 0
+	})
+	p.End(syscall.SIGTERM)
+	if now := follow(d, "/state/events", func(now stateEvent) bool { return now.Failure != nil }); !strings.Contains(now.Failure.Message, "no account service answers") {
+		t.Errorf("without services it says %+v", now.Failure)
+	}
+}
+
+// closedPort returns an address where nothing listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return listener.Addr().String()
+}
+
 // Every failure is shown with the sentence that the other commands print.
 func TestTheConsoleExplainsWhatFails(t *testing.T) {
 	p := startEmpty(t)
@@ -292,7 +383,7 @@ func TestTheConsoleExplainsWhatFails(t *testing.T) {
 		t.Helper()
 		for method, paths := range pathsOfConsole {
 			for _, path := range paths {
-				if path == "/" || path == "/users" && want == http.StatusNotFound {
+				if path == "/" || strings.HasSuffix(path, "/events") || path == "/users" && want == http.StatusNotFound {
 					continue
 				}
 				status, body := d.ask(method, path, nil)

@@ -39,7 +39,7 @@ func (c *consoleCommand) Run(ctx context.Context, call *services, out *output.Pr
 	if err != nil {
 		return err
 	}
-	served, err := desk.New(desk.Config{
+	served, err := desk.New(ctx, desk.Config{
 		Services: call.Services, Admin: adminport.Ports(c.Admin), Files: files,
 		Describe: func(ctx context.Context, err error) desk.Failure {
 			described := describe(ctx, err)
@@ -54,7 +54,7 @@ func (c *consoleCommand) Run(ctx context.Context, call *services, out *output.Pr
 	}); err != nil {
 		return err
 	}
-	return served.Serve(ctx, listener)
+	return served.Serve(listener)
 }
 
 // httpStatuses are the statuses of failures in a browser.

@@ -46,6 +46,8 @@ const (
 	maxBodyBytes   = 4 << 10
 	// adminTime bounds the replies of one admin port.
 	adminTime = 3 * time.Second
+	// endTime bounds the end of the server.
+	endTime = time.Second
 )
 
 // Desk is a server of pages on a listener. It is safe for concurrent use.
@@ -54,17 +56,22 @@ type Desk struct {
 	address *net.TCPAddr
 	gate    *gate
 	server  *http.Server
+	// ctx is that of the followers, and stop ends it.
+	ctx       context.Context
+	stop      context.CancelFunc
+	followers followers
 }
 
-// New returns a Desk for a listener at address, which must be a loopback address.
-func New(config Config, address net.Addr) (*Desk, error) {
+// New returns a Desk for a listener at address, which must be a loopback address. It ends with ctx.
+func New(ctx context.Context, config Config, address net.Addr) (*Desk, error) {
 	at, isTCP := address.(*net.TCPAddr)
 	if !isTCP || !at.IP.IsLoopback() {
 		return nil, fmt.Errorf("%s is not a loopback address: the pages have what only an operator may see", address)
 	}
 	d := &Desk{config: config, address: at, gate: newGate(at.Port, rand.Text(), rand.Text())}
+	d.ctx, d.stop = context.WithCancel(ctx)
 	d.server = &http.Server{
-		Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeaderBytes,
+		BaseContext: func(net.Listener) context.Context { return d.ctx }, Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeaderBytes,
 	}
 	return d, nil
 }
@@ -74,16 +81,29 @@ func (d *Desk) Address() string {
 	return "http://" + d.address.String() + openPath + "?secret=" + url.QueryEscape(d.gate.secret)
 }
 
-// Serve serves the pages until ctx ends.
-func (d *Desk) Serve(ctx context.Context, listener net.Listener) error {
-	d.server.BaseContext = func(net.Listener) context.Context { return ctx }
+// Serve serves the pages until the Desk ends.
+func (d *Desk) Serve(listener net.Listener) error {
+	defer d.followers.running.Wait()
+	defer d.stop()
 	closed := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() { closed <- d.server.Close() })
+	keep := context.AfterFunc(d.ctx, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), endTime)
+		defer cancel()
+		closed <- errors.Join(ignoreLate(d.server.Shutdown(ending)), d.server.Close()) // requests end with their context
+	})
 	err := d.server.Serve(listener)
-	if stop() || !errors.Is(err, http.ErrServerClosed) {
+	if keep() || !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return <-closed
+}
+
+// ignoreLate leaves out that a browser took too long to read.
+func ignoreLate(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
 }
 
 func (d *Desk) routes() http.Handler {
@@ -97,6 +117,8 @@ func (d *Desk) routes() http.Handler {
 	mux.HandleFunc("POST /users/{user}/close-sessions", d.reply(ofUser(d.closeSessions)))
 	mux.HandleFunc("GET /users/{user}/export", d.exportUser)
 	mux.HandleFunc("GET /requests/events", d.followRequests)
+	mux.HandleFunc("GET /deleted/events", d.followDeleted)
+	mux.HandleFunc("GET /state/events", d.followState)
 	return mux
 }
 

@@ -1,12 +1,9 @@
 package desk
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,9 +17,6 @@ import (
 
 // mostRequests is how many failed and how many slow requests a page shows.
 const mostRequests = 200
-
-// eventPause is the pause between two looks at the admin ports while a page is open.
-const eventPause = time.Second
 
 // seenRequests are the last failed and slow requests, the latest first.
 type seenRequests struct {
@@ -61,30 +55,9 @@ type slowPart struct {
 // mostParts is how many spans a page shows of a slow request.
 const mostParts = 8
 
-// followRequests sends the requests as server-sent events, again when others were added, until the page is closed.
+// followRequests sends the requests as server-sent events.
 func (d *Desk) followRequests(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	control := http.NewResponseController(w)
-	ticker := time.NewTicker(eventPause)
-	defer ticker.Stop()
-	for last := []byte(nil); ; {
-		now, err := json.Marshal(d.requests(r.Context()))
-		if err != nil || r.Context().Err() != nil {
-			return
-		}
-		if !bytes.Equal(now, last) {
-			last = now
-			_, err = fmt.Fprintf(w, "data: %s\n\n", now)
-			if err = errors.Join(err, control.Flush()); err != nil {
-				return
-			}
-		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	d.sendEvents(w, r, func(ctx context.Context) any { return d.requests(ctx) })
 }
 
 // requests asks all admin ports. A port that does not answer leaves the others.

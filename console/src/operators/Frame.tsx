@@ -5,13 +5,17 @@ import { useEffect, useRef } from 'preact/hooks'
 import { route } from '../router'
 import { LanguageChoice, Mark, ThemeChoice } from '../shell/Choices'
 import { text as shellText } from '../shell/words'
+import { DeletedPage } from './Deleted'
 import { RequestsPage } from './Requests'
+import { StatePage } from './State'
 import { UserPage, UsersPage } from './Users'
 import { text } from './words'
 
 const pages = {
   users: UsersPage,
   requests: RequestsPage,
+  deleted: DeletedPage,
+  state: StatePage,
 } satisfies Record<string, ComponentType>
 
 type Name = keyof typeof pages

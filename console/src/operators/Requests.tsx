@@ -1,10 +1,10 @@
 // The last failed and slow requests, and why they failed or took long. They come as server-sent events.
 
-import { useEffect, useState } from 'preact/hooks'
 import { inChinese } from '../failures'
 import { formatMilliseconds } from '../format'
 import { language } from '../i18n'
-import { Loading, Table, timeOf } from './parts'
+import { useEvents } from './api'
+import { LiveHead, Table, timeOf } from './parts'
 import { text } from './words'
 
 interface Call {
@@ -46,32 +46,11 @@ interface Seen {
   keeps_slow: boolean
 }
 
-/** Returns what the last event has, and whether the connection is there. */
-function useRequests(): { seen?: Seen; isLost: boolean } {
-  const [now, set] = useState<{ seen?: Seen; isLost: boolean }>({ isLost: false })
-  useEffect(() => {
-    const source = new EventSource('requests/events')
-    source.onmessage = event => set({ seen: JSON.parse(event.data as string) as Seen, isLost: false })
-    source.onerror = () => set(last => ({ ...last, isLost: true }))
-    return () => source.close()
-  }, [])
-  return now
-}
-
 export function RequestsPage() {
-  const { seen, isLost } = useRequests()
+  const { seen, isLost } = useEvents<Seen>('requests/events')
   return (
     <>
-      <div class="operators-head">
-        <h1>{text('requests')}</h1>
-        {seen && !isLost && <span class="tag good">{text('live')}</span>}
-      </div>
-      {isLost && (
-        <p class="note bad" role="alert">
-          {text('lost')}
-        </p>
-      )}
-      {!seen && !isLost && <Loading />}
+      <LiveHead title={text('requests')} isThere={seen !== undefined} isLost={isLost} />
       {seen?.problems.map(each => (
         <p key={each} class="note bad" role="alert">
           {each}

@@ -85,7 +85,7 @@ export function UserPage({ id }: { id: string }) {
         <a href="#/users">{text('allUsers')}</a>
       </p>
       <div class="operators-head">
-        <h1>{value ? value.user.name || text('noName') : text('user', { id })}</h1>
+        <h1>{value ? value.user.name || text('noName') : text('userOf', { id })}</h1>
         {value && <State user={value.user} />}
       </div>
       <FailureNote failure={failure} />

@@ -32,6 +32,18 @@ function failureIn(body: string, status: number): Failure {
   }
 }
 
+/** Returns what the last server-sent event has, and whether the connection is lost. */
+export function useEvents<Reply>(path: string): { seen?: Reply; isLost: boolean } {
+  const [now, set] = useState<{ seen?: Reply; isLost: boolean }>({ isLost: false })
+  useEffect(() => {
+    const source = new EventSource(path)
+    source.onmessage = event => set({ seen: JSON.parse(event.data as string) as Reply, isLost: false })
+    source.onerror = () => set(last => ({ ...last, isLost: true }))
+    return () => source.close()
+  }, [path])
+  return now
+}
+
 /** What was loaded; before, neither a value nor a failure. */
 export interface Loaded<Reply> {
   value?: Reply

@@ -60,6 +60,24 @@ export function timeOf(time: string | undefined): string {
   return time ? times.value.format(new Date(time)) : ''
 }
 
+/** The title of a page that follows events, and whether it does. */
+export function LiveHead(props: { title: string; isThere: boolean; isLost: boolean }) {
+  return (
+    <>
+      <div class="operators-head">
+        <h1>{props.title}</h1>
+        {props.isThere && !props.isLost && <span class="tag good">{text('live')}</span>}
+      </div>
+      {props.isLost && (
+        <p class="note bad" role="alert">
+          {text('lost')}
+        </p>
+      )}
+      {!props.isThere && !props.isLost && <Loading />}
+    </>
+  )
+}
+
 export function Loading() {
   return <output class="soft" aria-busy="true">{text('loading')}</output>
 }
