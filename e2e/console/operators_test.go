@@ -113,7 +113,36 @@ func TestAnOperatorSeesWithTheMouseWhyARequestFailed(t *testing.T) {
 // placesOfOperators are all pages for operators.
 func placesOfOperators(t *testing.T, process *launch.Process) map[string]string {
 	t.Helper()
-	return map[string]string{"users": "#/users", "requests": "#/requests", "deleted": "#/deleted", "state": "#/state", "user": "#/users/" + strings.TrimSpace(operate(t, process, "user", "find", "m", "--limit=1", "-o", "name"))}
+	user, _ := demoSession(t, process)
+	return map[string]string{
+		"users": "#/users", "user": "#/users/" + user, "requests": "#/requests", "deleted": "#/deleted", "state": "#/state",
+	}
+}
+
+// Without -update it writes nothing, and opens the pages all the same.
+func TestThePicturesOfThePagesForOperators(t *testing.T) {
+	longform.Only(t)
+	process, alone := start(t, "-slow-requests", "1ns"), edgeAlone(t)
+	ask(t, alone, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
+	ask(t, process, http.MethodGet, "/API.php?func=getPOI&POIID=1", "")
+	places := placesOfOperators(t, process)
+	album := strings.Fields(operate(t, process, "album", "list", "--owner", strings.TrimPrefix(places["user"], "#/users/"), "-o", "name"))
+	p := openOperators(t, desktop, process, alone.Admin)
+	p.clickWords("Deleted")
+	p.await("the feeds", `document.querySelector('main') !== null && !document.querySelector('[role="status"]')`)
+	if len(album) == 0 {
+		t.Fatal("the user has no album")
+	}
+	operate(t, process, "album", "delete", album[0])
+	p.awaitText("[data-testid=deleted]", album[0])
+	for _, width := range []int64{1280, 390} {
+		p.show(screen{width: width, height: 800, scheme: "light", isStill: true})
+		for name, place := range places {
+			p.visit(place)
+			p.awaitQuiet()
+			p.picture(fmt.Sprintf("operators-%s-%d.jpg", name, width))
+		}
+	}
 }
 
 func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {

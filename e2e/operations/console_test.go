@@ -86,7 +86,10 @@ func (d *desk) ask(method, path string, headers map[string]string) (int, string)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	body, err := io.ReadAll(response.Body)
+	var body []byte
+	if response.StatusCode != http.StatusOK || !strings.HasSuffix(path, "/events") { // events have no end
+		body, err = io.ReadAll(response.Body)
+	}
 	if err := response.Body.Close(); err != nil {
 		d.t.Fatal(err)
 	}
@@ -123,9 +126,6 @@ func TestTheConsoleServesOneBrowserWithTheSecretOnly(t *testing.T) {
 		for method, paths := range pathsOfConsole {
 			for _, path := range paths {
 				path = strings.Replace(path, "/1", "/"+user, 1)
-				if want == http.StatusOK && strings.HasSuffix(path, "/events") {
-					continue // it has no end
-				}
 				if want == http.StatusForbidden && method == http.MethodGet && headers != nil {
 					continue // a page of another site sends it, and cannot read the reply
 				}

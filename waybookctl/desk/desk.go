@@ -109,6 +109,8 @@ func ignoreLate(err error) error {
 func (d *Desk) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { d.serveFile(w, "index.html") })
+	// Browsers ask for an icon of the reply to the secret.
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("GET /assets/{name}", func(w http.ResponseWriter, r *http.Request) { d.serveFile(w, "assets/"+r.PathValue("name")) })
 	mux.HandleFunc("GET /users", d.reply(d.findUsers))
 	mux.HandleFunc("GET /users/{user}", d.reply(ofUser(d.showUser)))
