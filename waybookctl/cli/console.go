@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/waybook/waybook/console/operators"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/waybookctl/adminport"
 	"github.com/waybook/waybook/waybookctl/desk"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -35,9 +36,9 @@ func (c *consoleCommand) Run(ctx context.Context, call *services, out *output.Pr
 	if err != nil || !address.IP.IsLoopback() {
 		return usageError("--listen " + c.Listen + " is not a loopback address; want 127.0.0.1:PORT")
 	}
-	listener, err := net.ListenTCP("tcp", address)
+	listener, err := process.Listen(ctx, "listen", address.String())
 	if err != nil {
-		return err
+		return statusError{statusFailed, twoDashes(err)}
 	}
 	served, err := desk.New(ctx, desk.Config{
 		Services: call.Services, Admin: adminport.Ports(c.Admin), Files: files,

@@ -42,6 +42,7 @@ type Failure struct {
 // The limits of the server. One browser uses it.
 const (
 	headerTime     = 10 * time.Second
+	idleTime       = 2 * time.Minute
 	maxHeaderBytes = 64 << 10
 	maxBodyBytes   = 4 << 10
 	// adminTime bounds the replies of one admin port.
@@ -71,7 +72,7 @@ func New(ctx context.Context, config Config, address net.Addr) (*Desk, error) {
 	d := &Desk{config: config, address: at, gate: newGate(at.Port, rand.Text(), rand.Text())}
 	d.ctx, d.stop = context.WithCancel(ctx)
 	d.server = &http.Server{
-		BaseContext: func(net.Listener) context.Context { return d.ctx }, Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeaderBytes,
+		BaseContext: func(net.Listener) context.Context { return d.ctx }, Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes,
 	}
 	return d, nil
 }
@@ -121,6 +122,7 @@ func (d *Desk) routes() http.Handler {
 	mux.HandleFunc("GET /requests/events", d.followRequests)
 	mux.HandleFunc("GET /deleted/events", d.followDeleted)
 	mux.HandleFunc("GET /state/events", d.followState)
+	mux.HandleFunc("GET /state/old-passwords", d.reply(d.countOldPasswords))
 	return mux
 }
 

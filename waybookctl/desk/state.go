@@ -18,10 +18,6 @@ import (
 // state is what the programs report of themselves.
 type state struct {
 	Programs []programState `json:"programs"`
-	// OldPasswords counts the users whose password has a form of an old service, by form. A user's first login
-	// stores the password anew.
-	OldPasswords map[string]int64 `json:"old_passwords"`
-	Failure      *Failure         `json:"failure,omitempty"`
 }
 
 // programState is what a program reports. Metrics has those of shownMetrics that it has, summed up by name.
@@ -47,7 +43,7 @@ func (d *Desk) followState(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *Desk) state(ctx context.Context) state {
-	now := state{Programs: []programState{}, OldPasswords: map[string]int64{}}
+	now := state{Programs: []programState{}}
 	for _, port := range d.config.Admin {
 		within, cancel := context.WithTimeout(ctx, adminTime)
 		addresses, err := adminport.Resolve(within, port)
@@ -59,19 +55,23 @@ func (d *Desk) state(ctx context.Context) state {
 		}
 		cancel()
 	}
-	counted, err := d.config.Services.Account.CountPasswordForms(ctx, &accountv1.CountPasswordFormsRequest{})
-	if err != nil {
-		now.Failure = new(d.config.Describe(ctx, err))
-	}
-	for _, each := range counted.GetCounts() {
-		if each.GetUserCount() > 0 {
-			now.OldPasswords[strings.TrimPrefix(each.GetForm().String(), "PASSWORD_FORM_")] = each.GetUserCount()
-		}
-	}
 	slices.SortStableFunc(now.Programs, func(a, b programState) int {
 		return cmp.Or(strings.Compare(a.Program, b.Program), strings.Compare(a.Address, b.Address))
 	})
 	return now
+}
+
+// countOldPasswords counts the users whose password has a form of an old service, by form. A user's first login
+// stores the password anew.
+func (d *Desk) countOldPasswords(r *http.Request) (any, error) {
+	reply, err := d.config.Services.Account.CountPasswordForms(r.Context(), &accountv1.CountPasswordFormsRequest{})
+	counts := map[string]int64{}
+	for _, each := range reply.GetCounts() {
+		if each.GetUserCount() > 0 {
+			counts[strings.TrimPrefix(each.GetForm().String(), "PASSWORD_FORM_")] = each.GetUserCount()
+		}
+	}
+	return counts, err
 }
 
 // programAt asks the program at an address.

@@ -109,7 +109,7 @@ function Cause({ request }: { request: FailedRequest }) {
           </p>
           <p>{call.message}</p>
           <p class="soft">
-            {text('tried')} {call.tried}
+            {text('tried', { target: call.target })} {call.tried}
           </p>
         </>
       )}

@@ -3,14 +3,12 @@
 
 import { formatBytes } from '../format'
 import { numbers } from '../i18n'
-import { useEvents, type Failure } from './api'
+import { useEvents, useLoaded, type Failure } from './api'
 import { Facts, FailureNote, LiveHead, timeOf } from './parts'
 import { text } from './words'
 
 export interface State {
   programs: Program[]
-  old_passwords: Record<string, number>
-  failure?: Failure
 }
 
 interface Program {
@@ -41,7 +39,8 @@ const rehearsalHours = 8 * 24
 
 export function StatePage() {
   const { seen, isLost } = useEvents<State>('state/events')
-  const forms = Object.entries(seen?.old_passwords ?? {})
+  const { value: old, failure } = useLoaded<Record<string, number>>('state/old-passwords')
+  const forms = Object.entries(old ?? {})
   return (
     <>
       <LiveHead title={text('state')} isThere={seen !== undefined} isLost={isLost} />
@@ -49,8 +48,8 @@ export function StatePage() {
       {seen && (
         <section>
           <h2>{text('move')}</h2>
-          <FailureNote failure={seen.failure} />
-          {!seen.failure && forms.length === 0 && <p class="soft">{text('noOldPasswords')}</p>}
+          <FailureNote failure={failure} />
+          {old && forms.length === 0 && <p class="soft">{text('noOldPasswords')}</p>}
           {forms.length > 0 && (
             <>
               <p>{text('oldPasswords')}</p>
