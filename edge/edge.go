@@ -14,6 +14,7 @@ import (
 
 	"buf.build/go/protovalidate"
 
+	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -94,6 +95,8 @@ type Answer struct {
 	// SessionPath it is that path. Reason is the stable reason of the failure, or "" for success.
 	// Both have few values.
 	Function, Reason string
+	// Failure is the failure that the client was sent; nil for success, and if the client was gone.
+	Failure *failure.Failure
 	// Status is the HTTP status, and Bytes the length of the body as sent. Both are zero when
 	// nothing was sent.
 	Status  int

@@ -34,6 +34,8 @@ type exchange struct {
 	function string
 	// signature is the outcome of checking the signature, in the form of Answer.Signature.
 	signature string
+	// failed is why the request failed; nil if it did not.
+	failed *failure.Failure
 }
 
 // fixedHeaders are the headers of every reply. All replies share the values, so code must not

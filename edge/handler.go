@@ -75,7 +75,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.exchanges.Put(x)
 	}()
 	reason, complete := h.conclude(x, h.answer(x))
-	h.config.Observe(r, Answer{x.function, reason, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
+	h.config.Observe(r, Answer{x.function, reason, x.failed, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
 	if !complete {
 		panic(http.ErrAbortHandler)
 	}
@@ -212,12 +212,12 @@ func (h *handler) conclude(x *exchange, err error) (reason string, complete bool
 		return "CLIENT_GONE", false
 	}
 
-	failed := failureOf(err, &x.op.In.Reader)
-	h.log(x, failed)
+	x.failed = failureOf(err, &x.op.In.Reader)
+	h.log(x, x.failed)
 	if x.response.started {
-		return failed.Reason, false
+		return x.failed.Reason, false
 	}
-	return failed.Reason, x.sendFailure(failed, statusOf(err, failed)) == nil
+	return x.failed.Reason, x.sendFailure(x.failed, statusOf(err, x.failed)) == nil
 }
 
 // leftDuring reports whether err was caused by the client leaving during a call. A failure that

@@ -54,11 +54,19 @@ func open(t *testing.T, p *launch.Process, place string) *page { return openOn(t
 
 func openOn(t *testing.T, s screen, p *launch.Process, place string) *page {
 	t.Helper()
+	shown := newPage(t, s, "http://"+p.HTTP+"/")
+	shown.visit(place)
+	return shown
+}
+
+// newPage returns a page that has not visited a place.
+func newPage(t *testing.T, s screen, base string) *page {
+	t.Helper()
 	if browser == nil {
 		t.Skip("SKIPPED: there is no Chromium, so the console is not opened in a browser")
 	}
 	// The images of the demo content are on no server.
-	shown := &page{t: t, base: "http://" + p.HTTP + "/", expected: []string{"/upload/"}}
+	shown := &page{t: t, base: base, expected: []string{"/upload/"}}
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(shown.listen))
 	t.Cleanup(func() {
 		shown.mu.Lock()
@@ -81,7 +89,6 @@ func openOn(t *testing.T, s screen, p *launch.Process, place string) *page {
 		return err
 	})
 	shown.show(s)
-	shown.visit(place)
 	return shown
 }
 

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
@@ -12,6 +13,7 @@ import (
 	grpccodes "google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/platform/attempts"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/requestid"
 )
@@ -79,6 +81,9 @@ func (f *requests) observe(r *http.Request, a edge.Answer) {
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		describeSpan(span, r, a)
 	}
+	if a.Reason != "" {
+		f.env.Failures.Keep(failedRequest(r, a))
+	}
 	if !f.isLogged {
 		return
 	}
@@ -97,6 +102,26 @@ func (f *requests) observe(r *http.Request, a edge.Answer) {
 		attributes = append(attributes, slog.String("signature", a.Signature))
 	}
 	f.env.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attributes...)
+}
+
+// failedRequest is what the admin port shows of a failed request. It leaves out what the log does.
+func failedRequest(r *http.Request, a edge.Answer) process.FailedRequest {
+	failed := process.FailedRequest{
+		RequestID: requestid.From(r.Context()), Func: a.Function, Ended: time.Now().UTC(),
+		Milliseconds: float64(a.Elapsed.Microseconds()) / 1000, Status: a.Status, Reason: a.Reason,
+	}
+	if a.Failure == nil {
+		return failed
+	}
+	failed.Info = a.Failure.Info
+	if call := attempts.In(a.Failure.Cause); call != nil {
+		answer := call.GRPCStatus()
+		failed.Call = &process.FailedCall{
+			Service: call.Service, Method: call.Method, Target: call.Target, Code: answer.Code().String(), Reason: call.Reason(),
+			Message: answer.Message(), Tried: call.Tried(), Tries: call.Tries,
+		}
+	}
+	return failed
 }
 
 func describeSpan(span trace.Span, r *http.Request, a edge.Answer) {

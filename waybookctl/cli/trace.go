@@ -3,23 +3,16 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/tracing"
+	"github.com/waybook/waybook/waybookctl/adminport"
 	"github.com/waybook/waybook/waybookctl/output"
 )
-
-// maxSlowReply bounds the reply of an admin port in bytes.
-const maxSlowReply = 4 << 20
 
 type traceCommand struct {
 	Admin []string `twin:"" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Admin ports of the edge and of the services, HOST:PORT; of a name, all addresses are asked. ${default} by default, which is standalone's."`
@@ -76,78 +69,16 @@ func listSlow(page *output.Page, parts []slowPart) {
 
 // ask asks every address for its parts of the request, or for all requests.
 func (c *traceCommand) ask(ctx context.Context) (parts []slowPart, err error) {
-	// The admin ports answer to IP addresses and localhost, so names are resolved here.
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	for _, admin := range c.Admin {
-		addresses, err := resolve(ctx, admin)
-		if err != nil {
-			return nil, err
+	path := process.SlowPath
+	if c.ID != "" {
+		path += "/" + url.PathEscape(c.ID)
+	}
+	err = adminport.Ask(ctx, c.Admin, path, func(_ string, reply tracing.SlowReply) {
+		for _, each := range reply.Requests {
+			parts = append(parts, slowPart{Program: reply.Program, SlowRequest: each})
 		}
-		for _, address := range addresses {
-			found, err := askOne(ctx, client, address, c.ID)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", admin, err)
-			}
-			parts = append(parts, found...)
-		}
-	}
-	return parts, nil
-}
-
-func resolve(ctx context.Context, admin string) (addresses []string, err error) {
-	host, port, err := net.SplitHostPort(admin)
-	if err != nil {
-		return nil, usageError(fmt.Sprintf("--admin %s: want HOST:PORT", admin))
-	}
-	hosts, err := net.DefaultResolver.LookupHost(ctx, host)
-	for _, each := range hosts {
-		addresses = append(addresses, net.JoinHostPort(each, port))
-	}
-	return addresses, unreachable(err)
-}
-
-// unreachable makes the failure of a connection one that a retry may mend.
-func unreachable(err error) error {
-	if err == nil {
-		return nil
-	}
-	return statusError{statusUnavailable, err.Error()}
-}
-
-func askOne(ctx context.Context, client *http.Client, address, id string) ([]slowPart, error) {
-	target := "http://" + address + process.SlowPath
-	if id != "" {
-		target += "/" + url.PathEscape(id)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, unreachable(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxSlowReply+1))
-	switch {
-	case err != nil:
-		return nil, unreachable(err)
-	case len(body) > maxSlowReply:
-		return nil, errors.New("the reply is too long for an admin port of Waybook")
-	case response.StatusCode == http.StatusNotImplemented:
-		return nil, errors.New(strings.TrimSpace(string(body)))
-	case response.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("HTTP %d; is it the admin port of this version of Waybook?", response.StatusCode)
-	}
-	var reply tracing.SlowReply
-	if err := json.Unmarshal(body, &reply); err != nil {
-		return nil, err
-	}
-	parts := make([]slowPart, len(reply.Requests))
-	for n, each := range reply.Requests {
-		parts[n] = slowPart{Program: reply.Program, SlowRequest: each}
-	}
-	return parts, nil
+	})
+	return parts, err
 }
 
 // slowPart is what one program did for a slow request.

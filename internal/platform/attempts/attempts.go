@@ -57,6 +57,16 @@ func (e *Error) GRPCStatus() *status.Status { return status.Convert(e.err) }
 // LogValue is what a line of the log has about the call.
 func (e *Error) LogValue() slog.Value {
 	answer := e.GRPCStatus()
+	return slog.GroupValue(
+		slog.String("service", e.Service), slog.String("method", e.Method), slog.String("target", e.Target),
+		slog.String("code", answer.Code().String()), slog.String("reason", e.Reason()),
+		slog.String("message", answer.Message()), slog.Int("tries", e.Tries),
+		slog.String("attempts", e.Tried()), slog.Float64("duration_ms", float64(e.Elapsed.Microseconds())/1000),
+	)
+}
+
+// Tried names the address of each attempt, its status, and how long it took.
+func (e *Error) Tried() string {
 	tried := make([]string, len(e.Attempts))
 	for i, each := range e.Attempts {
 		address := each.Address
@@ -65,16 +75,12 @@ func (e *Error) LogValue() slog.Value {
 		}
 		tried[i] = fmt.Sprintf("%s: %s after %v", address, each.Code, each.Elapsed.Round(10*time.Microsecond))
 	}
-	return slog.GroupValue(
-		slog.String("service", e.Service), slog.String("method", e.Method), slog.String("target", e.Target),
-		slog.String("code", answer.Code().String()), slog.String("reason", reasonOf(answer)),
-		slog.String("message", answer.Message()), slog.Int("tries", e.Tries),
-		slog.String("attempts", strings.Join(tried, ", ")), slog.Float64("duration_ms", float64(e.Elapsed.Microseconds())/1000),
-	)
+	return strings.Join(tried, ", ")
 }
 
-func reasonOf(answer *status.Status) string {
-	for _, detail := range answer.Details() {
+// Reason returns the reason that the service gives; empty if it gives none.
+func (e *Error) Reason() string {
+	for _, detail := range e.GRPCStatus().Details() {
 		if info, isInfo := detail.(*errdetails.ErrorInfo); isInfo {
 			return info.GetReason()
 		}

@@ -53,7 +53,7 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 		return nil, err
 	}
 	e.describe(ctx, readiness, metrics)
-	handler := withSlowRequests(AdminHandler(readiness, metrics), e.Tracing.Slow())
+	handler := withFailures(withSlowRequests(AdminHandler(readiness, metrics), e.Tracing.Slow()), e.Failures)
 	if e.HasProfiles {
 		handler = withProfiles(handler)
 	}

@@ -1,0 +1,173 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/waybookctl/cli"
+)
+
+// openOperators runs waybookctl console on a process until the end of the test, and opens the address that it
+// prints.
+func openOperators(t *testing.T, s screen, p *launch.Process, admin ...string) *page {
+	t.Helper()
+	args := []string{"console", "--address", p.GRPC}
+	for _, each := range append(admin, p.Admin) {
+		args = append(args, "--admin", each)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	printed, out := io.Pipe()
+	done := make(chan int, 1)
+	var failed strings.Builder
+	go func() {
+		done <- cli.Run(ctx, args, cli.Streams{In: strings.NewReader(""), Out: out, Err: &failed}, func(string) (string, bool) { return "", false })
+		_ = out.Close() // of a pipe, never fails
+	}()
+	t.Cleanup(func() {
+		stop()
+		if status := <-done; status != 0 {
+			t.Errorf("the console ended with status %d: %s", status, failed.String())
+		}
+	})
+	address, err := bufio.NewReader(printed).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = strings.TrimSpace(address)
+	base, _, _ := strings.Cut(address, "open?")
+	shown := newPage(t, s, base)
+	shown.do("open "+address, chromedp.Navigate(address))
+	// The address leads to the pages by itself, and a look fails while it does.
+	for end := time.Now().Add(patience); ; {
+		if isThere, err := evaluate[bool](shown, `document.querySelector('main h1') !== null`); err == nil && isThere {
+			return shown
+		}
+		if time.Now().After(end) {
+			t.Fatal("the address does not lead to the pages")
+		}
+	}
+}
+
+// operate runs waybookctl, which must succeed.
+func operate(t *testing.T, p *launch.Process, args ...string) string {
+	t.Helper()
+	var out, failed strings.Builder
+	status := cli.Run(t.Context(), append(args, "--address", p.GRPC), cli.Streams{In: strings.NewReader(""), Out: &out, Err: &failed},
+		func(string) (string, bool) { return "", false })
+	if status != 0 {
+		t.Fatalf("%q: status %d: %s", args, status, failed.String())
+	}
+	return out.String()
+}
+
+func TestAnOperatorDisablesAUserWithTheMouse(t *testing.T) {
+	longform.Only(t)
+	process := start(t)
+	operate(t, process, "user", "create", "Aurelia", "--email", "aurelia@example.org", "--no-password")
+	p := openOperators(t, desktop, process)
+	p.clickWords("Aurelia")
+	p.awaitWords("aurelia@example.org")
+	p.clickWords("Disable this user")
+	p.awaitWords("The user cannot log in any more")
+	p.clickWords("Yes, disable")
+	p.clickWords("Enable this user")
+	p.clickWords("Disable this user")
+	p.clickWords("Yes, disable")
+	p.awaitWords("Enable this user")
+	if shown := operate(t, process, "user", "find", "aurelia", "-o", "json"); !strings.Contains(shown, `"disabled": true`) {
+		t.Errorf("the user is %s", shown)
+	}
+	p.clickWords("All users")
+	p.await("the state in the list", `[...document.querySelectorAll('tr')].some(each => /Aurelia[^]*disabled/.test(each.innerText))`)
+}
+
+func TestAnOperatorSeesWithTheMouseWhyARequestFailed(t *testing.T) {
+	longform.Only(t)
+	process, alone := start(t, "-slow-requests", "1ns"), edgeAlone(t)
+	ask(t, alone, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
+	p := openOperators(t, desktop, process, alone.Admin)
+	p.clickWords("Requests")
+	p.awaitWords("AlbumService answered GetAlbum with Unavailable.")
+	p.awaitWords("connection refused")
+	// It is live.
+	ask(t, process, http.MethodGet, "/API.php?func=getPOI&POIID=1", "")
+	p.awaitWords("No landmark has this POIID.")
+	ask(t, process, http.MethodGet, "/API.php?func=addAlbum&albumTitle=x", "")
+	p.awaitWords("A write was sent by GET or HEAD.")
+	p.awaitText("[data-testid=slow]", "waybook.poi.v1.PoiService/GetPoi")
+	p.choose("header select", "zh-Hant")
+	p.awaitWords("連線")
+}
+
+// placesOfOperators are all pages for operators.
+func placesOfOperators(t *testing.T, process *launch.Process) map[string]string {
+	t.Helper()
+	user, _ := demoSession(t, process)
+	return map[string]string{
+		"users": "#/users", "user": "#/users/" + user, "requests": "#/requests", "deleted": "#/deleted", "state": "#/state",
+	}
+}
+
+// Without -update it writes nothing, and opens the pages all the same.
+func TestThePicturesOfThePagesForOperators(t *testing.T) {
+	longform.Only(t)
+	process, alone := start(t, "-slow-requests", "1ns"), edgeAlone(t)
+	ask(t, alone, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
+	ask(t, process, http.MethodGet, "/API.php?func=getPOI&POIID=1", "")
+	places := placesOfOperators(t, process)
+	album := strings.Fields(operate(t, process, "album", "list", "--owner", strings.TrimPrefix(places["user"], "#/users/"), "-o", "name"))
+	p := openOperators(t, desktop, process, alone.Admin)
+	p.clickWords("Deleted")
+	p.await("the feeds", `document.querySelector('main') !== null && !document.querySelector('[role="status"]')`)
+	if len(album) == 0 {
+		t.Fatal("the user has no album")
+	}
+	operate(t, process, "album", "delete", album[0])
+	p.awaitText("[data-testid=deleted]", album[0])
+	for _, width := range []int64{1280, 390} {
+		p.show(screen{width: width, height: 800, scheme: "light", isStill: true})
+		for name, place := range places {
+			p.visit(place)
+			p.awaitQuiet()
+			p.picture(fmt.Sprintf("operators-%s-%d.jpg", name, width))
+		}
+	}
+}
+
+func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {
+	longform.Only(t)
+	source, err := os.ReadFile(axe)
+	if err != nil {
+		t.Skipf("SKIPPED: axe-core is not installed (npm ci in console), so accessibility is not checked: %v", err)
+	}
+	process := start(t, "-slow-requests", "1ns")
+	ask(t, process, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
+	places := placesOfOperators(t, process)
+	p := openOperators(t, desktop, process)
+	p.expect("404")
+	for _, s := range []screen{
+		{width: 1280, height: 900, scheme: "dark", isStill: true}, {width: 320, height: 640, scheme: "light", isStill: true},
+	} {
+		p.show(s)
+		places["failure"] = "#/users/1"
+		for name, place := range places {
+			p.visit(place)
+			p.awaitQuiet()
+			p.load(string(source))
+			for _, found := range value[[]string](p, check) {
+				t.Errorf("%s, %s: %s", name, fmt.Sprint(s), strings.TrimSpace(found))
+			}
+		}
+	}
+}

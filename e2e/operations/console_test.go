@@ -1,0 +1,399 @@
+package operations_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/waybookctl/cli"
+)
+
+// desk is a running waybookctl console, and a browser of it that has its cookie.
+type desk struct {
+	t *testing.T
+	// opens is the address that the command printed, and base the one without the secret.
+	opens, base string
+	browser     *http.Client
+}
+
+// startConsole runs waybookctl console on a process until the end of the test.
+func startConsole(t *testing.T, p *launch.Process, args ...string) *desk {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	printed, out := io.Pipe()
+	done := make(chan int, 1)
+	var failed strings.Builder
+	line := append([]string{"console", "--address", p.GRPC, "--admin", p.Admin, "--timeout", "3s"}, args...)
+	go func() {
+		done <- cli.Run(ctx, line, cli.Streams{In: strings.NewReader(""), Out: out, Err: &failed}, func(string) (string, bool) { return "", false })
+		_ = out.Close() // of a pipe, never fails
+	}()
+	t.Cleanup(func() {
+		stop()
+		if status := <-done; status != 0 {
+			t.Errorf("the console ended with status %d: %s", status, failed.String())
+		}
+	})
+	address, err := bufio.NewReader(printed).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := url.Parse(strings.TrimSpace(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &desk{t, at.String(), "http://" + at.Host, &http.Client{Jar: jar}}
+}
+
+// open opens the printed address.
+func (d *desk) open() *desk {
+	d.t.Helper()
+	if status, body := d.ask(http.MethodGet, strings.TrimPrefix(d.opens, d.base), nil); status != http.StatusOK {
+		d.t.Fatalf("%d %s", status, body)
+	}
+	return d
+}
+
+// ask sends a request and returns the status and the body. "Host" among the headers is that of the request.
+func (d *desk) ask(method, path string, headers map[string]string) (int, string) {
+	d.t.Helper()
+	request, err := http.NewRequestWithContext(d.t.Context(), method, d.base+path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for name, value := range headers {
+		request.Header.Set(name, value)
+		if name == "Host" {
+			request.Host = value
+		}
+	}
+	response, err := d.browser.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var body []byte
+	if response.StatusCode != http.StatusOK || !strings.HasSuffix(path, "/events") { // events have no end
+		body, err = io.ReadAll(response.Body)
+	}
+	if err := response.Body.Close(); err != nil {
+		d.t.Fatal(err)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// read asks for what must succeed and decodes it.
+func (d *desk) read(method, path string, into any) {
+	d.t.Helper()
+	status, body := d.ask(method, path, nil)
+	if status != http.StatusOK {
+		d.t.Fatalf("%s %s: %d %s", method, path, status, body)
+	}
+	if err := json.Unmarshal([]byte(body), into); err != nil {
+		d.t.Fatalf("%s %s: %v in %s", method, path, err, body)
+	}
+}
+
+// pathsOfConsole are the paths of what the pages read and do.
+var pathsOfConsole = map[string][]string{
+	http.MethodGet:  {"/", "/users", "/users/1", "/users/1/export", "/requests/events", "/deleted/events", "/state/events", "/state/old-passwords"},
+	http.MethodPost: {"/users/1/disable", "/users/1/enable", "/users/1/close-sessions"},
+}
+
+func TestTheConsoleServesOneBrowserWithTheSecretOnly(t *testing.T) {
+	p := startEmpty(t)
+	user := operator{t, p.GRPC}.createUser("a")
+	d := startConsole(t, p)
+	everywhere := func(want int, headers map[string]string) {
+		t.Helper()
+		for method, paths := range pathsOfConsole {
+			for _, path := range paths {
+				path = strings.Replace(path, "/1", "/"+user, 1)
+				if want == http.StatusForbidden && method == http.MethodGet && headers != nil {
+					continue // a page of another site sends it, and cannot read the reply
+				}
+				if status, body := d.ask(method, path, headers); status != want {
+					t.Errorf("%s %s with %v: %d %s, want %d", method, path, headers, status, body, want)
+				}
+			}
+		}
+	}
+	everywhere(http.StatusForbidden, nil)
+	for _, path := range []string{"/open", "/open?secret=", "/open?secret=AAAA"} {
+		if status, _ := d.ask(http.MethodGet, path, nil); status != http.StatusForbidden {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	d.open()
+	everywhere(http.StatusMisdirectedRequest, map[string]string{"Host": "attacker.example:" + strings.Split(d.base, ":")[2]})
+	everywhere(http.StatusMisdirectedRequest, map[string]string{"Host": "127.0.0.1"})
+	everywhere(http.StatusForbidden, map[string]string{"Sec-Fetch-Site": "cross-site"})
+	everywhere(http.StatusForbidden, map[string]string{"Sec-Fetch-Site": "same-site"})
+	everywhere(http.StatusForbidden, map[string]string{"Origin": "http://attacker.example"})
+	var shown shownUser
+	d.read(http.MethodGet, "/users/"+user, &shown)
+	if shown.User.Disabled {
+		t.Error("a refused request disabled the user")
+	}
+	everywhere(http.StatusOK, nil)
+	d.open() // again, in the same browser
+	other := &desk{t, d.opens, d.base, &http.Client{}}
+	if status, body := other.ask(http.MethodGet, strings.TrimPrefix(d.opens, d.base), nil); status != http.StatusForbidden || !strings.Contains(body, "used already") {
+		t.Errorf("another browser: %d %s", status, body)
+	}
+}
+
+func TestTheConsoleListensOnLoopbackOnly(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "nonsense"} {
+		operator{t, "unix:/nowhere"}.run("", "console", "--listen", address).expect(2, "is not a loopback address")
+	}
+}
+
+// shownUser is a user as the console gets it.
+type shownUser struct {
+	User struct {
+		ID       int64 `json:"user_id"`
+		Name     string
+		Disabled bool
+	}
+	Sessions []struct {
+		ID string `json:"session_id"`
+	}
+}
+
+func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
+	p := startEmpty(t)
+	o := operator{t, p.GRPC}
+	id := o.createUser("Mina")
+	o.must("user", "create", "Otto", "--email", "otto@example.org", "--no-password")
+	o.must("album", "create", "Harbour", "--as", id, "--category", "food", "--lat", "25", "--lng", "121")
+	o.must("session", "open", id)
+	o.must("session", "open", id)
+	d := startConsole(t, p).open()
+	for text, want := range map[string][]string{"": {"Mina", "Otto"}, "mi": {"Mina"}, "OTTO@": {"Otto"}, id: {"Mina"}, "x": nil, "7": nil} {
+		var found struct{ Users []struct{ Name string } }
+		d.read(http.MethodGet, "/users?find="+url.QueryEscape(text), &found)
+		var names []string
+		for _, each := range found.Users {
+			names = append(names, each.Name)
+		}
+		if slices.Sort(names); !slices.Equal(names, want) {
+			t.Errorf("%q finds %q, want %q", text, names, want)
+		}
+	}
+	var shown shownUser
+	if d.read(http.MethodGet, "/users/"+id, &shown); shown.User.Name != "Mina" || shown.User.Disabled || len(shown.Sessions) != 2 {
+		t.Errorf("shown is %+v", shown)
+	}
+	if d.read(http.MethodPost, "/users/"+id+"/close-sessions", &shown); len(shown.Sessions) != 0 {
+		t.Errorf("after closing: %+v", shown)
+	}
+	o.must("session", "open", id)
+	if d.read(http.MethodPost, "/users/"+id+"/disable", &shown); !shown.User.Disabled || len(shown.Sessions) != 0 {
+		t.Errorf("after disabling: %+v", shown)
+	}
+	shown = shownUser{}
+	if d.read(http.MethodPost, "/users/"+id+"/enable", &shown); shown.User.Disabled {
+		t.Errorf("after enabling: %+v", shown)
+	}
+	file := filepath.Join(t.TempDir(), "export")
+	o.must("user", "export", id, file)
+	if status, body := d.ask(http.MethodGet, "/users/"+id+"/export", nil); status != http.StatusOK || body != readFile(t, file) || !strings.Contains(body, "Harbour") {
+		t.Errorf("the export is %d %s, want what user export writes", status, body)
+	}
+}
+
+// requestsEvent is an event about requests.
+type requestsEvent struct {
+	Failed []struct {
+		ID, Program, Func, Reason, Meaning string
+		RequestID                          string `json:"request_id"`
+		Call                               *struct{ Service, Method, Code, Message, Tried string }
+	}
+	Slow      []struct{ Parts []struct{ Name string } }
+	Problems  []string
+	KeepsSlow bool `json:"keeps_slow"`
+}
+
+// follow reads events until one is as wanted.
+func follow[Event any](d *desk, path string, isWanted func(Event) bool) (last Event) {
+	d.t.Helper()
+	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.base+path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	response, err := d.browser.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() {
+		if err := response.Body.Close(); err != nil {
+			d.t.Error(err)
+		}
+	}()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		data, isEvent := strings.CutPrefix(lines.Text(), "data: ")
+		if !isEvent {
+			continue
+		}
+		last = *new(Event)
+		if err := json.Unmarshal([]byte(data), &last); err != nil {
+			d.t.Fatal(err)
+		}
+		if isWanted(last) {
+			return last
+		}
+	}
+	d.t.Fatalf("the events end with %+v: %v", last, lines.Err())
+	return last
+}
+
+func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
+	programs := launch.StartPrograms(t, binaries, t.TempDir())
+	p := startEmpty(t)
+	d := startConsole(t, p, "--admin", programs["edge"].Admin, "--admin", programs["album"].Admin).open()
+	if now := follow(d, "/requests/events", func(requestsEvent) bool { return true }); len(now.Failed)+len(now.Slow)+len(now.Problems) != 0 || now.KeepsSlow {
+		t.Errorf("at first: %+v", now)
+	}
+	programs["album"].End(syscall.SIGTERM)
+	header, _ := get(t, "http://"+programs["edge"].HTTP+"/API.php?func=getAlbum&albumID=1")
+	now := follow(d, "/requests/events", func(now requestsEvent) bool { return len(now.Failed) > 0 })
+	failed := now.Failed[0]
+	if failed.RequestID != header.Get("X-Request-Id") || failed.Program != "waybook-edge" && failed.Program != "edge" || failed.Func != "getAlbum" ||
+		failed.Reason != "SERVICE_UNAVAILABLE" || failed.Meaning == "" || failed.Call == nil || failed.Call.Code != "Unavailable" ||
+		failed.Call.Service != "waybook.album.v1.AlbumService" || failed.Call.Tried == "" {
+		t.Errorf("shown is %+v %+v", failed, failed.Call)
+	}
+	if len(now.Problems) != 1 || !strings.Contains(now.Problems[0], programs["album"].Admin) {
+		t.Errorf("of the program that has ended it says %q", now.Problems)
+	}
+}
+
+// deletedEvent is an event about what was deleted.
+type deletedEvent []struct {
+	Kind      string
+	IsLive    bool `json:"is_live"`
+	Deletions []struct{ ID json.Number }
+	Failure   *struct{ Message string }
+}
+
+func TestTheConsoleShowsWhatIsDeletedOfEachKind(t *testing.T) {
+	p := startEmpty(t)
+	o := operator{t, p.GRPC}
+	user := o.createUser("a")
+	var album struct {
+		ID json.Number `json:"album_id"`
+	}
+	o.mustRead(&album, "album", "create", "Harbour", "--as", user, "--category", "food", "--lat", "25", "--lng", "121")
+	d := startConsole(t, p).open()
+	follow(d, "/deleted/events", func(now deletedEvent) bool {
+		live := 0
+		for _, each := range now {
+			if each.IsLive {
+				live++
+			}
+		}
+		return live == 4
+	})
+	o.must("album", "delete", album.ID.String())
+	o.must("user", "delete", user)
+	now := follow(d, "/deleted/events", func(now deletedEvent) bool {
+		return len(now) == 4 && len(now[0].Deletions) == 1 && len(now[3].Deletions) == 1
+	})
+	if now[0].Kind != "album" || now[0].Deletions[0].ID != album.ID || now[3].Kind != "user" || now[3].Deletions[0].ID.String() != user {
+		t.Errorf("deleted is %+v", now)
+	}
+	p.End(syscall.SIGTERM)
+	now = follow(d, "/deleted/events", func(now deletedEvent) bool { return now[0].Failure != nil && now[3].Failure != nil })
+	if !strings.Contains(now[0].Failure.Message, "no album service answers") {
+		t.Errorf("without services it says %+v", now[0].Failure)
+	}
+}
+
+// stateEvent is an event about the programs.
+type stateEvent struct {
+	Programs []struct {
+		Program, Version, Address string
+		Failure                   *struct{ Message string }
+		Metrics                   map[string]float64
+	}
+}
+
+func TestTheConsoleShowsTheStateOfEachProgram(t *testing.T) {
+	p := startEmpty(t)
+	d := startConsole(t, p, "--admin", closedPort(t)).open()
+	first := follow(d, "/state/events", func(now stateEvent) bool { return len(now.Programs) == 2 })
+	if down := first.Programs[0]; down.Failure == nil || down.Failure.Message == "" || down.Program != "" {
+		t.Errorf("of a program that is down it shows %+v", down)
+	}
+	up := first.Programs[1]
+	if up.Program != "standalone" || up.Version == "" || up.Failure != nil || up.Metrics["waybook_ready"] != 1 || up.Metrics["waybook_changes_kept_seconds"] != 7*86400 ||
+		up.Metrics["waybook_store_last_backup_timestamp_seconds"] != 0 || up.Metrics["waybook_store_file_bytes"] == 0 {
+		t.Errorf("it shows %+v", up)
+	}
+	operator{t, p.GRPC}.must("store", "backup", filepath.Join(t.TempDir(), "backup.db"))
+	follow(d, "/state/events", func(now stateEvent) bool {
+		return len(now.Programs) == 2 && now.Programs[1].Metrics["waybook_store_last_backup_timestamp_seconds"] > 0
+	})
+	p.End(syscall.SIGTERM)
+	follow(d, "/state/events", func(now stateEvent) bool { return now.Programs[0].Failure != nil && now.Programs[1].Failure != nil })
+}
+
+// closedPort returns an address where nothing listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return listener.Addr().String()
+}
+
+// Every failure is shown with the sentence that the other commands print.
+func TestTheConsoleExplainsWhatFails(t *testing.T) {
+	p := startEmpty(t)
+	d := startConsole(t, p).open()
+	expect := func(want int, sentence string) {
+		t.Helper()
+		for method, paths := range pathsOfConsole {
+			for _, path := range paths {
+				if path == "/" || strings.HasSuffix(path, "/events") || (path == "/users" || path == "/state/old-passwords") && want == http.StatusNotFound {
+					continue
+				}
+				status, body := d.ask(method, path, nil)
+				var failure struct{ Message string }
+				if err := json.Unmarshal([]byte(body), &failure); err != nil || status != want || !strings.Contains(failure.Message, sentence) {
+					t.Errorf("%s %s: %d %s, want %d %q", method, path, status, body, want, sentence)
+				}
+			}
+		}
+	}
+	expect(http.StatusNotFound, "user 1")
+	if status, body := d.ask(http.MethodGet, "/users/x", nil); status != http.StatusBadRequest || !strings.Contains(body, "not the identifier") {
+		t.Errorf("%d %s", status, body)
+	}
+	p.End(syscall.SIGTERM)
+	expect(http.StatusServiceUnavailable, "no account service answers at "+p.GRPC)
+}

@@ -1,0 +1,183 @@
+// Package desk serves pages for operators to one browser on the same machine. Each request of a page
+// becomes calls with the operator's connection, so that the services decide what is allowed.
+package desk
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"time"
+
+	"github.com/waybook/waybook/waybookctl/adminport"
+	"github.com/waybook/waybook/waybookctl/move"
+)
+
+// Config has what the pages show and change.
+type Config struct {
+	// Services are the services, with the operator's connection.
+	Services move.Services
+	// Admin asks the admin ports of the programs.
+	Admin adminport.Ports
+	// Files are the built files of the pages.
+	Files fs.FS
+	// Describe explains the error of a call as the other commands do.
+	Describe func(context.Context, error) Failure
+}
+
+// Failure is a failed call as people see it.
+type Failure struct {
+	Status  int      `json:"-"` // of HTTP
+	Message string   `json:"message"`
+	Details []string `json:"details,omitempty"`
+}
+
+// The limits of the server. One browser uses it.
+const (
+	headerTime     = 10 * time.Second
+	idleTime       = 2 * time.Minute
+	maxHeaderBytes = 64 << 10
+	maxBodyBytes   = 4 << 10
+	// adminTime bounds the replies of one admin port.
+	adminTime = 3 * time.Second
+	// endTime bounds the end of the server.
+	endTime = time.Second
+)
+
+// Desk is a server of pages on a listener. It is safe for concurrent use.
+type Desk struct {
+	config  Config
+	address *net.TCPAddr
+	gate    *gate
+	server  *http.Server
+	// ctx is that of the followers, and stop ends it.
+	ctx       context.Context
+	stop      context.CancelFunc
+	followers followers
+}
+
+// New returns a Desk for a listener at address, which must be a loopback address. It ends with ctx.
+func New(ctx context.Context, config Config, address net.Addr) (*Desk, error) {
+	at, isTCP := address.(*net.TCPAddr)
+	if !isTCP || !at.IP.IsLoopback() {
+		return nil, fmt.Errorf("%s is not a loopback address: the pages have what only an operator may see", address)
+	}
+	d := &Desk{config: config, address: at, gate: newGate(at.Port, rand.Text(), rand.Text())}
+	d.ctx, d.stop = context.WithCancel(ctx)
+	d.server = &http.Server{
+		BaseContext: func(net.Listener) context.Context { return d.ctx }, Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes,
+	}
+	return d, nil
+}
+
+// Address returns the address that opens the pages, once.
+func (d *Desk) Address() string {
+	return "http://" + d.address.String() + openPath + "?secret=" + url.QueryEscape(d.gate.secret)
+}
+
+// Serve serves the pages until the Desk ends.
+func (d *Desk) Serve(listener net.Listener) error {
+	defer d.followers.running.Wait()
+	defer d.stop()
+	closed := make(chan error, 1)
+	keep := context.AfterFunc(d.ctx, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), endTime)
+		defer cancel()
+		closed <- errors.Join(ignoreLate(d.server.Shutdown(ending)), d.server.Close()) // requests end with their context
+	})
+	err := d.server.Serve(listener)
+	if keep() || !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-closed
+}
+
+// ignoreLate leaves out that a browser took too long to read.
+func ignoreLate(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+func (d *Desk) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { d.serveFile(w, "index.html") })
+	// Browsers ask for an icon of the reply to the secret.
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /assets/{name}", func(w http.ResponseWriter, r *http.Request) { d.serveFile(w, "assets/"+r.PathValue("name")) })
+	mux.HandleFunc("GET /users", d.reply(d.findUsers))
+	mux.HandleFunc("GET /users/{user}", d.reply(ofUser(d.showUser)))
+	mux.HandleFunc("POST /users/{user}/disable", d.reply(ofUser(d.setDisabled(true))))
+	mux.HandleFunc("POST /users/{user}/enable", d.reply(ofUser(d.setDisabled(false))))
+	mux.HandleFunc("POST /users/{user}/close-sessions", d.reply(ofUser(d.closeSessions)))
+	mux.HandleFunc("GET /users/{user}/export", d.exportUser)
+	mux.HandleFunc("GET /requests/events", d.followRequests)
+	mux.HandleFunc("GET /deleted/events", d.followDeleted)
+	mux.HandleFunc("GET /state/events", d.followState)
+	mux.HandleFunc("GET /state/old-passwords", d.reply(d.countOldPasswords))
+	return mux
+}
+
+// reply returns a handler that sends the result of f, or the failure, as JSON.
+func (d *Desk) reply(f func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBodyBytes)
+		value, err := f(r)
+		if err != nil {
+			d.fail(w, r, err)
+			return
+		}
+		send(w, http.StatusOK, value)
+	}
+}
+
+// badRequest is a request that no page sends.
+type badRequest string
+
+// Error says what is wrong.
+func (e badRequest) Error() string { return string(e) }
+
+func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var bad badRequest
+	if errors.As(err, &bad) {
+		send(w, http.StatusBadRequest, Failure{Message: bad.Error()})
+		return
+	}
+	failure := d.config.Describe(r.Context(), err)
+	send(w, failure.Status, failure)
+}
+
+func send(w http.ResponseWriter, status int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // it fails when the browser is gone
+}
+
+// contentTypes are the types of what a build contains. The tables of the systems differ.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+func (d *Desk) serveFile(w http.ResponseWriter, name string) {
+	body, err := fs.ReadFile(d.config.Files, name)
+	if err != nil {
+		http.Error(w, "there is no such file", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
+	_, _ = w.Write(body) // it fails when the browser is gone
+}
