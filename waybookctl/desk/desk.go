@@ -16,14 +16,14 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/adminport"
-	"github.com/waybook/waybook/waybookctl/move"
 )
 
 // Config has what the pages show and change.
 type Config struct {
 	// Services are the services, with the operator's connection.
-	Services move.Services
+	Services send.Services
 	// Admin asks the admin ports of the programs.
 	Admin adminport.Ports
 	// Files are the built files of the pages.
@@ -135,7 +135,7 @@ func (d *Desk) reply(f func(*http.Request) (any, error)) http.HandlerFunc {
 			d.fail(w, r, err)
 			return
 		}
-		send(w, http.StatusOK, value)
+		sendJSON(w, http.StatusOK, value)
 	}
 }
 
@@ -148,14 +148,14 @@ func (e badRequest) Error() string { return string(e) }
 func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var bad badRequest
 	if errors.As(err, &bad) {
-		send(w, http.StatusBadRequest, Failure{Message: bad.Error()})
+		sendJSON(w, http.StatusBadRequest, Failure{Message: bad.Error()})
 		return
 	}
 	failure := d.config.Describe(r.Context(), err)
-	send(w, failure.Status, failure)
+	sendJSON(w, failure.Status, failure)
 }
 
-func send(w http.ResponseWriter, status int, value any) {
+func sendJSON(w http.ResponseWriter, status int, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

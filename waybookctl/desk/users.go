@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/moving/send"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	"github.com/waybook/waybook/waybookctl/move"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -127,7 +127,7 @@ func (d *Desk) exportUser(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	file := &download{to: w, name: fmt.Sprintf("waybook-user-%d.ndjson", id)}
-	if _, err := move.ExportPerson(r.Context(), d.config.Services, id, move.Everything, file); err != nil {
+	if _, err := send.ExportPerson(r.Context(), d.config.Services, id, send.Everything, file); err != nil {
 		if file.hasBegun {
 			panic(http.ErrAbortHandler)
 		}
