@@ -114,6 +114,7 @@ export default function MapView() {
   }, [chosenName])
   const dark = isDark.value
   useEffect(() => map.current?.recolour(), [dark])
+  useEffect(() => map.current?.rename(), [language.value])
   useEffect(() => {
     const middle = map.current?.map.getCenter()
     if (!view || !middle) return
