@@ -15,10 +15,13 @@ const partUnits = 8192
 const partMargin = 64
 
 /**
- * Lines of a part as they are stored: the first point and the steps from it, x and y in turn. The coasts are the rings
- * of land: where the cut closes a ring, beyond the edge, no tile shows it.
+ * Lines of a part as they are stored: the first point and the steps from it, x and y in turn, as text. The coasts are
+ * the rings of land: where the cut closes a ring, beyond the edge, no tile shows it.
  */
-export type Part = Record<'land' | 'borders', number[][]>
+export type Part = Record<'land' | 'borders', string[]>
+
+/** Digits of a number: five bits each, the lowest first. Those from 32 on say that another one follows. */
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_'
 
 /** Cuts a part from the shapes of the Earth. Returns nothing if it is all sea. */
 export function cutPart(earth: Shapes, column: number, row: number): Part | undefined {
@@ -49,16 +52,34 @@ function windowOf(column: number, row: number): Window {
   return { x: column / partsInARow, y: row / partsInARow, size: 1 / partsInARow, pixels: partUnits }
 }
 
-function toSteps(line: Float32Array): number[] {
+function toSteps(line: Float32Array): string {
   const rounded = [...line].map(Math.round)
-  return rounded.map((each, i) => (i < 2 ? each : each - rounded[i - 2]!))
+  return rounded.map((each, i) => written(i < 2 ? each : each - rounded[i - 2]!)).join('')
 }
 
-function fromSteps(steps: number[], { x, y, size, pixels }: Window): number[] {
+/** Writes a number; its sign becomes the lowest bit. */
+function written(number: number): string {
+  let rest = number < 0 ? -2 * number - 1 : 2 * number
+  let text = ''
+  for (; rest >= 32; rest >>= 5) text += digits[32 + (rest & 31)]
+  return text + digits[rest]
+}
+
+function fromSteps(text: string, { x, y, size, pixels }: Window): number[] {
   const scale = size / pixels
   const at = [0, 0]
-  return steps.map((step, i) => {
-    at[i % 2]! += step
-    return i % 2 === 0 ? x + at[0]! * scale : y + at[1]! * scale
-  })
+  const points: number[] = []
+  let number = 0
+  let shift = 0
+  for (const character of text) {
+    const digit = digits.indexOf(character)
+    number += (digit & 31) << shift
+    shift += 5
+    if (digit >= 32) continue
+    const axis = points.length % 2
+    at[axis]! += number % 2 === 0 ? number / 2 : -(number + 1) / 2
+    points.push((axis === 0 ? x : y) + at[axis]! * scale)
+    number = shift = 0
+  }
+  return points
 }
