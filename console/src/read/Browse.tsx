@@ -8,7 +8,7 @@ import { filterOf, kinds, loadPart, parsePlace, queryOf, radiuses, type Filter, 
 import { formatMonth, shiftMonth } from './calendar'
 import { Card } from './Card'
 import { Failure } from './Failure'
-import { categories } from './labels'
+import { categories, kindWords } from './labels'
 import { formatPlace, type ContentKind } from './model'
 import { text } from './words'
 
@@ -22,7 +22,6 @@ const mostAtOnce = 480
 const lists = new Map<string, Loaded>()
 const mostLists = 6
 
-const kindWords = { album: 'albums', blog: 'blogs', landmark: 'landmarks' } as const
 
 /** Returns the address of a list. */
 export function browseHash(filter: Filter): string {
