@@ -19,6 +19,7 @@ const overlaps = `(names => names.filter((a, i) => names.some((b, j) => i !== j 
 	[...document.querySelectorAll('.map-place')].map(each => each.getBoundingClientRect()))`
 
 func TestTheMapNamesPlacesInBothLanguages(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "#/map?at=23.7,120.95,7")
 	for _, c := range []struct {
 		language, place   string
