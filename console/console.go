@@ -28,13 +28,15 @@ const (
 	healthPath     = "/console/health.json"
 )
 
-// Config has the dependencies and settings of the console. All but Tiles and Photos are required.
+// Config has the dependencies and settings of the console. All but Tiles, Photos and Search are required.
 type Config struct {
 	// Edge is the edge that the page talks to.
 	Edge *edge.Config
 	// Tiles is the address of the map's raster tiles, and Photos that of the server of photos.
 	Tiles  Tiles
 	Photos Photos
+	// Search is the address of a server that finds content by words.
+	Search Search
 	// Ready returns nil if the program can take requests.
 	Ready func(context.Context) error
 	// Metrics are the program's.
@@ -59,13 +61,13 @@ func New(config Config, next http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	operations, err := describe(config.Edge, config.Tiles, config.Photos)
+	operations, err := describe(config)
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	files[operationsPath] = newFile(operationsPath, revalidated, operations)
 	return &handler{
-		files: files, prefix: config.Edge.PathPrefix, next: next, policy: []string{policy(config.Tiles, config.Photos)}, referrer: []string{referrer(config.Tiles)},
+		files: files, prefix: config.Edge.PathPrefix, next: next, policy: []string{policy(config)}, referrer: []string{referrer(config.Tiles)},
 		health: health{ready: config.Ready, metrics: config.Metrics, now: time.Now},
 	}, nil
 }
@@ -98,12 +100,12 @@ func (h *handler) setHeaders(header http.Header) {
 }
 
 // policy returns the Content-Security-Policy of the page. It allows the page's own files and
-// requests, and images of the origins of tiles and photos.
-func policy(tiles Tiles, photos Photos) string {
+// requests, images of the origins of tiles and photos, and requests to the server that searches.
+func policy(config Config) string {
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self'",
-		strings.Join(strings.Fields("img-src 'self' data: "+tiles.Origin()+" "+photos.Origin()), " "),
-		"connect-src 'self'", "font-src 'self'", "worker-src 'self'",
+		strings.Join(strings.Fields("img-src 'self' data: "+config.Tiles.Origin()+" "+config.Photos.Origin()), " "),
+		strings.TrimSpace("connect-src 'self' " + config.Search.Origin()), "font-src 'self'", "worker-src 'self'",
 		"base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
 	}, "; ")
 }

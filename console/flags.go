@@ -22,6 +22,8 @@ type Flags struct {
 	Tiles Tiles
 	// Photos is the address of the server of photos.
 	Photos Photos
+	// Search is the address of a server that searches by words.
+	Search Search
 }
 
 // Register declares the flags. isOn says whether the console is on by default.
@@ -29,6 +31,7 @@ func (f *Flags) Register(flags *flag.FlagSet, isOn bool) {
 	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to whoever can connect")
 	flags.Var(&f.Tiles, "console-tiles", "`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; browsers fetch them from there")
 	flags.Var(&f.Photos, "console-photos", "`address` that relative addresses of photos are resolved against in the console, such as https://photos.example/old/; browsers fetch them from there")
+	flags.Var(&f.Search, "console-search", "`address` of a server that finds content by words as examples/search does, such as https://search.example/search; browsers ask it")
 }
 
 // Page returns the function that puts the console in front of the handler of an edge; nil if the
@@ -40,7 +43,7 @@ func (f Flags) Page() func(
 		return nil
 	}
 	return func(of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler) (http.Handler, error) {
-		return New(Config{Edge: of, Tiles: f.Tiles, Photos: f.Photos, Ready: ready, Metrics: metrics}, next)
+		return New(Config{Edge: of, Tiles: f.Tiles, Photos: f.Photos, Search: f.Search, Ready: ready, Metrics: metrics}, next)
 	}
 }
 
@@ -78,7 +81,7 @@ func (t *Tiles) Set(value string) error {
 	if strings.ContainsAny(plain, "{}") {
 		return fmt.Errorf("%q has a placeholder other than {z}, {x} and {y}", value)
 	}
-	parsed, err := parseImages(plain)
+	parsed, err := parseAddress(plain)
 	switch {
 	case err != nil:
 		return err
@@ -89,8 +92,8 @@ func (t *Tiles) Set(value string) error {
 	return nil
 }
 
-// parseImages parses an address of images whose origin becomes a part of a header.
-func parseImages(value string) (*url.URL, error) {
+// parseAddress parses an address that browsers fetch from, whose origin becomes a part of a header.
+func parseAddress(value string) (*url.URL, error) {
 	parsed, err := url.Parse(value)
 	switch {
 	case err != nil:
@@ -98,7 +101,7 @@ func parseImages(value string) (*url.URL, error) {
 	case parsed.Scheme != "https" && parsed.Scheme != "http":
 		return nil, fmt.Errorf("%q begins with neither https:// nor http://", value)
 	case parsed.User != nil:
-		return nil, errors.New("it has a user or a password, which browsers refuse in images")
+		return nil, errors.New("it has a user or a password, which browsers refuse")
 	case parsed.Hostname() == "" || strings.Trim(parsed.Host, hostBytes) != "":
 		return nil, fmt.Errorf("%q does not name a host in ASCII letters, digits, dots and hyphens", value)
 	}
@@ -124,7 +127,7 @@ func (p *Photos) Set(value string) error {
 	if len(value) > maxTilesBytes {
 		return fmt.Errorf("it is longer than %d bytes", maxTilesBytes)
 	}
-	parsed, err := parseImages(value)
+	parsed, err := parseAddress(value)
 	switch {
 	case err != nil:
 		return err
@@ -132,6 +135,36 @@ func (p *Photos) Set(value string) error {
 		return fmt.Errorf("%q does not end with / behind a folder", value)
 	}
 	*p = Photos{value, parsed.Scheme + "://" + parsed.Host}
+	return nil
+}
+
+// Search is the address of a server that finds content by words, such as https://search.example/search. It is a flag.
+// The zero value has none: the page then has no field for words.
+type Search struct{ address, origin string }
+
+// String returns the flag's value.
+func (s Search) String() string { return s.address }
+
+// Origin returns the scheme, the host and the port of the server; "" without an address.
+func (s Search) Origin() string { return s.origin }
+
+// Set parses the flag's value and replaces the earlier one.
+func (s *Search) Set(value string) error {
+	if value == "" {
+		*s = Search{}
+		return nil
+	}
+	if len(value) > maxTilesBytes {
+		return fmt.Errorf("it is longer than %d bytes", maxTilesBytes)
+	}
+	parsed, err := parseAddress(value)
+	switch {
+	case err != nil:
+		return err
+	case strings.ContainsAny(value, "?#"):
+		return fmt.Errorf("%q has a query or a fragment; the page adds the query", value)
+	}
+	*s = Search{value, parsed.Scheme + "://" + parsed.Host}
 	return nil
 }
 

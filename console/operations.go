@@ -19,6 +19,8 @@ type description struct {
 	Tiles string `json:"tiles"`
 	// Photos is the address that relative addresses of photos are resolved against; "" for that of the page.
 	Photos string `json:"photos"`
+	// Search is the address of a server that finds content by words; "" for none.
+	Search string `json:"search"`
 	// Additions says whether there are operations that the legacy contract lacks.
 	Additions  bool                 `json:"additions"`
 	Paths      paths                `json:"paths"`
@@ -83,9 +85,10 @@ type describedFailure struct {
 }
 
 // describe returns the description of an edge as JSON.
-func describe(config *edge.Config, tiles Tiles, photos Photos) ([]byte, error) {
+func describe(from Config) ([]byte, error) {
+	config := from.Edge
 	d := description{
-		Version: buildinfo.Read().Version, Tiles: tiles.String(), Photos: photos.String(),
+		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(), Search: from.Search.String(),
 		Paths:  newPaths(string(config.PathPrefix)),
 		Shared: parameters(slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" })),
 	}

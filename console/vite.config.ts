@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
+import { coast } from './coast.ts'
+
 // The edge's address in development. `npm run dev` passes requests on to it.
 const edge = process.env.WAYBOOK_EDGE ?? 'http://127.0.0.1:8080'
 
@@ -10,6 +12,7 @@ export default defineConfig({
   experimental: {
     renderBuiltUrl: (filename, { hostType }) => (hostType === 'html' ? `./console/${filename}` : { relative: true }),
   },
+  plugins: [coast()],
   build: {
     target: 'es2022',
     // The policy of the page allows no data: address but for images.

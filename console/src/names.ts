@@ -25,6 +25,7 @@ const operations: Names = {
   getRecentAlbumList: ['List all albums', '列出所有相簿'],
   getRecentBlogList: ['List all diary entries', '列出所有日誌'],
   getRecentPOIList: ['List all landmarks', '列出所有地標'],
+  getUserPOIList: ['List a user’s landmarks', '列出使用者的地標'],
   getDatedBlogList: ['List diary entries by date', '依日期列出日誌'],
   getPOI: ['Read a landmark', '讀取地標'],
   postBlog: ['Post a diary entry', '發表日誌'],

@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -148,6 +149,33 @@ func TestADiaryIsACalendarWithAnswersBelowWhatTheyAnswer(t *testing.T) {
 	p.awaitText(id("quoted"), "陽明山的花季")
 	p.click(id("in-diary"))
 	p.awaitElement(id("diary") + `[data-month="2026-04"]`)
+}
+
+func TestAPageOfAUserHasTheLandmarksOfThatUser(t *testing.T) {
+	longform.Only(t)
+	process := start(t)
+	connection := launch.Dial(t, process.GRPC)
+	owner := launch.CreateUser(t, connection, "地主")
+	const landmarks = 15 // more than are shown at first
+	for i := range landmarks {
+		if _, err := poiv1.NewPoiServiceClient(connection).CreatePoi(t.Context(), &poiv1.CreatePoiRequest{
+			OwnerId: owner, Name: fmt.Sprintf("第 %d 號地標", i+1), Category: poiv1.PoiCategory_POI_CATEGORY_COMMUNITY, Location: &typev1.Location{Lat: 25, Lng: 121.5},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := open(t, process, fmt.Sprintf("#/read/user/%d", owner))
+	p.awaitText("h1", "地主")
+	p.awaitText(id("user-page"), "This user has no albums.")
+	count := `document.querySelectorAll('[data-testid="landmark-cards"] .read-cards > li').length`
+	p.await("the first landmarks", count+` === 12`)
+	p.shot("read-landmarks-of-user")
+	p.clickWords("Load more")
+	p.await("all landmarks", fmt.Sprint(count, " === ", landmarks))
+	p.clickWords("第 7 號地標")
+	p.awaitElement(id("landmark-page"))
+	p.clickWords("地主")
+	p.awaitElement(id("user-page"))
 }
 
 func TestWithoutAdditionsReadingSaysWhatIsMissing(t *testing.T) {

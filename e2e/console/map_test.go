@@ -128,7 +128,7 @@ func TestTheMapHasAlbumsAndEntriesAndAListThatFollowsIt(t *testing.T) {
 	p.awaitElement(id("mark-album"))
 	// The list follows the map, to coordinates that are typed.
 	p.fill(id("map-coordinates"), "25.16, 121.54")
-	p.click(id("map-go"))
+	p.click(id("map-coordinates-go"))
 	p.await("the entries of that place", first+` !== '信義區的夜景'`)
 	p.awaitElement(id("mark-blog"))
 	p.click(id("order-newest"))
@@ -140,7 +140,7 @@ func TestTheMapHasAlbumsAndEntriesAndAListThatFollowsIt(t *testing.T) {
 	p.click(id("close-card"))
 	p.awaitElement(id("in-view"))
 	p.fill(id("map-coordinates"), "100, 200")
-	p.click(id("map-go"))
+	p.click(id("map-coordinates-go"))
 	p.awaitText(`[role="alert"]`, "latitude")
 }
 

@@ -72,11 +72,17 @@ func TestThePicturesOfTheDocumentation(t *testing.T) {
 				p.send()
 				p.click(id("reply-tab-tree"))
 			}
-			p.await("the maps", `[...document.querySelectorAll('.read-map canvas')].slice(0, 4).every(each =>
-				each.getContext('2d').getImageData(0, 0, each.width, each.height).data.includes(244))`) // the red of land
+			p.awaitSmallMaps()
 			p.picture(fmt.Sprintf("console-%s-%d.jpg", name, width))
 		}
 	}
+}
+
+// awaitSmallMaps waits until the first small maps of the page have land.
+func (p *page) awaitSmallMaps() {
+	p.t.Helper()
+	p.await("the maps", `[...document.querySelectorAll('.read-map canvas')].slice(0, 4).every(each =>
+		each.getContext('2d').getImageData(0, 0, each.width, each.height).data.includes(244))`) // the red of land
 }
 
 // firstContent opens a place over a slow connection and with an empty cache, and returns how long its first content

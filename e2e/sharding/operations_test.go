@@ -122,6 +122,7 @@ func operations() []operation {
 		{name: "updateAlbum", isOwner: true, parameters: and(album, "albumTitle=y")},
 		{name: "getBlog", parameters: blog},
 		{name: "getBlog with withIDs", parameters: and(blog, "withIDs=true")},
+		{name: "getUserPOIList", parameters: func(c material) string { return fmt.Sprint("userID=", c.owner.id) }},
 		{name: "getUserBlogList", parameters: func(c material) string { return fmt.Sprint("userID=", c.owner.id) }},
 		{name: "postBlog", parameters: always(entry)},
 		{name: "updateBlog", isOwner: true, parameters: and(blog, entry)},

@@ -39,6 +39,7 @@ func stepsOfOperations() map[string]string {
 		"getRecentAlbumList":                  "1 1",
 		"getRecentBlogList":                   "1 1",
 		"getRecentPOIList":                    "1 1",
+		"getUserPOIList":                      "1 1",
 		"getDatedBlogList":                    "1 1",
 		"getDatedBlogList with userID":        "1 1",
 		"addPhoto with albumID":               "2 1 1",

@@ -12,7 +12,7 @@ import (
 )
 
 // The lists of everybody's content, for pages that begin with what is new or near (rules 17.17 to
-// 17.20). Items have what a card shows, so a list needs no request for each of its items.
+// 17.21). Items have what a card shows, so a list needs no request for each of its items.
 
 // recentAlbumsRequest reads the parameter of getRecentAlbumList (rule 17.17).
 func recentAlbumsRequest(in *Input) *albumv1.ListRecentAlbumsRequest {
@@ -46,6 +46,11 @@ var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: 
 	out.Integer("ownerID", poi.GetOwner().GetUserId())
 	writeOwned(out, poi)
 }}
+
+// poisOfOwnerRequest reads the parameter of getUserPOIList (rule 17.21).
+func poisOfOwnerRequest(in *Input) *poiv1.ListPoisOfOwnerRequest {
+	return &poiv1.ListPoisOfOwnerRequest{OwnerId: required(in, &paramUserID, "owner_id", form.ID)}
+}
 
 // recentBlogsRequest reads the parameter of getRecentBlogList (rule 17.18).
 func recentBlogsRequest(in *Input) *blogv1.ListRecentBlogsRequest {

@@ -39,6 +39,8 @@ func additions(c *Config) []Operation {
 	rows := []Operation{
 		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, (*blogv1.StreamBlogsResponse).GetBlogs, blogList, blogIDs)},
 
+		{"getUserPOIList", AsWritten, Reads, Anonymous, pagedList(c, poisOfOwnerRequest, c.Poi.ListPoisOfOwner, (*poiv1.ListPoisOfOwnerResponse).GetPois, shownPois)},
+
 		{"getNearbyPOIList", Around, Reads, Anonymous, pagedList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
 		{"getNearbyPOIList", InBox, Reads, Anonymous, pagedList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
 

@@ -35,6 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	album := flags.String("album", local, "`address` of the album service")
 	blog := flags.String("blog", local, "`address` of the blog service")
 	poi := flags.String("poi", local, "`address` of the POI service")
+	origin := flags.String("origin", "", "`origin` of a site whose pages may read results, such as https://waybook.example; none without it")
 	zoneName := flags.String("time-zone", "Asia/Taipei", "time `zone` whose current day is the last day of published entries, as at the blog service")
 	certificate := flags.String("tls-cert", "", "`file` with the certificate for mutual TLS; none without TLS")
 	key := flags.String("tls-key", "", "`file` with the key of the certificate")
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		defer func() { _ = connection.Close() }()
 		following.Go(func() { index.Follow(ctx, source(connection)) })
 	}
-	return serve(ctx, *address, handler(index, zone), out)
+	return serve(ctx, *address, readableFor(*origin, handler(index, zone)), out)
 }
 
 // transport returns the credentials of connections to the services.
@@ -108,6 +109,17 @@ func serve(ctx context.Context, address string, searches http.Handler, out io.Wr
 		return err
 	}
 	return nil
+}
+
+// readableFor lets the pages of a site read the replies of a handler (CORS).
+func readableFor(origin string, next http.Handler) http.Handler {
+	if origin == "" {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", origin)
+		next.ServeHTTP(w, r)
+	})
 }
 
 // today returns the day in a time zone.

@@ -38,6 +38,25 @@ func (s *Server) ListRecentPois(ctx context.Context, request *poiv1.ListRecentPo
 	return &poiv1.ListRecentPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
 }
 
+// ListPoisOfOwner returns a page of an owner's landmarks, in the order of their request keys: those are the only
+// index by owners.
+func (s *Server) ListPoisOfOwner(ctx context.Context, request *poiv1.ListPoisOfOwnerRequest) (*poiv1.ListPoisOfOwnerResponse, error) {
+	owner := request.GetOwnerId()
+	page, err := s.pois.Documents.Page(ctx, docstore.Query{
+		Where: byRequest().In(docstore.Between(docstore.OwnedKey(owner, ""), docstore.OwnedKey(owner+1, ""))).Everywhere(),
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Documents) == 0 {
+		if _, err := s.profiles.Require(ctx, owner); err != nil {
+			return nil, err
+		}
+	}
+	return &poiv1.ListPoisOfOwnerResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+}
+
 // BatchGetPois returns several landmarks.
 func (s *Server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRequest) (*poiv1.BatchGetPoisResponse, error) {
 	batch, err := s.pois.Batch(ctx, request.GetPoiIds())

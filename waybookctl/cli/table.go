@@ -36,6 +36,7 @@ var rows = []row{
 	{method: "ListRecentAlbums", command: "recent", help: "List the albums of all users, newest first."},
 	{method: "ListRecentBlogs", command: "recent", help: "List the published entries of all users, newest first; tables leave out their texts."},
 	{method: "ListRecentPois", command: "recent", help: "List the landmarks of all owners, newest first."},
+	{method: "ListPoisOfOwner", command: "of", help: "List the landmarks of an owner, in the order of their keys."},
 	{method: "SearchNearby", command: "nearby", help: "List what is around a point, nearest first.", fields: "circle category type"},
 	{method: "ListAlbumsInBox", command: "in-box"},
 	{method: "ListBlogsInBox", command: "in-box"},

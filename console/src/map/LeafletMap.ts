@@ -7,6 +7,7 @@ import { BaseLayer } from './baseLayer'
 import type { Mark } from './clusters'
 import { numbersOfMap } from './kinds'
 import { drawnMargin, MarksLayer, type MarkColours } from './marksLayer'
+import { NamesLayer } from './namesLayer'
 import { baseColours } from './paint'
 import { lastLatitude } from './shapes'
 
@@ -33,6 +34,7 @@ export class LandmarkMap {
   readonly map: L.Map
   private readonly base: BaseLayer
   private readonly marks: MarksLayer
+  private readonly names = new NamesLayer()
   private readonly ring = L.circleMarker([0, 0], {
     radius: 16,
     className: 'map-ring',
@@ -67,7 +69,9 @@ export class LandmarkMap {
     this.map.setView([options.lat, options.lng], Math.max(options.zoom, this.leastZoom()))
     this.base.addTo(this.map)
     this.map.attributionControl.addAttribution('Natural Earth')
+    // Tiles have names of their own.
     if (options.tiles) addTiles(this.map, options.tiles)
+    else this.names.addTo(this.map)
     this.marks.addTo(this.map)
     L.control.scale({ imperial: false, position: 'bottomleft' }).addTo(this.map)
     L.control.zoom({ position: 'topright', zoomInTitle: options.zoomIn, zoomOutTitle: options.zoomOut }).addTo(this.map)
@@ -99,6 +103,11 @@ export class LandmarkMap {
   recolour(): void {
     this.base.recolour(baseColours())
     this.marks.recolour(markColours())
+  }
+
+  /** Shows the names of places in the language of the page. */
+  rename(): void {
+    this.names.draw()
   }
 
   close(): void {

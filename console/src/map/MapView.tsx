@@ -7,12 +7,12 @@ import { description } from '../description'
 import { language } from '../i18n'
 import { takes } from '../read/load'
 import type { ContentKind } from '../read/model'
+import { PlaceField } from '../read/PlaceField'
 import { buildHash, replaceHash, route } from '../router'
 import { isDark } from '../theme'
 import type { Box } from './areas'
 import type { Mark } from './clusters'
 import { ContentCard } from './ContentCard'
-import { GoTo } from './GoTo'
 import { InView, type Order } from './InView'
 import { kindOf } from './kinds'
 import { LandmarkMap } from './LeafletMap'
@@ -114,6 +114,7 @@ export default function MapView() {
   }, [chosenName])
   const dark = isDark.value
   useEffect(() => map.current?.recolour(), [dark])
+  useEffect(() => map.current?.rename(), [language.value])
   useEffect(() => {
     const middle = map.current?.map.getCenter()
     if (!view || !middle) return
@@ -127,8 +128,11 @@ export default function MapView() {
       <h1 class="hidden">{text('title')}</h1>
       <div class="map-side" ref={side}>
         <Legend hidden={hidden} numbers={numbersToSwitch(searchedKinds().includes('album'))} change={setHidden} />
-        <GoTo
-          go={place => {
+        <PlaceField
+          label={text('coordinates')}
+          button={text('goThere')}
+          name="map-coordinates"
+          choose={place => {
             choose(undefined)
             map.current?.go(place.lat, place.lng, Math.max(map.current.map.getZoom(), placeZoom))
             map.current?.point(place)

@@ -41,7 +41,7 @@ export interface Drawing {
 export const lastLatitude = 85.0511287798066
 
 /** Pixels beyond the window's edge at which lines are cut, so that no cut is seen. */
-const margin = 8
+const tileMargin = 8
 
 /** Points closer than this to the last one are left out, in pixels. */
 const detail = 0.6
@@ -60,7 +60,7 @@ type World = Topology<{ countries: GeometryCollection; land: GeometryCollection 
 /** Projects a topology of world-atlas. */
 export function shapesOf(world: World): Shapes {
   const land: Line[] = []
-  for (const { geometry } of feature(world, world.objects.countries).features) {
+  for (const { geometry } of feature(world, world.objects.land).features) {
     if (geometry.type === 'Polygon') land.push(...geometry.coordinates.flatMap(projectRing))
     if (geometry.type === 'MultiPolygon') land.push(...geometry.coordinates.flat().flatMap(projectRing))
   }
@@ -95,11 +95,12 @@ function project(coordinates: number[][]): number[] {
 
 /** Returns a line, and its copies a turn east and west where those are on the map. */
 function onEarth(points: number[]): Line[] {
-  const turned = (turns: number) => measure(points.map((each, i) => (i % 2 === 0 ? each + turns : each)))
+  const turned = (turns: number) => lineOf(points.map((each, i) => (i % 2 === 0 ? each + turns : each)))
   return [-1, 0, 1].map(turned).filter(line => line.right > 0 && line.left < 1)
 }
 
-function measure(coordinates: number[]): Line {
+/** Returns a line of points of the unit square. */
+export function lineOf(coordinates: number[]): Line {
   const line = {
     points: Float64Array.from(coordinates),
     left: Infinity,
@@ -117,7 +118,7 @@ function measure(coordinates: number[]): Line {
 }
 
 /** Returns what a window shows. Each ring of land stays a ring. */
-export function draw(shapes: Shapes, window: Window): Drawing {
+export function draw(shapes: Shapes, window: Window, margin = tileMargin): Drawing {
   const near = (line: Line) => {
     const slack = (margin / window.pixels) * window.size
     return (
@@ -128,11 +129,11 @@ export function draw(shapes: Shapes, window: Window): Drawing {
     )
   }
   const lines = (from: Line[]) =>
-    from.filter(near).flatMap(line => cutLine(toPixels(line.points, window), window.pixels))
+    from.filter(near).flatMap(line => cutLine(toPixels(line.points, window), window.pixels, margin))
   return {
     land: shapes.land
       .filter(near)
-      .map(ring => cutRing(toPixels(ring.points, window), window.pixels))
+      .map(ring => cutRing(toPixels(ring.points, window), window.pixels, margin))
       .filter(ring => ring.length >= 6),
     coasts: lines(shapes.coasts),
     borders: lines(shapes.borders),
@@ -158,7 +159,7 @@ function toPixels(points: Float64Array, window: Window): number[] {
 }
 
 /** Cuts a ring to the window by the method of Sutherland and Hodgman. */
-export function cutRing(ring: number[], pixels: number): Float32Array {
+export function cutRing(ring: number[], pixels: number, margin = tileMargin): Float32Array {
   const least = -margin
   const most = pixels + margin
   let points = ring
@@ -194,7 +195,7 @@ function cutSide(points: number[], axis: 0 | 1, bound: number, sign: 1 | -1): nu
 }
 
 /** Cuts a line to the pieces whose segments come near the window. */
-export function cutLine(points: number[], pixels: number): Float32Array[] {
+export function cutLine(points: number[], pixels: number, margin = tileMargin): Float32Array[] {
   const pieces: Float32Array[] = []
   let piece: number[] = []
   const outside = (a: number, b: number) => (a < -margin && b < -margin) || (a > pixels + margin && b > pixels + margin)

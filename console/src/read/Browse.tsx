@@ -4,12 +4,13 @@ import { findOperation } from '../description'
 import { numbers } from '../i18n'
 import { buildHash, go, route } from '../router'
 import { keepCount, keptCount } from '../shell/scroll'
-import { filterOf, kinds, loadPart, parsePlace, queryOf, radiuses, type Filter, type Loaded } from './lists'
+import { filterOf, kinds, loadPart, queryOf, radiuses, type Filter, type Loaded } from './lists'
 import { formatMonth, shiftMonth } from './calendar'
 import { Card } from './Card'
 import { Failure } from './Failure'
-import { categories } from './labels'
+import { categories, kindWords } from './labels'
 import { formatPlace, type ContentKind } from './model'
+import { PlaceField } from './PlaceField'
 import { text } from './words'
 
 /** Cards that are loaded at a time. */
@@ -22,7 +23,6 @@ const mostAtOnce = 480
 const lists = new Map<string, Loaded>()
 const mostLists = 6
 
-const kindWords = { album: 'albums', blog: 'blogs', landmark: 'landmarks' } as const
 
 /** Returns the address of a list. */
 export function browseHash(filter: Filter): string {
@@ -99,60 +99,40 @@ interface FieldProps {
 /** A place to list around, by its coordinates. Pages of content and the map have links that fill it in. */
 function NearField({ filter, choose }: FieldProps) {
   const { near, radius } = filter
-  const [typed, setTyped] = useState(near ? formatPlace(near) : '')
-  const [invalid, setInvalid] = useState(false)
   return (
-    <form
-      class="read-near"
-      onSubmit={event => {
-        event.preventDefault()
-        const place = parsePlace(typed)
-        setInvalid(typed.trim() !== '' && !place)
-        if (place || typed.trim() === '') choose({ near: place, date: '' })
-      }}
-    >
-      <label>
-        <span class="small">{text('nearField')}</span>
-        <input
-          value={typed}
-          placeholder="25.034, 121.565"
-          autoComplete="off"
-          aria-invalid={invalid}
-          aria-describedby={invalid ? 'read-near-invalid' : undefined}
-          onInput={event => setTyped(event.currentTarget.value)}
-          data-testid="browse-near"
-        />
-      </label>
-      {near && (
-        <label>
-          <span class="small">{text('radius')}</span>
-          <select
-            value={String(radius)}
-            onChange={event => choose({ radius: Number(event.currentTarget.value) })}
-            data-testid="browse-radius"
-          >
-            {radiuses.map(each => (
-              <option key={each} value={String(each)}>
-                {each} km
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      <button type="submit" data-testid="browse-near-go">
-        {text('listNear')}
-      </button>
-      {near && (
-        <button type="button" class="plain" onClick={() => choose({ near: undefined })} data-testid="browse-everywhere">
-          {text('everywhere')}
-        </button>
-      )}
-      {invalid && (
-        <p id="read-near-invalid" class="read-problem" role="alert">
-          {text('nearInvalid')}
-        </p>
-      )}
-    </form>
+    <PlaceField
+      place={near}
+      label={text('nearField')}
+      button={text('listNear')}
+      name="browse-near"
+      choose={place => choose({ near: place, date: '' })}
+      clear={() => choose({ near: undefined, date: '' })}
+      before={
+        near && (
+          <label>
+            <span class="small">{text('radius')}</span>
+            <select
+              value={String(radius)}
+              onChange={event => choose({ radius: Number(event.currentTarget.value) })}
+              data-testid="browse-radius"
+            >
+              {radiuses.map(each => (
+                <option key={each} value={String(each)}>
+                  {each} km
+                </option>
+              ))}
+            </select>
+          </label>
+        )
+      }
+      after={
+        near && (
+          <button type="button" class="plain" onClick={() => choose({ near: undefined })} data-testid="browse-everywhere">
+            {text('everywhere')}
+          </button>
+        )
+      }
+    />
   )
 }
 

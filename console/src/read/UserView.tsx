@@ -5,13 +5,15 @@ import { buildHash, route } from '../router'
 import { Card } from './Card'
 import { Diary } from './Diary'
 import { Failure } from './Failure'
-import { loadList, nameOfUser, useLoaded, type List } from './load'
+import { kindWords } from './labels'
+import { listOperations, loadList, nameOfUser, useLoaded, type List } from './load'
+import type { ContentKind } from './model'
 import { text } from './words'
 
 /** Cards that are shown at first, and with each press of the button. */
 const step = 12
 
-/** The albums of a user, and the entries: as cards, or as a calendar. */
+/** The albums of a user, the entries and the landmarks as cards, or the entries as a calendar. */
 export function UserView({ id }: { id: string }) {
   const diary = route.value.query.get('diary')
   const month = /^\d{4}-(0[1-9]|1[0-2])$/.test(diary ?? '') ? diary! : ''
@@ -41,14 +43,15 @@ export function UserView({ id }: { id: string }) {
         <Diary user={id} month={month} />
       ) : (
         <>
-          <Cards key={`album/${id}`} kind="album" user={id} />
-          {findOperation('getUserBlogList') ? (
-            <Cards key={`blog/${id}`} kind="blog" user={id} />
-          ) : (
-            <section class="read-section">
-              <h2>{text('blogs')}</h2>
-              <p class="soft">{text('blogsOff')}</p>
-            </section>
+          {(['album', 'blog', 'landmark'] as const).map(kind =>
+            findOperation(listOperations[kind]) ? (
+              <Cards key={`${kind}/${id}`} kind={kind} user={id} />
+            ) : (
+              <section class="read-section">
+                <h2>{text(kindWords[kind])}</h2>
+                <p class="soft">{text('listOff')}</p>
+              </section>
+            ),
           )}
         </>
       )}
@@ -56,7 +59,7 @@ export function UserView({ id }: { id: string }) {
   )
 }
 
-function Cards({ kind, user }: { kind: 'album' | 'blog'; user: string }) {
+function Cards({ kind, user }: { kind: ContentKind; user: string }) {
   const [list, setList] = useState<List>({ items: [], next: '' })
   const [shown, setShown] = useState(0)
   const [state, setState] = useState<'loading' | 'ready' | { error: unknown }>('loading')
@@ -87,12 +90,12 @@ function Cards({ kind, user }: { kind: 'album' | 'blog'; user: string }) {
   return (
     <section
       class="read-section"
-      aria-label={text(kind === 'album' ? 'albums' : 'blogs')}
+      aria-label={text(kindWords[kind])}
       data-testid={`${kind}-cards`}
     >
-      <h2>{text(kind === 'album' ? 'albums' : 'blogs')}</h2>
+      <h2>{text(kindWords[kind])}</h2>
       {state === 'ready' && list.items.length === 0 && (
-        <p class="soft">{text(kind === 'album' ? 'noAlbums' : 'noBlogs')}</p>
+        <p class="soft">{text(kind === 'album' ? 'noAlbums' : kind === 'blog' ? 'noBlogs' : 'noLandmarks')}</p>
       )}
       <ul class="read-cards">
         {list.items.slice(0, shown).map(item => (

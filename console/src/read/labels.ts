@@ -3,6 +3,9 @@
 import { findOperation } from '../description'
 import type { ContentKind } from './model'
 
+/** The words for what a list of a kind has. */
+export const kindWords = { album: 'albums', blog: 'blogs', landmark: 'landmarks' } as const
+
 /** The operation and the parameter whose values name the categories of a kind of content. */
 const sources: Record<ContentKind, [func: string, parameter: string]> = {
   album: ['addAlbum', 'category'],

@@ -8,11 +8,14 @@ import {
   albumOf,
   blogOf,
   landmarkOf,
+  summaryOf,
   type AlbumReply,
   type BlogReply,
   type Content,
   type ContentKind,
+  type LandmarkItem,
   type LandmarkReply,
+  type Summary,
 } from './model'
 
 /** Loads an album, an entry or a landmark. It rejects as `call` does. */
@@ -43,7 +46,7 @@ export function takes(func: string, parameter: string): boolean {
 
 /** Loads the name of a user from something that the user made; empty if there is nothing, or no quick way. */
 export async function nameOfUser(user: string, signal: AbortSignal): Promise<string> {
-  for (const kind of ['album', 'blog'] as const) {
+  for (const kind of ['album', 'blog', 'landmark'] as const) {
     if (!takes(listOperations[kind], 'limit')) continue
     const { items } = await loadList(kind, user, '', 1, signal)
     if (items[0]) return (await loadContent(kind, items[0].id, signal)).owner.name
@@ -52,7 +55,11 @@ export async function nameOfUser(user: string, signal: AbortSignal): Promise<str
 }
 
 /** The operations that list what a user made. */
-const listOperations = { album: 'getUserAlbumList', blog: 'getUserBlogList' }
+export const listOperations: Record<ContentKind, string> = {
+  album: 'getUserAlbumList',
+  blog: 'getUserBlogList',
+  landmark: 'getUserPOIList',
+}
 
 /** Something that is loaded, has failed, or neither yet. A value stays while it is loaded again. */
 export type Loaded<T> = { state: 'loading' } | { state: 'failed'; error: unknown } | { state: 'ready'; value: T }
@@ -100,11 +107,8 @@ export class Gate {
   }
 }
 
-/** An item of a user's list. */
-export interface Item {
-  id: string
-  title: string
-}
+/** An item of a user's list. Landmarks come with what a card shows. */
+export type Item = { id: string; title: string } & Partial<Summary>
 
 /** A user's list, as far as it was loaded. */
 export interface List {
@@ -116,12 +120,13 @@ export interface List {
 type ListReply = {
   albumList?: { albumID: number; albumTitle: string }[]
   blogList?: { blogID: number; blogTitle: string }[]
+  POIList?: LandmarkItem[]
   next?: number | string
 }
 
-/** Loads a part of a user's albums or entries. A service without `limit` sends the whole list. */
+/** Loads a part of a user's albums, entries or landmarks. A service without `limit` sends the whole list. */
 export async function loadList(
-  kind: 'album' | 'blog',
+  kind: ContentKind,
   user: string,
   after: string,
   limit: number,
@@ -135,5 +140,6 @@ export async function loadList(
 export function listOf(reply: ListReply): List {
   const albums = (reply.albumList ?? []).map(each => ({ id: String(each.albumID), title: each.albumTitle }))
   const blogs = (reply.blogList ?? []).map(each => ({ id: String(each.blogID), title: each.blogTitle }))
-  return { items: [...albums, ...blogs], next: String(reply.next ?? '') }
+  const landmarks = (reply.POIList ?? []).map(summaryOf)
+  return { items: [...albums, ...blogs, ...landmarks], next: String(reply.next ?? '') }
 }

@@ -3357,6 +3357,125 @@ func (x *ListRecentPoisResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of ListPoisOfOwner.
+type ListPoisOfOwnerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The owner.
+	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPoisOfOwnerRequest) Reset() {
+	*x = ListPoisOfOwnerRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPoisOfOwnerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPoisOfOwnerRequest) ProtoMessage() {}
+
+func (x *ListPoisOfOwnerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPoisOfOwnerRequest.ProtoReflect.Descriptor instead.
+func (*ListPoisOfOwnerRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *ListPoisOfOwnerRequest) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *ListPoisOfOwnerRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListPoisOfOwnerRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListPoisOfOwner.
+type ListPoisOfOwnerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmarks.
+	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPoisOfOwnerResponse) Reset() {
+	*x = ListPoisOfOwnerResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPoisOfOwnerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPoisOfOwnerResponse) ProtoMessage() {}
+
+func (x *ListPoisOfOwnerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPoisOfOwnerResponse.ProtoReflect.Descriptor instead.
+func (*ListPoisOfOwnerResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *ListPoisOfOwnerResponse) GetPois() []*Poi {
+	if x != nil {
+		return x.Pois
+	}
+	return nil
+}
+
+func (x *ListPoisOfOwnerResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Request of ListPoisInBox.
 type ListPoisInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3374,7 +3493,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3386,7 +3505,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3399,7 +3518,7 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
@@ -3449,7 +3568,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3461,7 +3580,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3474,7 +3593,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Bounds) GetSouth() float64 {
@@ -3518,7 +3637,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3530,7 +3649,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3543,7 +3662,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -3577,7 +3696,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3589,7 +3708,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3602,7 +3721,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -3646,7 +3765,7 @@ type MoveInPoisRequest struct {
 
 func (x *MoveInPoisRequest) Reset() {
 	*x = MoveInPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3658,7 +3777,7 @@ func (x *MoveInPoisRequest) String() string {
 func (*MoveInPoisRequest) ProtoMessage() {}
 
 func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3671,7 +3790,7 @@ func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisRequest.ProtoReflect.Descriptor instead.
 func (*MoveInPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *MoveInPoisRequest) GetOptions() *v1.MoveOptions {
@@ -3699,7 +3818,7 @@ type MoveInPoisResponse struct {
 
 func (x *MoveInPoisResponse) Reset() {
 	*x = MoveInPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3711,7 +3830,7 @@ func (x *MoveInPoisResponse) String() string {
 func (*MoveInPoisResponse) ProtoMessage() {}
 
 func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3724,7 +3843,7 @@ func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisResponse.ProtoReflect.Descriptor instead.
 func (*MoveInPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *MoveInPoisResponse) GetResults() []*v1.MoveResult {
@@ -3772,7 +3891,7 @@ type MovedPoi struct {
 
 func (x *MovedPoi) Reset() {
 	*x = MovedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3784,7 +3903,7 @@ func (x *MovedPoi) String() string {
 func (*MovedPoi) ProtoMessage() {}
 
 func (x *MovedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3797,7 +3916,7 @@ func (x *MovedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPoi.ProtoReflect.Descriptor instead.
 func (*MovedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *MovedPoi) GetOldId() string {
@@ -3906,7 +4025,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3918,7 +4037,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3931,7 +4050,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -3966,7 +4085,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3978,7 +4097,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3991,7 +4110,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -4013,7 +4132,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4025,7 +4144,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4038,7 +4157,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -4070,7 +4189,7 @@ type PoiChange struct {
 
 func (x *PoiChange) Reset() {
 	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4082,7 +4201,7 @@ func (x *PoiChange) String() string {
 func (*PoiChange) ProtoMessage() {}
 
 func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4095,7 +4214,7 @@ func (x *PoiChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
 func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *PoiChange) GetPoiId() int64 {
@@ -4156,7 +4275,7 @@ type ListPoiChangesRequest struct {
 
 func (x *ListPoiChangesRequest) Reset() {
 	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4168,7 +4287,7 @@ func (x *ListPoiChangesRequest) String() string {
 func (*ListPoiChangesRequest) ProtoMessage() {}
 
 func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4181,7 +4300,7 @@ func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{61}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ListPoiChangesRequest) GetPageSize() int32 {
@@ -4220,7 +4339,7 @@ type ListPoiChangesResponse struct {
 
 func (x *ListPoiChangesResponse) Reset() {
 	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4232,7 +4351,7 @@ func (x *ListPoiChangesResponse) String() string {
 func (*ListPoiChangesResponse) ProtoMessage() {}
 
 func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4245,7 +4364,7 @@ func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{62}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
@@ -4282,7 +4401,7 @@ type WatchPoiChangesRequest struct {
 
 func (x *WatchPoiChangesRequest) Reset() {
 	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4294,7 +4413,7 @@ func (x *WatchPoiChangesRequest) String() string {
 func (*WatchPoiChangesRequest) ProtoMessage() {}
 
 func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4307,7 +4426,7 @@ func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{63}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *WatchPoiChangesRequest) GetPageToken() string {
@@ -4338,7 +4457,7 @@ type WatchPoiChangesResponse struct {
 
 func (x *WatchPoiChangesResponse) Reset() {
 	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4350,7 +4469,7 @@ func (x *WatchPoiChangesResponse) String() string {
 func (*WatchPoiChangesResponse) ProtoMessage() {}
 
 func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4363,7 +4482,7 @@ func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{64}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
@@ -4614,6 +4733,14 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"i\n" +
 	"\x16ListRecentPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x98\x01\n" +
+	"\x16ListPoisOfOwnerRequest\x12/\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f \x00\x90\xb5\x18\x01R\aownerId\x12$\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"j\n" +
+	"\x17ListPoisOfOwnerResponse\x12'\n" +
+	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe0\x01\n" +
 	"\x14ListPoisInBoxRequest\x126\n" +
 	"\x06bounds\x18\x01 \x01(\v2\x16.waybook.poi.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12A\n" +
@@ -4706,7 +4833,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xc2\x15\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xb5\x16\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -4717,6 +4844,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\fBatchGetPois\x12#.waybook.poi.v1.BatchGetPoisRequest\x1a$.waybook.poi.v1.BatchGetPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12V\n" +
 	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
 	"\x0eListRecentPois\x12%.waybook.poi.v1.ListRecentPoisRequest\x1a&.waybook.poi.v1.ListRecentPoisResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12q\n" +
+	"\x0fListPoisOfOwner\x12&.waybook.poi.v1.ListPoisOfOwnerRequest\x1a'.waybook.poi.v1.ListPoisOfOwnerResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12d\n" +
 	"\n" +
 	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4775,7 +4904,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
@@ -4829,159 +4958,164 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*FoundPoi)(nil),                       // 49: waybook.poi.v1.FoundPoi
 	(*ListRecentPoisRequest)(nil),          // 50: waybook.poi.v1.ListRecentPoisRequest
 	(*ListRecentPoisResponse)(nil),         // 51: waybook.poi.v1.ListRecentPoisResponse
-	(*ListPoisInBoxRequest)(nil),           // 52: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                         // 53: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),          // 54: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),                     // 55: waybook.poi.v1.LocatedPoi
-	(*MoveInPoisRequest)(nil),              // 56: waybook.poi.v1.MoveInPoisRequest
-	(*MoveInPoisResponse)(nil),             // 57: waybook.poi.v1.MoveInPoisResponse
-	(*MovedPoi)(nil),                       // 58: waybook.poi.v1.MovedPoi
-	(*MovedPhoto)(nil),                     // 59: waybook.poi.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 60: waybook.poi.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 61: waybook.poi.v1.ResolveOldIdsResponse
-	(*PoiChange)(nil),                      // 62: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),          // 63: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),         // 64: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),         // 65: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil),        // 66: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),                     // 67: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 68: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 69: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 70: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 71: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 72: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 73: waybook.type.v1.Box
-	(*v1.MoveOptions)(nil),                 // 74: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 75: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 76: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 77: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 78: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 79: waybook.type.v1.PartRevisions
+	(*ListPoisOfOwnerRequest)(nil),         // 52: waybook.poi.v1.ListPoisOfOwnerRequest
+	(*ListPoisOfOwnerResponse)(nil),        // 53: waybook.poi.v1.ListPoisOfOwnerResponse
+	(*ListPoisInBoxRequest)(nil),           // 54: waybook.poi.v1.ListPoisInBoxRequest
+	(*Bounds)(nil),                         // 55: waybook.poi.v1.Bounds
+	(*ListPoisInBoxResponse)(nil),          // 56: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),                     // 57: waybook.poi.v1.LocatedPoi
+	(*MoveInPoisRequest)(nil),              // 58: waybook.poi.v1.MoveInPoisRequest
+	(*MoveInPoisResponse)(nil),             // 59: waybook.poi.v1.MoveInPoisResponse
+	(*MovedPoi)(nil),                       // 60: waybook.poi.v1.MovedPoi
+	(*MovedPhoto)(nil),                     // 61: waybook.poi.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 62: waybook.poi.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 63: waybook.poi.v1.ResolveOldIdsResponse
+	(*PoiChange)(nil),                      // 64: waybook.poi.v1.PoiChange
+	(*ListPoiChangesRequest)(nil),          // 65: waybook.poi.v1.ListPoiChangesRequest
+	(*ListPoiChangesResponse)(nil),         // 66: waybook.poi.v1.ListPoiChangesResponse
+	(*WatchPoiChangesRequest)(nil),         // 67: waybook.poi.v1.WatchPoiChangesRequest
+	(*WatchPoiChangesResponse)(nil),        // 68: waybook.poi.v1.WatchPoiChangesResponse
+	(*v1.Profile)(nil),                     // 69: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 70: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 71: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 72: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 73: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 74: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 75: waybook.type.v1.Box
+	(*v1.MoveOptions)(nil),                 // 76: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 77: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 78: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 79: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 80: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 81: waybook.type.v1.PartRevisions
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	67, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	69, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	69, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	69, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	70, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	71, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	71, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	70, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	70, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	70, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	72, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	70, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	72, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	3,  // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	71, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	73, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	4,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	3,  // 21: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	70, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	72, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
 	3,  // 23: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 24: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	71, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	71, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	71, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	67, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	73, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	73, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	73, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	69, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
 	42, // 29: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 30: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 31: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	70, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
 	46, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
 	0,  // 34: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	42, // 35: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
-	72, // 36: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	73, // 37: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	74, // 36: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	75, // 37: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 38: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	49, // 39: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
 	2,  // 40: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 41: waybook.poi.v1.ListRecentPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 42: waybook.poi.v1.ListRecentPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	53, // 43: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 44: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	55, // 45: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 46: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 47: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	74, // 48: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
-	58, // 49: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
-	75, // 50: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 51: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 52: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
-	69, // 53: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
-	69, // 54: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
-	59, // 55: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
-	76, // 56: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
-	77, // 57: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	78, // 58: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	69, // 59: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	79, // 60: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 61: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	62, // 62: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	62, // 63: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	5,  // 64: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 65: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 66: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 67: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 68: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 69: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	50, // 70: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	17, // 71: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 72: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	44, // 73: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	47, // 74: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	52, // 75: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 76: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 77: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 78: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 79: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 80: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 81: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 82: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 83: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 84: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 85: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 86: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	56, // 87: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
-	60, // 88: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	63, // 89: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	65, // 90: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	6,  // 91: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 92: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 93: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 94: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 95: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 96: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	51, // 97: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	18, // 98: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 99: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	45, // 100: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	48, // 101: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	54, // 102: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 103: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 104: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 105: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 106: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 107: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 108: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 109: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 110: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 111: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 112: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 113: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	57, // 114: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
-	61, // 115: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	64, // 116: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	66, // 117: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	91, // [91:118] is the sub-list for method output_type
-	64, // [64:91] is the sub-list for method input_type
-	64, // [64:64] is the sub-list for extension type_name
-	64, // [64:64] is the sub-list for extension extendee
-	0,  // [0:64] is the sub-list for field type_name
+	2,  // 43: waybook.poi.v1.ListPoisOfOwnerResponse.pois:type_name -> waybook.poi.v1.Poi
+	55, // 44: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 45: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	57, // 46: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 47: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	70, // 48: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	76, // 49: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
+	60, // 50: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
+	77, // 51: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 52: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	70, // 53: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
+	71, // 54: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
+	71, // 55: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
+	61, // 56: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
+	78, // 57: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
+	79, // 58: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	80, // 59: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
+	71, // 60: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
+	81, // 61: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 62: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
+	64, // 63: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	64, // 64: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	5,  // 65: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 66: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 67: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 68: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 69: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	15, // 70: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	50, // 71: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
+	52, // 72: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
+	17, // 73: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	41, // 74: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	44, // 75: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	47, // 76: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	54, // 77: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	19, // 78: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	21, // 79: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	23, // 80: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	25, // 81: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	27, // 82: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	29, // 83: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	31, // 84: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	33, // 85: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	35, // 86: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	37, // 87: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	39, // 88: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	58, // 89: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
+	62, // 90: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	65, // 91: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
+	67, // 92: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
+	6,  // 93: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 94: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 95: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 96: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 97: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	16, // 98: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	51, // 99: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
+	53, // 100: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
+	18, // 101: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	43, // 102: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	45, // 103: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	48, // 104: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	56, // 105: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	20, // 106: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	22, // 107: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	24, // 108: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	26, // 109: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	28, // 110: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	30, // 111: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	32, // 112: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	34, // 113: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	36, // 114: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	38, // 115: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	40, // 116: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	59, // 117: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
+	63, // 118: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	66, // 119: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
+	68, // 120: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
+	93, // [93:121] is the sub-list for method output_type
+	65, // [65:93] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -5001,7 +5135,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   65,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

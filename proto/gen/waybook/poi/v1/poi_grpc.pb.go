@@ -28,6 +28,7 @@ const (
 	PoiService_BatchGetPois_FullMethodName           = "/waybook.poi.v1.PoiService/BatchGetPois"
 	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
 	PoiService_ListRecentPois_FullMethodName         = "/waybook.poi.v1.PoiService/ListRecentPois"
+	PoiService_ListPoisOfOwner_FullMethodName        = "/waybook.poi.v1.PoiService/ListPoisOfOwner"
 	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
 	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
 	PoiService_ExportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ExportPois"
@@ -89,6 +90,12 @@ type PoiServiceClient interface {
 	// A landmark that is created during a walk from page to page does not appear; every
 	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListRecentPois(ctx context.Context, in *ListRecentPoisRequest, opts ...grpc.CallOption) (*ListRecentPoisResponse, error)
+	// Returns a page of an owner's landmarks, in the order of their keys: imported ones in that of
+	// their keys, and all in an order that is stable and says nothing about time. A landmark that
+	// is created or deleted during a walk from page to page may or may not appear; every other one
+	// appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no
+	// landmarks), INVALID_ARGUMENT (page_token).
+	ListPoisOfOwner(ctx context.Context, in *ListPoisOfOwnerRequest, opts ...grpc.CallOption) (*ListPoisOfOwnerResponse, error)
 	// Streams all landmarks of a category, in creation order, in batches. The stream may or
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
@@ -249,6 +256,16 @@ func (c *poiServiceClient) ListRecentPois(ctx context.Context, in *ListRecentPoi
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRecentPoisResponse)
 	err := c.cc.Invoke(ctx, PoiService_ListRecentPois_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *poiServiceClient) ListPoisOfOwner(ctx context.Context, in *ListPoisOfOwnerRequest, opts ...grpc.CallOption) (*ListPoisOfOwnerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPoisOfOwnerResponse)
+	err := c.cc.Invoke(ctx, PoiService_ListPoisOfOwner_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -524,6 +541,12 @@ type PoiServiceServer interface {
 	// A landmark that is created during a walk from page to page does not appear; every
 	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error)
+	// Returns a page of an owner's landmarks, in the order of their keys: imported ones in that of
+	// their keys, and all in an order that is stable and says nothing about time. A landmark that
+	// is created or deleted during a walk from page to page may or may not appear; every other one
+	// appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no
+	// landmarks), INVALID_ARGUMENT (page_token).
+	ListPoisOfOwner(context.Context, *ListPoisOfOwnerRequest) (*ListPoisOfOwnerResponse, error)
 	// Streams all landmarks of a category, in creation order, in batches. The stream may or
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
@@ -640,6 +663,9 @@ func (UnimplementedPoiServiceServer) ListPois(context.Context, *ListPoisRequest)
 }
 func (UnimplementedPoiServiceServer) ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecentPois not implemented")
+}
+func (UnimplementedPoiServiceServer) ListPoisOfOwner(context.Context, *ListPoisOfOwnerRequest) (*ListPoisOfOwnerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPoisOfOwner not implemented")
 }
 func (UnimplementedPoiServiceServer) StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamPois not implemented")
@@ -844,6 +870,24 @@ func _PoiService_ListRecentPois_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PoiServiceServer).ListRecentPois(ctx, req.(*ListRecentPoisRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PoiService_ListPoisOfOwner_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPoisOfOwnerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).ListPoisOfOwner(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_ListPoisOfOwner_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).ListPoisOfOwner(ctx, req.(*ListPoisOfOwnerRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1210,6 +1254,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecentPois",
 			Handler:    _PoiService_ListRecentPois_Handler,
+		},
+		{
+			MethodName: "ListPoisOfOwner",
+			Handler:    _PoiService_ListPoisOfOwner_Handler,
 		},
 		{
 			MethodName: "SearchNearby",
