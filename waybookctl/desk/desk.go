@@ -179,5 +179,5 @@ func (d *Desk) serveFile(w http.ResponseWriter, name string) {
 		return
 	}
 	w.Header().Set("Content-Type", contentTypes[path.Ext(name)])
-	_, _ = w.Write(body) // it fails when the browser is gone
+	_, _ = w.Write(body) // #nosec G705 -- a file of the build; it fails when the browser is gone
 }
