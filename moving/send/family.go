@@ -139,9 +139,9 @@ const (
 	// maxPartBytes bounds a part, and maxRequestBytes the parts of a request after which no other
 	// one is added. gRPC's limit of a message is 4 MiB.
 	maxPartBytes    = 1 << 20
-	maxRequestBytes = 512 << 10
+	maxRequestBytes = 2 << 20
 	// maxRequestRecords is the number of records in a request.
-	maxRequestRecords = 200
+	maxRequestRecords = 1000
 	// maxPartChildren bounds the children of a part.
 	maxPartChildren = 5000
 )

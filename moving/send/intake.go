@@ -259,7 +259,7 @@ func (in *intake) take(_ context.Context, lines []item) error {
 
 // runLength is how many identifiers in a row have one bucket. What a request stores is then side by
 // side in the store, so that a commit changes few pages.
-const runLength = 256
+const runLength = 2048
 
 // rootBucket returns the bucket of a root. The first buckets hold users.
 func rootBucket(root movefile.Root) int {

@@ -14,7 +14,7 @@ import (
 // Insert splits a large call into operations within these limits, so that other writers
 // wait for one operation only, not for the whole call.
 const (
-	insertChunkDocuments = 1000
+	insertChunkDocuments = 5000
 	insertChunkBytes     = 4 << 20
 )
 
