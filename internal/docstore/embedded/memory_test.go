@@ -36,3 +36,35 @@ func TestAPageOfLargeDocumentsAllocatesAboutWhatItReturns(t *testing.T) {
 		}
 	}
 }
+
+// A call with more documents than a commit takes is split. What is refused keeps its position.
+func TestManyDocumentsInOneCallAreStoredInSeveralCommits(t *testing.T) {
+	engine := openAt(t, filepath.Join(t.TempDir(), "store.db"))
+	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const count = 12_001
+	many := make([]ballot, count)
+	for n := range many {
+		many[n] = ballotOf(int64(n+1), 1)
+		many[n].Body = ""
+	}
+	many[7000] = many[3] // of another commit
+	before := engine.Commits()
+	errs, err := c.InsertMany(t.Context(), many)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, refusal := range errs {
+		if isTaken := n == 7000; (refusal != nil) != isTaken {
+			t.Errorf("document %d: %v", n, refusal)
+		}
+	}
+	if stored, err := c.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || stored != count-1 {
+		t.Errorf("%d are stored, %v", stored, err)
+	}
+	if commits := engine.Commits() - before; commits < 2 || commits > 4 {
+		t.Errorf("%d commits", commits)
+	}
+}
