@@ -103,6 +103,8 @@ func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 	if isSampled {
 		tap.limit = maxReply
 	}
+	// Without it, net/http discards what is left of the body when the old server replies before its end. HTTP/2 has it always.
+	_ = control.EnableFullDuplex()
 	proxy.ServeHTTP(tap, r)
 	if isSampled {
 		s.enqueue(r, body, tap)

@@ -1,6 +1,9 @@
 package shadow
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -76,6 +79,40 @@ func TestARequestTakesAPlaceWhenItsBodyHasArrived(t *testing.T) {
 	reply, err := io.ReadAll(slow)
 	if err != nil || !strings.HasPrefix(string(reply), "HTTP/1.1 200 OK") || !strings.HasSuffix(string(reply), "whole") {
 		t.Errorf("got %q, %v", reply, err)
+	}
+}
+
+func TestAnOldServerMayReplyWhileABodyArrives(t *testing.T) {
+	_, front := newPrimary(t, func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		if err := errors.Join(control.EnableFullDuplex(), control.Flush()); err != nil {
+			t.Error(err)
+		}
+		_, _ = io.Copy(w, r.Body)
+	})
+	client, err := net.Dial("tcp", front.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	if err := client.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	const last = "the end of the body"
+	begun := fmt.Sprintf("POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", maxReceived+len(last))
+	if _, err := io.WriteString(client, begun+strings.Repeat("x", maxReceived)); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := http.ReadResponse(bufio.NewReader(client), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(client, last); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(reply.Body)
+	if closeErr := reply.Body.Close(); err != nil || closeErr != nil || len(got) != maxReceived+len(last) || !strings.HasSuffix(string(got), last) {
+		t.Errorf("%d bytes came back, %v, %v", len(got), err, closeErr)
 	}
 }
 
