@@ -88,7 +88,7 @@ func (t *Tiles) Set(value string) error {
 	case !strings.Contains(value, parsed.Host+"/"):
 		return fmt.Errorf("%q has a placeholder in its host", value)
 	}
-	*t = Tiles{value, parsed.Scheme + "://" + parsed.Host}
+	*t = Tiles{value, originOf(parsed)}
 	return nil
 }
 
@@ -108,6 +108,17 @@ func parseAddress(value string) (*url.URL, error) {
 	return parsed, nil
 }
 
+// parseBounded is parseAddress of a flag's whole value.
+func parseBounded(value string) (*url.URL, error) {
+	if len(value) > maxTilesBytes {
+		return nil, fmt.Errorf("it is longer than %d bytes", maxTilesBytes)
+	}
+	return parseAddress(value)
+}
+
+// originOf returns the scheme, the host and the port of an address.
+func originOf(parsed *url.URL) string { return parsed.Scheme + "://" + parsed.Host }
+
 // Photos is the address that relative addresses of photos are resolved against, such as
 // https://photos.example/old/. It is a flag. The zero value is the address of the page.
 type Photos struct{ base, origin string }
@@ -124,17 +135,14 @@ func (p *Photos) Set(value string) error {
 		*p = Photos{}
 		return nil
 	}
-	if len(value) > maxTilesBytes {
-		return fmt.Errorf("it is longer than %d bytes", maxTilesBytes)
-	}
-	parsed, err := parseAddress(value)
+	parsed, err := parseBounded(value)
 	switch {
 	case err != nil:
 		return err
 	case !strings.HasSuffix(parsed.Path, "/") || parsed.RawQuery != "" || parsed.Fragment != "":
 		return fmt.Errorf("%q does not end with / behind a folder", value)
 	}
-	*p = Photos{value, parsed.Scheme + "://" + parsed.Host}
+	*p = Photos{value, originOf(parsed)}
 	return nil
 }
 
@@ -154,17 +162,14 @@ func (s *Search) Set(value string) error {
 		*s = Search{}
 		return nil
 	}
-	if len(value) > maxTilesBytes {
-		return fmt.Errorf("it is longer than %d bytes", maxTilesBytes)
-	}
-	parsed, err := parseAddress(value)
+	parsed, err := parseBounded(value)
 	switch {
 	case err != nil:
 		return err
 	case strings.ContainsAny(value, "?#"):
 		return fmt.Errorf("%q has a query or a fragment; the page adds the query", value)
 	}
-	*s = Search{value, parsed.Scheme + "://" + parsed.Host}
+	*s = Search{value, originOf(parsed)}
 	return nil
 }
 

@@ -15,8 +15,8 @@ type given struct {
 const maxFields = 100
 
 // fieldsIn appends the first fields of a JSON object, in their order. The values are parts of data. It reports false
-// if data is no object. It is several times as fast as a map
-// of json.RawMessage, because encoding/json looks at each value three times.
+// if data is no object. A map of json.RawMessage takes several times as long: encoding/json looks at each value three
+// times.
 func fieldsIn(data []byte, into []given) (_ []given, isObject bool) {
 	if !json.Valid(data) {
 		return nil, false
