@@ -70,10 +70,7 @@ func texts(t *testing.T) []string {
 
 // An edge and the contracts take the same texts, in every parameter and in every field.
 func TestAnEdgeAndTheContractsTakeTheSameTexts(t *testing.T) {
-	validator, err := protovalidate.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	validator := protovalidate.GlobalValidator
 	taken, refused, fields := 0, 0, 0
 	for _, s := range texts(t) {
 		var sent form.Form
@@ -114,10 +111,7 @@ func TestAnEdgeAndTheContractsTakeTheSameTexts(t *testing.T) {
 }
 
 func TestABlankNameIsRefused(t *testing.T) {
-	validator, err := protovalidate.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	validator := protovalidate.GlobalValidator
 	refuses := func(request proto.Message, field string) bool {
 		violations, err := service.Violations(validator, request)
 		if err != nil {

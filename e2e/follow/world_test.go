@@ -74,7 +74,7 @@ func startReplica(t *testing.T, store docstore.Engine) replica {
 	env := process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}
-	validator := must(protovalidate.New())
+	validator := protovalidate.GlobalValidator
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: time.Nanosecond}
 	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: time.Hour}}))

@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
-	// What the program is made of, so that these tests run again when it changes.
-	_ "github.com/waybook/waybook/waybookctl/cli"
 )
 
 // binaries is the directory of the programs, which are built once for all tests.

@@ -4,13 +4,17 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // watchLine is a line that changes --watch prints.
@@ -54,6 +58,19 @@ func copyOf(t *testing.T, path string) map[string]string {
 	return titles
 }
 
+// printed returns the size of a file.
+func printed(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
 func TestAWatchThatIsKilledLeavesNoChangeOut(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	owner := o.createUser("a")
@@ -87,6 +104,7 @@ func TestAWatchThatIsKilledLeavesNoChangeOut(t *testing.T) {
 		want := map[string]string{}
 		defer func() { written <- want }()
 		for n := 0; writing.Err() == nil; n++ {
+			time.Sleep(10 * time.Millisecond)
 			var created struct {
 				ID json.Number `json:"album_id"`
 			}
@@ -107,10 +125,13 @@ func TestAWatchThatIsKilledLeavesNoChangeOut(t *testing.T) {
 			}
 		}
 	}()
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 8 {
+	for range longform.Number(3, 8) {
+		before := printed(t, lines)
 		stop := watch()
-		time.Sleep(time.Duration(200+random.IntN(2500)) * time.Millisecond)
+		for deadline := time.Now().Add(time.Minute); printed(t, lines) == before && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(rand.N(600 * time.Millisecond)) // #nosec G404 -- a moment
 		stop()
 	}
 	done()

@@ -69,7 +69,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	t.Helper()
 	p := &parts{store: store, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	env := newEnv(t)
-	validator := must(protovalidate.New())(t)
+	validator := protovalidate.GlobalValidator
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(p.store, validator, env.Log)}
 	host.Deps.Now = p.clock
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: kept}

@@ -129,8 +129,7 @@ func (c *cluster) start(store docstore.Engine) *replica {
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}
-	validator, err := protovalidate.New()
-	must(t, err)
+	validator := protovalidate.GlobalValidator
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Now, host.Deps.Small = c.clock, c.small
 	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), env.Tracing)

@@ -74,6 +74,8 @@ type sorted struct {
 	Plan   plan     `json:"plan"`
 	Report Report   `json:"report"`
 	Marks  []marked `json:"marks"`
+	// Buckets is how many buckets have records.
+	Buckets int `json:"buckets"`
 }
 
 type marked struct {
@@ -132,6 +134,9 @@ func (j *journal) begin(ctx context.Context, options ImportOptions, report progr
 		return in, err
 	}
 	found := sorted{Plan: now, Report: in.findings.report}
+	if found.Buckets, err = in.roots.filled(); err != nil {
+		return nil, err
+	}
 	for at, mark := range in.findings.marks {
 		found.Marks = append(found.Marks, marked{at, mark})
 	}
@@ -181,6 +186,9 @@ func resume(input Input, now plan) (*intake, error) {
 	in := &intake{
 		input: input, decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
 		roots: &partition{folder: filepath.Join(input.Folder, recordsName)},
+	}
+	if buckets, err := in.roots.filled(); err != nil || buckets != found.Buckets {
+		return nil, nil // records are lost; the files still have them
 	}
 	if in.findings, err = newFindings(input); err != nil {
 		return nil, err

@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/moving/movefile"
+	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // claimed makes a folder that of an import which has ended.
@@ -107,3 +109,50 @@ func TestAJournalIsReadAsItWasWritten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Records that are lost are read from the files once more.
+func TestAnImportGoesOnOnlyWithAllRecords(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old.ndjson")
+	if err := os.WriteFile(file, []byte(`{"kind":"user","id":7,"name":"Anna"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	options := ImportOptions{Input: Input{Folder: t.TempDir(), Files: []string{file}, Zone: time.UTC}}
+	bucket := filepath.Join(options.Input.Folder, recordsName, "*")
+	for _, isLost := range []bool{false, true} {
+		report := new(notes)
+		j, _, err := begin(t.Context(), options, report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(bucket)
+		if err := errors.Join(err, j.close()); err != nil || len(files) != 1 {
+			t.Fatalf("%v, %v", files, err)
+		}
+		if isLost {
+			if err := os.Remove(files[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, _, err := begin(t.Context(), options, report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.close(); err != nil {
+			t.Error(err)
+		}
+		if wentOn := strings.Contains(string(*report), "going on"); wentOn == isLost {
+			t.Errorf("records are lost: %t, noted %q", isLost, *report)
+		}
+		if err := os.Remove(filepath.Join(options.Input.Folder, sortedName)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// notes are the notes of an import.
+type notes string
+
+func (n *notes) Note(text string)                 { *n += notes(text) }
+func (*notes) Start(string, progress.Unit, int64) {}
+func (*notes) Reach(int64)                        {}
+func (*notes) Finish()                            {}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,7 +15,7 @@ import (
 )
 
 // partition spreads items over files, so that items with the same key are in one file, which fits
-// into memory. It is safe for concurrent use while it is written.
+// into memory. A bucket without items has no file. It is safe for concurrent use while it is written.
 type partition struct {
 	folder  string
 	buckets []bucket
@@ -29,20 +30,9 @@ type bucket struct {
 // bucketBuffer is the size of a bucket's write buffer in bytes.
 const bucketBuffer = 16 << 10
 
-// newPartition makes the files of a partition in an empty folder.
+// newPartition makes the folder of a partition.
 func newPartition(folder string, count int) (*partition, error) {
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		return nil, err
-	}
-	p := &partition{folder: folder, buckets: make([]bucket, count)}
-	for i := range p.buckets {
-		file, err := os.OpenFile(p.path(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return nil, errors.Join(err, p.close())
-		}
-		p.buckets[i].file, p.buckets[i].out = file, bufio.NewWriterSize(file, bucketBuffer)
-	}
-	return p, nil
+	return &partition{folder: folder, buckets: make([]bucket, count)}, os.Mkdir(folder, 0o700)
 }
 
 func (p *partition) path(i int) string { return filepath.Join(p.folder, fmt.Sprintf("%03d", i)) }
@@ -64,6 +54,13 @@ func (p *partition) add(i int, at movefile.Position, data []byte) error {
 	b := &p.buckets[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.file == nil {
+		file, err := os.OpenFile(p.path(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		b.file, b.out = file, bufio.NewWriterSize(file, bucketBuffer)
+	}
 	if _, err := b.out.Write(head[:]); err != nil {
 		return err
 	}
@@ -82,10 +79,16 @@ func (p *partition) close() (err error) {
 	return err
 }
 
+// filled returns how many buckets have a file.
+func (p *partition) filled() (int, error) {
+	files, err := os.ReadDir(p.folder)
+	return len(files), err
+}
+
 // read returns the items of a bucket in the order of their positions in the files of one reader.
 func (p *partition) read(i int) ([]item, error) {
 	data, err := os.ReadFile(p.path(i))
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var items []item

@@ -58,6 +58,13 @@ var oldHashes = []struct {
 
 func TestAPasswordInAnOldFormMatchesItsHashAndNoOther(t *testing.T) {
 	p := newPasswords()
+	derive := p.derive
+	p.derive = func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte {
+		if memoryKiB == hashMemoryKiB { // the work in addition, which decides nothing
+			return make([]byte, keyBytes)
+		}
+		return derive(password, salt, passes, memoryKiB, lanes, keyBytes)
+	}
 	for _, c := range oldHashes {
 		if err := checkMovedHash(c.hash); err != nil {
 			t.Errorf("%s is refused: %v", c.hash, err)

@@ -80,11 +80,7 @@ func (b *bench) newServerWith(t testing.TB, life SessionLife) *Server {
 
 func (b *bench) newServerOf(t testing.TB, config Config) *Server {
 	t.Helper()
-	validator, err := protovalidate.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := service.NewDeps(b.store, validator, slog.New(slog.DiscardHandler))
+	deps := service.NewDeps(b.store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))
 	deps.Now = b.clock
 	s, err := New(t.Context(), deps, config)
 	if err != nil {

@@ -108,13 +108,9 @@ func newFixture(t *testing.T, config Config) *fixture {
 			t.Error(err)
 		}
 	})
-	validator, err := protovalidate.New()
-	if err != nil {
-		t.Fatal(err)
-	}
 	f := &fixture{
 		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
-		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler))},
+		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))},
 		time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 	}
 	f.deps.Now = func() time.Time { return f.time }

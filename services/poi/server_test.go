@@ -49,11 +49,7 @@ func newObservedServer(t testing.TB, tell func(observed.Call)) *Server {
 			t.Error(err)
 		}
 	})
-	validator, err := protovalidate.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), validator, slog.New(slog.DiscardHandler))}
+	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))}
 	deps.Profiles = profiles.NewDirectory(everybody{}, deps.Log)
 	server, err := New(t.Context(), deps)
 	if err != nil {

@@ -40,13 +40,9 @@ func newChain(t *testing.T) *chain { return newChainUnder(t, service.Load{}) }
 
 func newChainUnder(t *testing.T, load service.Load) *chain {
 	t.Helper()
-	validator, err := protovalidate.New()
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := &chain{metrics: process.NewMetrics()}
 	log := slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c.Interceptors = service.NewInterceptors(validator, load, nil, c.metrics, log)
+	c.Interceptors = service.NewInterceptors(protovalidate.GlobalValidator, load, nil, c.metrics, log)
 	return c
 }
 

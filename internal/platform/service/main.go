@@ -97,10 +97,6 @@ type Host struct {
 // Start opens the admin port and the store. The port listens before the store opens, because a store
 // may take an hour to open.
 func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host, error) {
-	validator, err := protovalidate.New()
-	if err != nil {
-		return Host{}, fmt.Errorf("validator: %w", err)
-	}
 	rules, err := access.Contracts()
 	if err != nil {
 		return Host{}, err
@@ -112,11 +108,11 @@ func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host,
 	if h.store, err = OpenStore(ctx, env, f.Store, h.Metrics, h.Readiness); err != nil {
 		return Host{}, err
 	}
-	h.Deps = NewDeps(h.store.Engine, validator, env.Log)
+	h.Deps = NewDeps(h.store.Engine, protovalidate.GlobalValidator, env.Log)
 	h.Deps.Changes, h.Deps.Small = f.Changes, newSmall(f.Store, h.Metrics)
 	h.Metrics.GaugeFunc("waybook_changes_kept_seconds", "Time for which feeds of changes show deletions, in seconds.", func() float64 { return f.Changes.KeptTime().Seconds() })
 	events := audit.New(rules, f.HasAuditLog, env.Log, h.Metrics.Registry)
-	h.Interceptors = NewInterceptors(validator, f.Load, events, h.Metrics, env.Log)
+	h.Interceptors = NewInterceptors(protovalidate.GlobalValidator, f.Load, events, h.Metrics, env.Log)
 	return h, nil
 }
 
