@@ -14,6 +14,7 @@ import (
 )
 
 func TestASecondRunBringsWhatHasChanged(t *testing.T) {
+	t.Parallel()
 	first, second := newOldService(t, 1), newOldService(t, 2)
 	data, journal := t.TempDir(), filepath.Join(t.TempDir(), "journal")
 	waybook := startOn(t, data)

@@ -24,6 +24,7 @@ func itemIDs(export, kind string) (found []string) {
 }
 
 func TestExportsOfAllUsersAreTheSameAfterAnImport(t *testing.T) {
+	t.Parallel()
 	from := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-grpc=")
 	to := startOn(t, t.TempDir())
 	var users []string
@@ -77,6 +78,7 @@ func TestExportsOfAllUsersAreTheSameAfterAnImport(t *testing.T) {
 func socket(of *launch.Process) string { return "unix:" + filepath.Join(of.Data, "grpc.sock") }
 
 func TestAnExportOfAllChangesMovesInElsewhere(t *testing.T) {
+	t.Parallel()
 	from := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-grpc=")
 	to := startOn(t, t.TempDir())
 	export := func(at *launch.Process, more ...string) []string {

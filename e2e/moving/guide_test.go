@@ -20,6 +20,7 @@ import (
 // TestTheGuideOfAnEveningWorks runs the commands of docs/moving-in.md as they are. Only addresses are
 // others, and mysql is a stand-in with SQLite.
 func TestTheGuideOfAnEveningWorks(t *testing.T) {
+	t.Parallel()
 	examples.Need(t, "bash")
 	examples.Need(t, "curl")
 	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")

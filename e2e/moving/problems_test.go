@@ -25,6 +25,7 @@ func listed(t *testing.T, list, input string) []string {
 }
 
 func TestTheListOfProblemsIsWhole(t *testing.T) {
+	t.Parallel()
 	lines := []string{anna, first, picture}
 	for n := range 30 {
 		lines = append(lines, fmt.Sprintf(`{"kind":"album","id":%d,"owner_id":7,"title":"x","category":99,"lat":1,"lng":2,"create_time":1204679251}`, n+100))

@@ -54,6 +54,7 @@ func there(t *testing.T, at *launch.Process, names ...string) (found []string) {
 }
 
 func TestAPruneDeletesWhatDisappearedFromTheOldService(t *testing.T) {
+	t.Parallel()
 	whole, list := gallery(20), filepath.Join(t.TempDir(), "problems.ndjson")
 	waybook := startOn(t, t.TempDir())
 	if done := imported(t, waybook, small(t, ended(whole)...)); done.status != 0 {
@@ -101,6 +102,7 @@ func TestAPruneDeletesWhatDisappearedFromTheOldService(t *testing.T) {
 }
 
 func TestAPruneThatIsKilledEndsInTheSameStore(t *testing.T) {
+	t.Parallel()
 	const count = 300
 	data := t.TempDir()
 	waybook, journal := startOn(t, data), filepath.Join(t.TempDir(), "journal")

@@ -81,6 +81,7 @@ func oldDatabase(t *testing.T, more ...string) (path string) {
 
 // The statements of the guide and those of moveread read the same.
 func TestMovereadReadsWhatTheStatementsOfTheGuideExport(t *testing.T) {
+	t.Parallel()
 	path := oldDatabase(t)
 	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")
 	if err != nil {

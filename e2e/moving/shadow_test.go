@@ -223,6 +223,7 @@ func TestTheCertificateOfTheShadowIsVerified(t *testing.T) {
 }
 
 func TestTheShadowLeadsToNoOtherServer(t *testing.T) {
+	t.Parallel()
 	other := oldserver.New(oldserver.Content{})
 	elsewhere := serve(t, other)
 	shadow := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,6 +8,7 @@ import (
 
 // What is made in Waybook under small identifiers is not taken for what was moved in.
 func TestWhatIsMadeUnderSmallIdentifiersIsKnownFromWhatWasMovedIn(t *testing.T) {
+	t.Parallel()
 	whole := gallery(20)
 	for n, line := range whole {
 		whole[n] = strings.Replace(line, `"id":"p `, `"id":"`, 1)

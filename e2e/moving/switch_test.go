@@ -240,6 +240,7 @@ func switchOver(t *testing.T, readOnly bool) (lost, written int) {
 }
 
 func TestNoWriteAndNoLoginIsLostInASwitch(t *testing.T) {
+	t.Parallel()
 	lost, written := switchOver(t, true)
 	if lost != 0 {
 		t.Errorf("%d of %d writes and logins were lost", lost, written)

@@ -179,6 +179,7 @@ type shownUser struct {
 }
 
 func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	id := o.createUser("Mina")
@@ -268,6 +269,7 @@ func follow[Event any](d *desk, path string, isWanted func(Event) bool) (last Ev
 }
 
 func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
+	t.Parallel()
 	programs := launch.StartPrograms(t, binaries, t.TempDir())
 	p := startEmpty(t)
 	d := startConsole(t, p, "--admin", programs["edge"].Admin, "--admin", programs["album"].Admin).open()
@@ -297,6 +299,7 @@ type deletedEvent []struct {
 }
 
 func TestTheConsoleShowsWhatIsDeletedOfEachKind(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	user := o.createUser("a")
@@ -373,6 +376,7 @@ func closedPort(t *testing.T) string {
 
 // Every failure is shown with the sentence that the other commands print.
 func TestTheConsoleExplainsWhatFails(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	d := startConsole(t, p).open()
 	expect := func(want int, sentence string) {

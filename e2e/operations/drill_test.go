@@ -30,6 +30,7 @@ func drill(t *testing.T, variables []string, args ...string) (printed string, ok
 
 // The exercise of docs/operations.md: back up, lose the data directory, rehearse the restore, restore.
 func TestTheRestoreDrillFindsEverythingAfterTheLossOfTheDataDirectory(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("SKIPPED: there is no curl, which the drills need")
 	}

@@ -49,6 +49,7 @@ type imported struct {
 }
 
 func TestAKilledImportResumesAndEndsWithTheSameContent(t *testing.T) {
+	t.Parallel()
 	const count = 12_000 // more than two calls
 	cities := citiesFile(t, count)
 	export := func(kill bool) string {
@@ -275,10 +276,11 @@ func TestAnExportOfEverybodyWithIdentifiersIsTheSameFromEachStore(t *testing.T) 
 }
 
 func TestAReaderWhoLeavesAnExportIsNoFailureOfTheService(t *testing.T) {
+	t.Parallel()
 	const method = `method="/waybook.poi.v1.PoiService/ExportPois"`
 	p := startEmpty(t)
 	on := operator{t, p.GRPC}
-	on.must("landmark", "import", citiesFile(t, 60_000), "--owner", on.createUser("地主"), "--category", "community")
+	on.must("landmark", "import", citiesFile(t, 30_000), "--owner", on.createUser("地主"), "--category", "community")
 
 	program := command(t, "landmark", "export", "-", "--format", "ndjson", "--address", p.GRPC)
 	piped, err := program.StdoutPipe()

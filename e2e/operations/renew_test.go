@@ -13,6 +13,7 @@ import (
 )
 
 func TestFollowersStartAnewAfterTheFeedsAreRenewed(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		s.fill()
 		list := func(token string) (next string, changes int, err error) {

@@ -90,6 +90,7 @@ func (c *cluster) run(name, grpc string, other ...string) result {
 // The overlay single on this machine: a backup while the program serves, the loss of the store, and a
 // restore, each as the manifests say.
 func TestTheOverlaySingleBacksUpAndRestores(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t)
 	standalone := c.start()
 	as := c.certificates.Files("operator")

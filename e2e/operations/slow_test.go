@@ -36,6 +36,7 @@ func (s site) ctl(t *testing.T, args ...string) (printed string, status int) {
 }
 
 func TestASlowRequestIsShownByItsID(t *testing.T) {
+	t.Parallel()
 	for name, start := range deployments {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, t.TempDir(), "-slow-requests", "1ns")

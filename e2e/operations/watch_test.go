@@ -72,6 +72,7 @@ func printed(t *testing.T, path string) int64 {
 }
 
 func TestAWatchThatIsKilledLeavesNoChangeOut(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner := o.createUser("a")
 	folder := t.TempDir()

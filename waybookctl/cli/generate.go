@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"github.com/alecthomas/kong"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -33,8 +33,10 @@ type command struct {
 	row
 }
 
-// commandsOf returns the structs with the generated commands, by noun.
-func (g generator) commandsOf() (map[string]kong.Plugins, error) {
+// generatedTypes returns the types of the structs with the generated commands, by noun. A process makes them once.
+var generatedTypes = sync.OnceValues(generator{new(descriptors.Resolver)}.types)
+
+func (g generator) types() (map[string]reflect.Type, error) {
 	all := map[string][]command{}
 	for _, service := range []string{"account", "album", "blog", "poi"} {
 		described, err := protoregistry.GlobalFiles.FindDescriptorByName(serviceName(service))
@@ -48,7 +50,7 @@ func (g generator) commandsOf() (map[string]kong.Plugins, error) {
 			}
 		}
 	}
-	made := map[string]kong.Plugins{}
+	made := map[string]reflect.Type{}
 	for name, commands := range all {
 		root := &group{}
 		for _, each := range commands {
@@ -58,7 +60,7 @@ func (g generator) commandsOf() (map[string]kong.Plugins, error) {
 			}
 			root.add(strings.Fields(each.command), leaf, each.noun.name)
 		}
-		made[name] = kong.Plugins{reflect.New(reflect.StructOf(root.fields)).Interface()}
+		made[name] = reflect.StructOf(root.fields)
 	}
 	return made, nil
 }

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"reflect"
 	"strconv"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/waybook/waybook/internal/platform/process"
-	"github.com/waybook/waybook/proto/descriptors"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
@@ -127,9 +127,19 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	return parsed.Run()
 }
 
+// generatedCommands returns empty structs for the generated commands, by noun.
+func generatedCommands() (map[string]kong.Plugins, error) {
+	types, err := generatedTypes()
+	made := map[string]kong.Plugins{}
+	for name, of := range types {
+		made[name] = kong.Plugins{reflect.New(of).Interface()}
+	}
+	return made, err
+}
+
 // newParser makes the parser of a tree of commands.
 func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong, error) {
-	generated, err := generator{new(descriptors.Resolver)}.commandsOf()
+	generated, err := generatedCommands()
 	if err != nil {
 		return nil, err
 	}
