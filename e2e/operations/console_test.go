@@ -179,7 +179,6 @@ type shownUser struct {
 }
 
 func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
-	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	id := o.createUser("Mina")
@@ -269,7 +268,6 @@ func follow[Event any](d *desk, path string, isWanted func(Event) bool) (last Ev
 }
 
 func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
-	t.Parallel()
 	programs := launch.StartPrograms(t, binaries, t.TempDir())
 	p := startEmpty(t)
 	d := startConsole(t, p, "--admin", programs["edge"].Admin, "--admin", programs["album"].Admin).open()
@@ -376,7 +374,6 @@ func closedPort(t *testing.T) string {
 
 // Every failure is shown with the sentence that the other commands print.
 func TestTheConsoleExplainsWhatFails(t *testing.T) {
-	t.Parallel()
 	p := startEmpty(t)
 	d := startConsole(t, p).open()
 	expect := func(want int, sentence string) {
