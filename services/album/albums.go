@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
@@ -115,9 +116,9 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &albumv1.GetAlbumResponse{
 		Album:             albumProto(found, profiles[found.OwnerID]),
-		Photos:            photosProto(photos.Documents),
+		Photos:            photosProto(ctx, photos.Documents),
 		NextPhotosToken:   photos.Next,
-		Comments:          comments.Proto(written.Documents, profiles),
+		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
 	mask.Keep(reply)
@@ -166,13 +167,9 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 	}
 }
 
-func photoProto(p photo) *albumv1.Photo {
-	return photosProto([]photo{p})[0]
-}
-
-func photosProto(photos []photo) []*albumv1.Photo {
-	shown := make([]*albumv1.Photo, len(photos))
-	messages := make([]albumv1.Photo, len(photos)) // one allocation for all
+func photosProto(ctx context.Context, photos []photo) []*albumv1.Photo {
+	shown := arena.Slice[*albumv1.Photo](arena.Of(ctx), len(photos))
+	messages := arena.Slice[albumv1.Photo](arena.Of(ctx), len(photos)) // one allocation for all
 	for i, p := range photos {
 		shown[i] = &messages[i]
 		shown[i].PhotoId, shown[i].ThumbnailUrl, shown[i].Description = p.ID, p.ThumbnailURL, p.Description

@@ -208,7 +208,7 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &blogv1.GetBlogResponse{
 		Blog:              blogProto(found, profiles[found.AuthorID]),
-		Comments:          comments.Proto(written.Documents, profiles),
+		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
 	mask.Keep(reply)
