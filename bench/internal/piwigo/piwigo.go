@@ -77,7 +77,8 @@ func (g *Gallery) start(network, address, binary string, args ...string) error {
 }
 
 // prepareTables changes what a new database is made from. Its tables are InnoDB, whose writes are durable,
-// instead of MyISAM. Sessions and caches stay MyISAM, so that no read waits for a disk. Comments are on.
+// instead of MyISAM. Sessions and caches stay MyISAM, so that no read waits for a disk. Comments are on. Notices
+// of PHP, which concurrent writes cause, stay out of replies.
 func (g *Gallery) prepareTables() error {
 	const structure, settings = "install/piwigo_structure-mysql.sql", "install/config.sql"
 	text, err := os.ReadFile(filepath.Join(g.code, structure))
@@ -101,6 +102,7 @@ func (g *Gallery) prepareTables() error {
 	return errors.Join(
 		os.WriteFile(filepath.Join(g.code, structure), []byte(strings.Join(tables, "CREATE TABLE ")), 0o600),
 		os.WriteFile(filepath.Join(g.code, settings), []byte(strings.Replace(string(initial), off, on, 1)), 0o600),
+		os.WriteFile(filepath.Join(g.code, "local/config/config.inc.php"), []byte("<?php $conf['show_php_errors_on_frontend'] = false;\n"), 0o600),
 	)
 }
 
@@ -134,7 +136,7 @@ func (g *Gallery) startPHP() error {
 		g.in("php.log"), g.in("php.sock"), workers)
 	args := []string{
 		"--nodaemonize", "--fpm-config", g.in("php.conf"),
-		"-d", "opcache.enable=1", "-d", "opcache.validate_timestamps=0", "-d", "opcache.max_accelerated_files=10000",
+		"-d", "opcache.enable=1", "-d", "opcache.validate_timestamps=0", "-d", "display_errors=0", "-d", "log_errors=0",
 	}
 	if os.Getuid() == 0 {
 		text += "user = root\n"
