@@ -9,22 +9,29 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/waybook/waybook/bench/internal/process"
 )
 
-// workers is the number of processes of php-fpm. Each has at most one request at a time.
+// workers is the number of processes of php-fpm. Each serves a request at a time.
 const workers = 4
 
-// Gallery is a running Piwigo. It is empty at first.
+// needed are the programs, and the modules of php-fpm, with the packages of Debian that have them.
+var (
+	needed        = [][2]string{{"nginx", "nginx"}, {"php-fpm", "php-fpm"}, {"mariadbd", "mariadb-server-core"}, {"mariadb-install-db", "mariadb-server-core"}}
+	neededModules = [][2]string{{"mysqli", "php-mysql"}, {"gd", "php-gd"}, {"mbstring", "php-mbstring"}, {"xml", "php-xml"}, {"Zend OPcache", "php-opcache"}}
+)
+
+// Gallery is a running Piwigo.
 type Gallery struct {
 	// Address is host:port of nginx.
 	Address string
 	// Servers are nginx, php-fpm and MariaDB.
 	Servers []*process.Process
-
-	programs programs
+	// programs are the paths of needed.
+	programs map[string]string
 	// directory has the files of the servers, and code is the part of it with Piwigo.
 	directory, code string
 }
@@ -37,7 +44,7 @@ func CheckSource(source string) error {
 	return nil
 }
 
-// Start copies Piwigo from the directory source to the empty one directory, starts its servers and installs it.
+// Start copies Piwigo from the directory source to the empty one directory, starts the servers and installs it.
 // Stop ends them.
 func Start(source, directory string) (*Gallery, error) {
 	found, err := find()
@@ -48,12 +55,48 @@ func Start(source, directory string) (*Gallery, error) {
 	if err := os.CopyFS(g.code, os.DirFS(source)); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{g.prepareTables, g.startMariaDB, g.startPHP, g.startNginx, g.install} {
+	for _, step := range []func() error{g.configure, g.startMariaDB, g.startPHP, g.startNginx, g.install} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, g.Stop())
 		}
 	}
 	return g, nil
+}
+
+// find returns the paths of the needed programs. The names of some have a version at the end, and the PATH of an
+// ordinary user may have no /usr/sbin.
+func find() (map[string]string, error) {
+	found := map[string]string{}
+	var missing error
+	for _, each := range needed {
+		for _, directory := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin") {
+			paths, err := filepath.Glob(filepath.Join(directory, each[0]+"*"))
+			if err == nil && len(paths) > 0 && found[each[0]] == "" {
+				found[each[0]] = paths[0]
+			}
+		}
+		if found[each[0]] == "" {
+			missing = errors.Join(missing, fmt.Errorf("%s is missing; install the package %s", each[0], each[1]))
+		}
+	}
+	if missing != nil {
+		return nil, missing
+	}
+	listed, err := exec.Command(found["php-fpm"], "-m").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s -m: %w", found["php-fpm"], err)
+	}
+	return found, checkModules(string(listed))
+}
+
+// checkModules checks the modules that php-fpm lists, one a line.
+func checkModules(listed string) (missing error) {
+	for _, each := range neededModules {
+		if !slices.Contains(strings.Split(listed, "\n"), each[0]) {
+			missing = errors.Join(missing, fmt.Errorf("php-fpm has no module %s; install the package %s", each[0], each[1]))
+		}
+	}
+	return missing
 }
 
 // Stop stops the servers.
@@ -76,61 +119,56 @@ func (g *Gallery) start(network, address, binary string, args ...string) error {
 	return err
 }
 
-// prepareTables changes what a new database is made from. Its tables are InnoDB, whose writes are durable,
-// instead of MyISAM. Sessions and caches stay MyISAM, so that no read waits for a disk. Comments are on. Notices
-// of PHP, which concurrent writes cause, stay out of replies.
-func (g *Gallery) prepareTables() error {
-	const structure, settings = "install/piwigo_structure-mysql.sql", "install/config.sql"
-	text, err := os.ReadFile(filepath.Join(g.code, structure))
-	if err != nil {
+// configure changes the copy of Piwigo. Tables of a new database are InnoDB, whose writes are durable, instead of
+// MyISAM. Sessions and caches stay MyISAM, so that no read waits for a disk. Comments are on. Notices of PHP,
+// which concurrent writes cause, stay out of replies.
+func (g *Gallery) configure() error {
+	structure, initial := filepath.Join(g.code, "install/piwigo_structure-mysql.sql"), filepath.Join(g.code, "install/config.sql")
+	tables, err := os.ReadFile(structure)
+	rows, failed := os.ReadFile(initial)
+	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
-	tables := strings.Split(string(text), "CREATE TABLE ")
+	const off, on = "('activate_comments','false'", "('activate_comments','true'"
+	if !strings.Contains(string(rows), off) || !strings.Contains(string(tables), "ENGINE=MyISAM") {
+		return errors.New("the source is not that of Piwigo 16: its files in install/ differ")
+	}
+	return errors.Join(
+		os.WriteFile(structure, []byte(durable(string(tables))), 0o600),
+		os.WriteFile(initial, []byte(strings.Replace(string(rows), off, on, 1)), 0o600),
+		os.WriteFile(filepath.Join(g.code, "local/config/config.inc.php"), []byte("<?php $conf['show_php_errors_on_frontend'] = false;\n"), 0o600),
+	)
+}
+
+// durable makes tables InnoDB, except those of sessions and caches.
+func durable(statements string) string {
+	const create = "CREATE TABLE "
+	tables := strings.Split(statements, create)
 	for i, table := range tables {
 		if !strings.HasPrefix(table, "`piwigo_sessions`") && !strings.HasPrefix(table, "`piwigo_user_cache") {
 			tables[i] = strings.ReplaceAll(table, "ENGINE=MyISAM", "ENGINE=InnoDB")
 		}
 	}
-	initial, err := os.ReadFile(filepath.Join(g.code, settings))
-	if err != nil {
-		return err
-	}
-	const off, on = "('activate_comments','false'", "('activate_comments','true'"
-	if len(tables) < 2 || !strings.Contains(string(initial)+on, off) {
-		return fmt.Errorf("%s and %s are not those of Piwigo 16", structure, settings)
-	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(g.code, structure), []byte(strings.Join(tables, "CREATE TABLE ")), 0o600),
-		os.WriteFile(filepath.Join(g.code, settings), []byte(strings.Replace(string(initial), off, on, 1)), 0o600),
-		os.WriteFile(filepath.Join(g.code, "local/config/config.inc.php"), []byte("<?php $conf['show_php_errors_on_frontend'] = false;\n"), 0o600),
-	)
+	return strings.Join(tables, create)
 }
 
-const database, databaseUser, databasePassword = "piwigo", "piwigo", "piwigo"
-
-// startMariaDB starts MariaDB on a new directory of data, reachable by a socket.
+// startMariaDB starts MariaDB on new data, which include an empty database "test".
 func (g *Gallery) startMariaDB() error {
 	data := "--datadir=" + g.in("mariadb")
-	made := exec.Command(g.programs.mariadbInstall, "--no-defaults", data, "--auth-root-authentication-method=normal", "--skip-test-db")
+	made := exec.Command(g.programs["mariadb-install-db"], "--no-defaults", data, "--auth-root-authentication-method=normal")
 	if output, err := made.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", made, err, output)
 	}
-	statements := fmt.Sprintf("CREATE DATABASE %s;\nCREATE USER %s@localhost IDENTIFIED BY '%s';\nGRANT ALL ON %[1]s.* TO %[2]s@localhost;\n",
-		database, databaseUser, databasePassword)
-	if err := os.WriteFile(g.in("init.sql"), []byte(statements), 0o600); err != nil {
-		return err
-	}
 	args := []string{
-		"--no-defaults", data, "--socket=" + g.in("db.sock"), "--skip-networking", "--init-file=" + g.in("init.sql"),
+		"--no-defaults", data, "--socket=" + g.in("db.sock"), "--skip-networking",
 		"--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=256M", "--key-buffer-size=64M",
 	}
 	if os.Getuid() == 0 {
 		args = append(args, "--user=root")
 	}
-	return g.start("unix", g.in("db.sock"), g.programs.mariadb, args...)
+	return g.start("unix", g.in("db.sock"), g.programs["mariadbd"], args...)
 }
 
-// startPHP starts php-fpm, reachable by a socket.
 func (g *Gallery) startPHP() error {
 	text := fmt.Sprintf("[global]\nerror_log = %s\ndaemonize = no\n[piwigo]\nlisten = %s\npm = static\npm.max_children = %d\n",
 		g.in("php.log"), g.in("php.sock"), workers)
@@ -145,7 +183,7 @@ func (g *Gallery) startPHP() error {
 	if err := os.WriteFile(g.in("php.conf"), []byte(text), 0o600); err != nil {
 		return err
 	}
-	return g.start("unix", g.in("php.sock"), g.programs.php, args...)
+	return g.start("unix", g.in("php.sock"), g.programs["php-fpm"], args...)
 }
 
 // nginxConfig needs the user directive, the directory of the servers, the address and the code.
@@ -190,5 +228,5 @@ func (g *Gallery) startNginx() error {
 	if err := errors.Join(free.Close(), os.WriteFile(g.in("nginx.conf"), []byte(text), 0o600)); err != nil {
 		return err
 	}
-	return g.start("tcp", g.Address, g.programs.nginx, "-p", g.directory, "-c", g.in("nginx.conf"), "-e", "stderr")
+	return g.start("tcp", g.Address, g.programs["nginx"], "-p", g.directory, "-c", g.in("nginx.conf"), "-e", "stderr")
 }

@@ -2,9 +2,13 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/waybook/waybook/bench/internal/piwigo"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -16,31 +20,36 @@ import (
 const (
 	// listedAlbums is the number of albums in the short list.
 	listedAlbums = 50
-	// writtenTitle is that of the albums that the clients of Piwigo add.
-	writtenTitle = "傍晚的光線"
+	// picture is a GIF of one pixel, in base64.
+	picture = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 )
 
-// fillGallery gives a new gallery the content of the cases, and returns them and the session of the administrator.
-// Visitors see only albums with photos, so each album has one.
-func fillGallery(gallery *piwigo.Gallery) (at map[string]side, admin *piwigo.Session, err error) {
-	if admin, err = gallery.Admin(); err != nil {
+// fillGallery gives a new gallery the content of the cases. Visitors see only albums with photos, so each album
+// has one. removeAdded deletes the albums that requests have added.
+func fillGallery(gallery *piwigo.Gallery) (at map[string]side, removeAdded func() error, err error) {
+	admin, err := gallery.Login()
+	if err != nil {
 		return nil, nil, err
 	}
-	// try makes what has an identifier, unless something failed before.
-	try := func(made func() (string, error)) (id string) {
+	// add returns an identifier, unless something failed before.
+	add := func(method string, parameters ...string) (id string) {
 		if err == nil {
-			id, err = made()
+			id, err = admin.Add(method, parameters...)
 		}
 		return id
+	}
+	var albums []string
+	for range listedAlbums {
+		albums = append(albums, add("pwg.categories.add", "name", title, "position", "last"))
 	}
 	photos := 0
 	photo := func(name, comment string, albums ...string) string {
 		photos++
-		return try(func() (string, error) { return admin.AddPhoto(photos, name, comment, albums...) })
-	}
-	var albums, visitors, users []string
-	for range listedAlbums {
-		albums = append(albums, try(func() (string, error) { return admin.AddAlbum(title) }))
+		sum := fmt.Sprintf("%032x", photos) // differs; Piwigo does not check it
+		if err == nil {
+			err = admin.Call("pwg.images.addChunk", nil, "type", "file", "position", "0", "original_sum", sum, "data", picture)
+		}
+		return add("pwg.images.add", "original_sum", sum, "name", name, "comment", comment, "categories", strings.Join(albums, ";"))
 	}
 	bare, full, others := albums[0], albums[1], albums[2:]
 	photo("cover", "", append(others, bare)...)
@@ -48,21 +57,20 @@ func fillGallery(gallery *piwigo.Gallery) (at map[string]side, admin *piwigo.Ses
 		photo("photo", text, full)
 	}
 	entry := blogBy(0).GetTitle()
-	blog := photo(entry, text+"\n"+text, others[0])
-	poi := photo(landmark, "", others[0])
+	blog, poi := photo(entry, text+"\n"+text, others[0]), photo(landmark, "", others[0])
+	if err == nil {
+		err = errors.Join(commentOn(admin, blog), commentOn(admin, poi))
+	}
+	var visitors, users []string // cookies
 	for n := range manyConnections {
-		visitors = append(visitors, try(func() (string, error) { return cookieOf(gallery.Visit()) }))
-		users = append(users, try(func() (string, error) { return cookieOf(admin.NewUser(fmt.Sprintf("user%d", n))) }))
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := errors.Join(admin.Comment(blog, text, children), admin.Comment(poi, text, children)); err != nil {
-		return nil, nil, err
+		user, failed := admin.AddUser(fmt.Sprintf("user%d", n))
+		if err := errors.Join(err, failed); err != nil {
+			return nil, nil, err
+		}
+		visitors, users = append(visitors, fmt.Sprintf("pwg_id=visitor%d", n)), append(users, user.Cookie)
 	}
 	read := func(method, name, id string, holds map[string]int) side {
-		request := "GET /ws.php?" + url.Values{"method": {method}, name: {id}}.Encode()
-		return gallerySide(visitors, request, "", holds)
+		return gallerySide(visitors, "GET /ws.php?"+url.Values{"method": {method}, name: {id}}.Encode(), "", holds)
 	}
 	photoWithComments := func(id, name string) side {
 		return read("pwg.images.getInfo", "image_id", id, map[string]int{
@@ -70,8 +78,8 @@ func fillGallery(gallery *piwigo.Gallery) (at map[string]side, admin *piwigo.Ses
 		})
 	}
 	const named = "<name>" + title + "</name>"
-	added := url.Values{"method": {"pwg.categories.add"}, "name": {writtenTitle}, "position": {"last"}}.Encode()
-	return map[string]side{
+	added := url.Values{"method": {"pwg.categories.add"}, "name": {title}, "position": {"last"}}.Encode()
+	at = map[string]side{
 		bareAlbum: read("pwg.categories.getList", "cat_id", bare, map[string]int{`<category id="` + bare + `"`: 1, named: 1}),
 		fullAlbum: read("pwg.categories.getImages", "cat_id", full, map[string]int{
 			"<image ": children, "<comment>" + text + "</comment>": children, `<category id="` + full + `"`: children,
@@ -79,15 +87,43 @@ func fillGallery(gallery *piwigo.Gallery) (at map[string]side, admin *piwigo.Ses
 		blogWithComments: photoWithComments(blog, entry), fullLandmark: photoWithComments(poi, landmark),
 		shortList: read("pwg.categories.getList", "cat_id", "0", map[string]int{"<category id=": listedAlbums, named: listedAlbums}),
 		addsAlbum: gallerySide(users, "POST /ws.php", added, map[string]int{"<id>": 1}),
-	}, admin, nil
+	}
+	return at, func() error { return removeAlbums(admin, albums) }, nil
 }
 
-// cookieOf returns the cookie of a session.
-func cookieOf(session *piwigo.Session, err error) (string, error) {
-	if err != nil {
-		return "", err
+// commentOn adds comments to a photo. They need a key that is older than two seconds.
+func commentOn(admin *piwigo.Session, photo string) error {
+	var info struct {
+		Post struct{ Key string } `json:"comment_post"`
 	}
-	return session.Cookie(), nil
+	if err := admin.Call("pwg.images.getInfo", &info, "image_id", photo); err != nil {
+		return err
+	}
+	time.Sleep(2200 * time.Millisecond)
+	for range children {
+		if err := admin.Call("pwg.images.addComment", nil, "image_id", photo, "content", text, "key", info.Post.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAlbums deletes all albums except those to keep.
+func removeAlbums(admin *piwigo.Session, keep []string) error {
+	var all struct{ Categories []struct{ ID json.Number } }
+	if err := admin.Call("pwg.categories.getAdminList", &all); err != nil {
+		return err
+	}
+	var added []string
+	for _, each := range all.Categories {
+		if id := each.ID.String(); !slices.Contains(keep, id) {
+			added = append(added, id)
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	return admin.Call("pwg.categories.delete", nil, "category_id", strings.Join(added, ","))
 }
 
 // gallerySide returns a case of a gallery with the sessions of clients.

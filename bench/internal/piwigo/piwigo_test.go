@@ -15,3 +15,11 @@ func TestAMissingModuleIsReportedWithItsPackage(t *testing.T) {
 		t.Errorf("without mysqli: got %v", err)
 	}
 }
+
+func TestTablesOfContentAreDurable(t *testing.T) {
+	const tables = "CREATE TABLE `piwigo_images` () ENGINE=MyISAM;\nCREATE TABLE `piwigo_sessions` () ENGINE=MyISAM;\n"
+	const want = "CREATE TABLE `piwigo_images` () ENGINE=InnoDB;\nCREATE TABLE `piwigo_sessions` () ENGINE=MyISAM;\n"
+	if got := durable(tables); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
