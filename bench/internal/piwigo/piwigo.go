@@ -51,6 +51,9 @@ func Start(source, directory string) (*Gallery, error) {
 	if err != nil {
 		return nil, err
 	}
+	if directory, err = filepath.Abs(directory); err != nil {
+		return nil, err
+	}
 	g := &Gallery{programs: found, directory: directory, code: filepath.Join(directory, "piwigo")}
 	if err := os.CopyFS(g.code, os.DirFS(source)); err != nil {
 		return nil, err
@@ -63,16 +66,17 @@ func Start(source, directory string) (*Gallery, error) {
 	return g, nil
 }
 
-// find returns the paths of the needed programs. The names of some have a version at the end, and the PATH of an
-// ordinary user may have no /usr/sbin.
+// find returns the paths of the needed programs.
 func find() (map[string]string, error) {
 	found := map[string]string{}
 	var missing error
 	for _, each := range needed {
+		// The PATH of an ordinary user may have no /usr/sbin. A name may end with a version.
 		for _, directory := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin") {
-			paths, err := filepath.Glob(filepath.Join(directory, each[0]+"*"))
-			if err == nil && len(paths) > 0 && found[each[0]] == "" {
-				found[each[0]] = paths[0]
+			for _, pattern := range []string{each[0], each[0] + "[0-9]*"} {
+				if paths, err := filepath.Glob(filepath.Join(directory, pattern)); err == nil && len(paths) > 0 && found[each[0]] == "" {
+					found[each[0]] = paths[0]
+				}
 			}
 		}
 		if found[each[0]] == "" {
@@ -134,7 +138,7 @@ func (g *Gallery) configure() error {
 		return errors.New("the source is not that of Piwigo 16: its files in install/ differ")
 	}
 	return errors.Join(
-		os.WriteFile(structure, []byte(durable(string(tables))), 0o600), // #nosec G703 -- a copy that the tool made
+		os.WriteFile(structure, []byte(durable(string(tables))), 0o600),                 // #nosec G703 -- a copy that the tool made
 		os.WriteFile(initial, []byte(strings.Replace(string(rows), off, on, 1)), 0o600), // #nosec G703 -- as above
 		os.WriteFile(filepath.Join(g.code, "local/config/config.inc.php"), []byte("<?php $conf['show_php_errors_on_frontend'] = false;\n"), 0o600),
 	)
