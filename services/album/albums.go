@@ -115,7 +115,7 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &albumv1.GetAlbumResponse{
-		Album:             albumProto(found, profiles[found.OwnerID]),
+		Album:             albumProto(found, profiles.Of(found.OwnerID)),
 		Photos:            photosProto(ctx, photos.Documents),
 		NextPhotosToken:   photos.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
@@ -141,13 +141,13 @@ func (s *Server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
 	owners := s.profiles.Show(ctx, s.albums.OwnersOf(albums)...)
 	shown := make([]*albumv1.Album, len(albums))
 	for i, a := range albums {
-		shown[i] = albumProto(a, owners[a.OwnerID])
+		shown[i] = albumProto(a, owners.Of(a.OwnerID))
 	}
 	return shown
 }
 
 func (s *Server) show(ctx context.Context, a album) *albumv1.Album {
-	return albumProto(a, s.profiles.Show(ctx, a.OwnerID)[a.OwnerID])
+	return albumProto(a, s.profiles.Show(ctx, a.OwnerID).Of(a.OwnerID))
 }
 
 func albumProto(a album, owner profiles.Profile) *albumv1.Album {

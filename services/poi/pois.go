@@ -121,7 +121,7 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &poiv1.GetPoiResponse{
-		Poi:               poiProto(found, profiles[found.OwnerID]),
+		Poi:               poiProto(found, profiles.Of(found.OwnerID)),
 		Photos:            photosProto(ctx, photos.Documents),
 		NextPhotosToken:   photos.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
@@ -132,7 +132,7 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 }
 
 func (s *Server) show(ctx context.Context, p poi) *poiv1.Poi {
-	return poiProto(p, s.profiles.Show(ctx, p.OwnerID)[p.OwnerID])
+	return poiProto(p, s.profiles.Show(ctx, p.OwnerID).Of(p.OwnerID))
 }
 
 func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {

@@ -157,12 +157,12 @@ type shownComment struct {
 }
 
 // Proto converts comments and their authors' profiles to messages, for the reply of a call.
-func Proto(ctx context.Context, comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Comment {
+func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*typev1.Comment {
 	shown := arena.Slice[*typev1.Comment](arena.Of(ctx), len(comments))
 	pieces := arena.Slice[shownComment](arena.Of(ctx), len(comments))
 	for i, comment := range comments {
 		piece := &pieces[i]
-		author := profiles[comment.AuthorID]
+		author := profiles.Of(comment.AuthorID)
 		if comment.Guest != nil {
 			author.Name, author.IconURL = comment.Guest.Name, comment.Guest.IconURL
 		}

@@ -3,6 +3,7 @@ package profiles
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/maypok86/otter/v2"
 )
@@ -11,8 +12,8 @@ import (
 // those that the cache says are missing, because users move in before what they own. Errors: those
 // of the account service, if it is down and the cache does not know all users.
 func (d *Directory) Missing(ctx context.Context, ids []int64) (map[int64]bool, error) {
-	load := otter.BulkLoaderFunc[int64, Profile](d.load)
-	profiles, err := d.fresh.BulkGet(ctx, distinct(ids), load)
+	load := otter.BulkLoaderFunc[int64, Profile](d.fetch)
+	profiles, err := d.fresh.BulkGet(ctx, slices.Compact(slices.Sorted(slices.Values(ids))), load)
 	if err != nil {
 		return nil, fmt.Errorf("resolve users: %w", err)
 	}
