@@ -17,12 +17,18 @@ import (
 // moveIn moves in the data of an old service: some 100,000 documents.
 func moveIn(t *testing.T, p *launch.Process) {
 	t.Helper()
+	importOld(t, p, filepath.Join(t.TempDir(), "journal"), 33)
+}
+
+// importOld moves in a part of the data of an old service.
+func importOld(t *testing.T, p *launch.Process, journal string, part int) {
+	t.Helper()
 	folder := t.TempDir()
-	files, err := olddata.Write(folder, "", olddata.Defaults().Divided(33))
+	files, err := olddata.Write(folder, "", olddata.Defaults().Divided(part))
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"move", "import", "--address", p.GRPC, "--journal", filepath.Join(folder, "journal"), "--allow", olddata.Allowances}, files...)
+	args := append([]string{"move", "import", "--address", p.GRPC, "--journal", journal, "--allow", olddata.Allowances}, files...)
 	// #nosec G204 -- the test built the program
 	if out, err := exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), args...).CombinedOutput(); err != nil {
 		t.Fatalf("move import: %v\n%s", err, out)
