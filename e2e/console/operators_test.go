@@ -152,7 +152,9 @@ func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {
 	process := start(t, "-slow-requests", "1ns")
 	ask(t, process, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
 	places := placesOfOperators(t, process)
-	p := openOperators(t, desktop, process)
+	journal := filepath.Join(t.TempDir(), "journal")
+	importOld(t, process, journal, 3300)
+	p := openOperators(t, desktop, process, "--journal", journal)
 	p.expect("404")
 	for _, s := range []screen{
 		{width: 1280, height: 900, scheme: "dark", isStill: true}, {width: 320, height: 640, scheme: "light", isStill: true},

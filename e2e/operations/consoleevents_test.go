@@ -2,7 +2,9 @@ package operations_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/waybookctl/cli"
 )
 
 // requestsEvent is an event about requests.
@@ -140,6 +143,8 @@ type movesEvent struct {
 	Import *struct {
 		HasEnded bool `json:"has_ended"`
 		Failure  string
+		Stage    string
+		Total    int
 		Kinds    []struct {
 			Kind        string
 			Total, Done int
@@ -148,6 +153,35 @@ type movesEvent struct {
 		Problems int
 	}
 	Failure *struct{ Message string }
+}
+
+func TestTheConsoleShowsAnImportWhileItRuns(t *testing.T) {
+	p := startEmpty(t)
+	folder := t.TempDir()
+	journal, file := filepath.Join(folder, "journal"), filepath.Join(folder, "users")
+	if err := os.WriteFile(file, []byte(`{"kind":"user","id":"7","name":"Mina"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := startConsole(t, p, "--journal", journal).open()
+	nowhere := closedPort(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() { // it tries again until it is interrupted, because no service answers
+		ended <- cli.Run(ctx, []string{"move", "import", "--yes", "--address", nowhere, "--journal", journal, file},
+			cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, func(string) (string, bool) { return "", false })
+	}()
+	now := follow(d, "/moves/events", func(now movesEvent) bool { return now.Import != nil && now.Import.Stage == "importing" })
+	if now.Import.HasEnded || now.Import.Total != 1 || len(now.Import.Kinds) != 1 || now.Import.Kinds[0].Done != 0 {
+		t.Errorf("while it runs: %+v", now.Import)
+	}
+	interrupt()
+	if status := <-ended; status == 0 {
+		t.Error("the import succeeded without services")
+	}
+	now = follow(d, "/moves/events", func(now movesEvent) bool { return now.Import.HasEnded })
+	if now.Import.Failure == "" {
+		t.Errorf("after it was interrupted: %+v", now.Import)
+	}
 }
 
 func TestTheConsoleShowsTheResultOfAnImport(t *testing.T) {
