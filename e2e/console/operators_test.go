@@ -1,9 +1,11 @@
 package console_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,18 +158,40 @@ func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {
 	importOld(t, process, journal, 3300)
 	p := openOperators(t, desktop, process, "--journal", journal)
 	p.expect("404")
+	look := func(name, place string) {
+		p.visit(place)
+		p.awaitQuiet()
+		p.load(string(source))
+		for _, found := range value[[]string](p, check) {
+			t.Errorf("%s: %s", name, strings.TrimSpace(found))
+		}
+	}
 	for _, s := range []screen{
 		{width: 1280, height: 900, scheme: "dark", isStill: true}, {width: 320, height: 640, scheme: "light", isStill: true},
 	} {
 		p.show(s)
 		places["failure"] = "#/users/1"
 		for name, place := range places {
-			p.visit(place)
-			p.awaitQuiet()
-			p.load(string(source))
-			for _, found := range value[[]string](p, check) {
-				t.Errorf("%s, %s: %s", name, fmt.Sprint(s), strings.TrimSpace(found))
-			}
+			look(name+", "+fmt.Sprint(s), place)
 		}
 	}
+	// An import that goes on until it is killed, because no service answers.
+	endless := importing(t, "127.0.0.1:1", journal, 3300)
+	if err := endless.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.visit("#/moves")
+	p.awaitText("#stage", "Storing")
+	look("an import that runs", "#/moves")
+	if err := errors.Join(endless.Process.Kill(), ignoreKilled(endless.Wait())); err != nil {
+		t.Error(err)
+	}
+}
+
+// ignoreKilled leaves out that a process did not end by itself.
+func ignoreKilled(err error) error {
+	if errors.As(err, new(*exec.ExitError)) {
+		return nil
+	}
+	return err
 }

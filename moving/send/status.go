@@ -105,6 +105,9 @@ func (k *statusKeeper) Start(stage string, unit progress.Unit, total int64) {
 func (k *statusKeeper) Reach(done int64) {
 	k.Reporter.Reach(done)
 	now := time.Now()
+	if done > k.status.Done { // what delayed it is over
+		k.status.Note = ""
+	}
 	if k.status.Done = done; k.from.IsZero() {
 		k.first, k.from = done, now
 	}

@@ -39,13 +39,14 @@ func TestTheStatusOfAnImportIsThatOfItsLastWrite(t *testing.T) {
 	if now := read(); len(now.Note) != maxStatusText {
 		t.Errorf("a note of %d bytes", len(now.Note))
 	}
+	k.Reach(201)
 	k.count(&Summary{
 		Report:   &Report{Records: map[movefile.Kind]int64{movefile.KindUser: 3, movefile.KindAlbum: 2, movefile.KindPhoto: 9}},
 		Outcomes: map[movefile.Kind]Outcomes{movefile.KindUser: {Created: 1, LeftOut: 1}}, RefusalCount: 4,
 	})
 	k.end(errors.New("the service is away"))
 	now := read()
-	if !now.HasEnded || now.Failure != "the service is away" || now.Refusals != 4 || len(now.Kinds) != 2 {
+	if !now.HasEnded || now.Note != "" || now.Failure != "the service is away" || now.Refusals != 4 || len(now.Kinds) != 2 {
 		t.Fatalf("at the end: %+v", now)
 	}
 	if users := now.Kinds[0]; users.Kind != movefile.KindUser || users.Total != 3 || users.Done != 2 || users.Outcomes["left_out"] != 1 || len(users.Outcomes) != 2 {
