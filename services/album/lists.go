@@ -27,7 +27,7 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 			return nil, err
 		}
 	}
-	owner := s.profiles.Show(ctx, request.GetOwnerId())[request.GetOwnerId()]
+	owner := s.profiles.Show(ctx, request.GetOwnerId()).Of(request.GetOwnerId())
 	reply := &albumv1.ListAlbumsResponse{Albums: make([]*albumv1.Album, len(page.Documents)), NextPageToken: page.Next}
 	for i, a := range page.Documents {
 		reply.Albums[i] = albumProto(a, owner)
@@ -157,7 +157,7 @@ func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[in
 			AlbumId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
 		}
 		if each.Document != nil {
-			shown[i].Album = albumProto(*each.Document, owners[each.Document.OwnerID])
+			shown[i].Album = albumProto(*each.Document, owners.Of(each.Document.OwnerID))
 		}
 	}
 	return shown
