@@ -133,7 +133,7 @@ func (s *Server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbum
 
 // ListAlbumChanges returns what has changed since a token.
 func (s *Server) ListAlbumChanges(ctx context.Context, request *albumv1.ListAlbumChangesRequest) (*albumv1.ListAlbumChangesResponse, error) {
-	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeAlbum())
+	page, err := s.changes.List(ctx, request, request.GetIncludeAlbum())
 	return &albumv1.ListAlbumChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 

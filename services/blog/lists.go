@@ -250,7 +250,7 @@ func (s *Server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsIn
 
 // ListBlogChanges returns what has changed since a token.
 func (s *Server) ListBlogChanges(ctx context.Context, request *blogv1.ListBlogChangesRequest) (*blogv1.ListBlogChangesResponse, error) {
-	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeBlog())
+	page, err := s.changes.List(ctx, request, request.GetIncludeBlog())
 	return &blogv1.ListBlogChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 

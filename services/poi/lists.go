@@ -225,7 +225,7 @@ func (s *Server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBox
 
 // ListPoiChanges returns what has changed since a token.
 func (s *Server) ListPoiChanges(ctx context.Context, request *poiv1.ListPoiChangesRequest) (*poiv1.ListPoiChangesResponse, error) {
-	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludePoi())
+	page, err := s.changes.List(ctx, request, request.GetIncludePoi())
 	return &poiv1.ListPoiChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
