@@ -1,12 +1,12 @@
 package console_test
 
 import (
-	"bufio"
-	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,37 +14,15 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/launch/deskrun"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/waybookctl/cli"
 )
 
-// openOperators runs waybookctl console on a process until the end of the test, and opens the address that it
-// prints.
-func openOperators(t *testing.T, s screen, p *launch.Process, admin ...string) *page {
+// openOperators opens the pages for operators of a process.
+func openOperators(t *testing.T, s screen, p *launch.Process, args ...string) *page {
 	t.Helper()
-	args := []string{"console", "--address", p.GRPC}
-	for _, each := range append(admin, p.Admin) {
-		args = append(args, "--admin", each)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	printed, out := io.Pipe()
-	done := make(chan int, 1)
-	var failed strings.Builder
-	go func() {
-		done <- cli.Run(ctx, args, cli.Streams{In: strings.NewReader(""), Out: out, Err: &failed}, func(string) (string, bool) { return "", false })
-		_ = out.Close() // of a pipe, never fails
-	}()
-	t.Cleanup(func() {
-		stop()
-		if status := <-done; status != 0 {
-			t.Errorf("the console ended with status %d: %s", status, failed.String())
-		}
-	})
-	address, err := bufio.NewReader(printed).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = strings.TrimSpace(address)
+	address := deskrun.Start(t, p, args...)
 	base, _, _ := strings.Cut(address, "open?")
 	shown := newPage(t, s, base)
 	shown.do("open "+address, chromedp.Navigate(address))
@@ -92,11 +70,31 @@ func TestAnOperatorDisablesAUserWithTheMouse(t *testing.T) {
 	p.await("the state in the list", `[...document.querySelectorAll('tr')].some(each => /Aurelia[^]*disabled/.test(each.innerText))`)
 }
 
+func TestAnOperatorClosesOneOfTheSessionsWithTheMouse(t *testing.T) {
+	longform.Only(t)
+	process := start(t)
+	user := operate(t, process, "user", "create", "Aurelia", "--no-password", "-o", "name")
+	for range 2 {
+		operate(t, process, "session", "open", strings.TrimSpace(user))
+	}
+	p := openOperators(t, desktop, process)
+	p.clickWords("Aurelia")
+	p.awaitText("[data-testid=sessions]", "Close this session")
+	first := p.text("[data-testid=sessions] code")
+	p.clickWords("Close this session")
+	p.awaitWords("The user has to log in again there.")
+	p.clickWords("Yes, close")
+	p.await("one session", `document.querySelectorAll('[data-testid=sessions] code').length === 1`)
+	if left := operate(t, process, "session", "list", strings.TrimSpace(user)); strings.Contains(left, first) || strings.Count(left, strings.TrimSpace(user)) != 1 {
+		t.Errorf("%s was closed, left are %s", first, left)
+	}
+}
+
 func TestAnOperatorSeesWithTheMouseWhyARequestFailed(t *testing.T) {
 	longform.Only(t)
 	process, alone := start(t, "-slow-requests", "1ns"), edgeAlone(t)
 	ask(t, alone, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
-	p := openOperators(t, desktop, process, alone.Admin)
+	p := openOperators(t, desktop, process, "--admin", alone.Admin)
 	p.clickWords("Requests")
 	p.awaitWords("AlbumService answered GetAlbum with Unavailable.")
 	p.awaitWords("connection refused")
@@ -115,7 +113,7 @@ func placesOfOperators(t *testing.T, process *launch.Process) map[string]string 
 	t.Helper()
 	user, _ := demoSession(t, process)
 	return map[string]string{
-		"users": "#/users", "user": "#/users/" + user, "requests": "#/requests", "deleted": "#/deleted", "state": "#/state",
+		"users": "#/users", "user": "#/users/" + user, "requests": "#/requests", "deleted": "#/deleted", "moves": "#/moves", "state": "#/state",
 	}
 }
 
@@ -127,7 +125,9 @@ func TestThePicturesOfThePagesForOperators(t *testing.T) {
 	ask(t, process, http.MethodGet, "/API.php?func=getPOI&POIID=1", "")
 	places := placesOfOperators(t, process)
 	album := strings.Fields(operate(t, process, "album", "list", "--owner", strings.TrimPrefix(places["user"], "#/users/"), "-o", "name"))
-	p := openOperators(t, desktop, process, alone.Admin)
+	journal := filepath.Join(t.TempDir(), "journal")
+	importOld(t, process, journal, 3300)
+	p := openOperators(t, desktop, process, "--admin", alone.Admin, "--journal", journal)
 	p.clickWords("Deleted")
 	p.await("the feeds", `document.querySelector('main') !== null && !document.querySelector('[role="status"]')`)
 	if len(album) == 0 {
@@ -154,20 +154,44 @@ func TestAxeFindsNothingOnAnyPageForOperators(t *testing.T) {
 	process := start(t, "-slow-requests", "1ns")
 	ask(t, process, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")
 	places := placesOfOperators(t, process)
-	p := openOperators(t, desktop, process)
+	journal := filepath.Join(t.TempDir(), "journal")
+	importOld(t, process, journal, 3300)
+	p := openOperators(t, desktop, process, "--journal", journal)
 	p.expect("404")
+	look := func(name, place string) {
+		p.visit(place)
+		p.awaitQuiet()
+		p.load(string(source))
+		for _, found := range value[[]string](p, check) {
+			t.Errorf("%s: %s", name, strings.TrimSpace(found))
+		}
+	}
 	for _, s := range []screen{
 		{width: 1280, height: 900, scheme: "dark", isStill: true}, {width: 320, height: 640, scheme: "light", isStill: true},
 	} {
 		p.show(s)
 		places["failure"] = "#/users/1"
 		for name, place := range places {
-			p.visit(place)
-			p.awaitQuiet()
-			p.load(string(source))
-			for _, found := range value[[]string](p, check) {
-				t.Errorf("%s, %s: %s", name, fmt.Sprint(s), strings.TrimSpace(found))
-			}
+			look(name+", "+fmt.Sprint(s), place)
 		}
 	}
+	// An import that goes on until it is killed, because no service answers.
+	endless := importing(t, "127.0.0.1:1", journal, 3300)
+	if err := endless.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.visit("#/moves")
+	p.awaitText("#stage", "Storing")
+	look("an import that runs", "#/moves")
+	if err := errors.Join(endless.Process.Kill(), ignoreKilled(endless.Wait())); err != nil {
+		t.Error(err)
+	}
+}
+
+// ignoreKilled leaves out that a process did not end by itself.
+func ignoreKilled(err error) error {
+	if errors.As(err, new(*exec.ExitError)) {
+		return nil
+	}
+	return err
 }

@@ -40,6 +40,7 @@ var clients = []client{
 		name: "Java HttpClient 4, its default charset", needs: []library{java, apache}, command: "java ApacheDriver ADDRESS default", writes: ascii, arrives: ascii,
 		refused: map[string]string{"postBlog": "INVALID PARAMETER: weather", "updateBlog": "INVALID PARAMETER: weather"},
 	},
+	{name: "Java HttpClient 4, StringEntity", needs: []library{java, apache}, command: "java ApacheDriver ADDRESS string", writes: chinese, arrives: chinese},
 	{name: "Python urllib", needs: []library{python}, command: "python3 testdata/client.py ADDRESS", writes: chinese, arrives: chinese},
 	{name: "Perl LWP", needs: []library{lwp}, command: "perl testdata/lwp.pl ADDRESS", writes: chinese, arrives: chineseFromForms},
 	{name: "Perl HTTP::Tiny", needs: []library{tiny}, command: "perl testdata/tiny.pl ADDRESS", writes: chinese, arrives: chinese},

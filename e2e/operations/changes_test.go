@@ -52,6 +52,11 @@ func TestChangesContinueAfterTheTokenInAFile(t *testing.T) {
 				if out := changes(); !strings.Contains(out, "deleted  "+it.id+"\n") {
 					t.Errorf("after the deletion:\n%s", out)
 				}
+				since := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+				if out := o.must(it.noun, "changes", "--since", since(time.Now().Add(-time.Hour))); !strings.Contains(out, "deleted  "+it.id+"\n") {
+					t.Errorf("of the last hour:\n%s", out)
+				}
+				o.run("", it.noun, "changes", "--since", since(time.Now().Add(time.Hour))).expect(0, "no changes")
 			}
 			if err := os.WriteFile(file, []byte("damaged\n"), 0o600); err != nil {
 				t.Fatal(err)

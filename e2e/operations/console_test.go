@@ -1,8 +1,6 @@
 package operations_test
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -16,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/waybookctl/cli"
+	"github.com/waybook/waybook/e2e/launch/deskrun"
 )
 
 // desk is a running waybookctl console, and a browser of it that has its cookie.
@@ -30,26 +28,7 @@ type desk struct {
 // startConsole runs waybookctl console on a process until the end of the test.
 func startConsole(t *testing.T, p *launch.Process, args ...string) *desk {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	printed, out := io.Pipe()
-	done := make(chan int, 1)
-	var failed strings.Builder
-	line := append([]string{"console", "--address", p.GRPC, "--admin", p.Admin, "--timeout", "3s"}, args...)
-	go func() {
-		done <- cli.Run(ctx, line, cli.Streams{In: strings.NewReader(""), Out: out, Err: &failed}, func(string) (string, bool) { return "", false })
-		_ = out.Close() // of a pipe, never fails
-	}()
-	t.Cleanup(func() {
-		stop()
-		if status := <-done; status != 0 {
-			t.Errorf("the console ended with status %d: %s", status, failed.String())
-		}
-	})
-	address, err := bufio.NewReader(printed).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := url.Parse(strings.TrimSpace(address))
+	at, err := url.Parse(deskrun.Start(t, p, append([]string{"--timeout", "3s"}, args...)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +92,7 @@ func (d *desk) read(method, path string, into any) {
 
 // pathsOfConsole are the paths of what the pages read and do.
 var pathsOfConsole = map[string][]string{
-	http.MethodGet:  {"/", "/users", "/users/1", "/users/1/export", "/requests/events", "/deleted/events", "/state/events", "/state/old-passwords"},
+	http.MethodGet:  {"/", "/users", "/users/1", "/users/1/export", "/requests/events", "/deleted/events", "/moves/events", "/moves/old-passwords", "/state/events"},
 	http.MethodPost: {"/users/1/disable", "/users/1/enable", "/users/1/close-sessions"},
 }
 
@@ -202,6 +181,13 @@ func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
 	if d.read(http.MethodGet, "/users/"+id, &shown); shown.User.Name != "Mina" || shown.User.Disabled || len(shown.Sessions) != 2 {
 		t.Errorf("shown is %+v", shown)
 	}
+	first := shown.Sessions[0].ID
+	if d.read(http.MethodPost, "/users/"+id+"/sessions/"+first+"/close", &shown); len(shown.Sessions) != 1 || shown.Sessions[0].ID == first {
+		t.Errorf("after closing %s: %+v", first, shown)
+	}
+	if status, body := d.ask(http.MethodPost, "/users/"+id+"/sessions/"+first+"/close", nil); status != http.StatusNotFound || !strings.Contains(body, first) {
+		t.Errorf("again: %d %s", status, body)
+	}
 	if d.read(http.MethodPost, "/users/"+id+"/close-sessions", &shown); len(shown.Sessions) != 0 {
 		t.Errorf("after closing: %+v", shown)
 	}
@@ -218,145 +204,6 @@ func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
 	if status, body := d.ask(http.MethodGet, "/users/"+id+"/export", nil); status != http.StatusOK || body != readFile(t, file) || !strings.Contains(body, "Harbour") {
 		t.Errorf("the export is %d %s, want what user export writes", status, body)
 	}
-}
-
-// requestsEvent is an event about requests.
-type requestsEvent struct {
-	Failed []struct {
-		ID, Program, Func, Reason, Meaning string
-		RequestID                          string `json:"request_id"`
-		Call                               *struct{ Service, Method, Code, Message, Tried string }
-	}
-	Slow      []struct{ Parts []struct{ Name string } }
-	Problems  []string
-	KeepsSlow bool `json:"keeps_slow"`
-}
-
-// follow reads events until one is as wanted.
-func follow[Event any](d *desk, path string, isWanted func(Event) bool) (last Event) {
-	d.t.Helper()
-	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.base+path, nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	response, err := d.browser.Do(request)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer func() {
-		if err := response.Body.Close(); err != nil {
-			d.t.Error(err)
-		}
-	}()
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 8<<20)
-	for lines.Scan() {
-		data, isEvent := strings.CutPrefix(lines.Text(), "data: ")
-		if !isEvent {
-			continue
-		}
-		last = *new(Event)
-		if err := json.Unmarshal([]byte(data), &last); err != nil {
-			d.t.Fatal(err)
-		}
-		if isWanted(last) {
-			return last
-		}
-	}
-	d.t.Fatalf("the events end with %+v: %v", last, lines.Err())
-	return last
-}
-
-func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
-	programs := launch.StartPrograms(t, binaries, t.TempDir())
-	p := startEmpty(t)
-	d := startConsole(t, p, "--admin", programs["edge"].Admin, "--admin", programs["album"].Admin).open()
-	if now := follow(d, "/requests/events", func(requestsEvent) bool { return true }); len(now.Failed)+len(now.Slow)+len(now.Problems) != 0 || now.KeepsSlow {
-		t.Errorf("at first: %+v", now)
-	}
-	programs["album"].End(syscall.SIGTERM)
-	header, _ := get(t, "http://"+programs["edge"].HTTP+"/API.php?func=getAlbum&albumID=1")
-	now := follow(d, "/requests/events", func(now requestsEvent) bool { return len(now.Failed) > 0 })
-	failed := now.Failed[0]
-	if failed.RequestID != header.Get("X-Request-Id") || failed.Program != "waybook-edge" && failed.Program != "edge" || failed.Func != "getAlbum" ||
-		failed.Reason != "SERVICE_UNAVAILABLE" || failed.Meaning == "" || failed.Call == nil || failed.Call.Code != "Unavailable" ||
-		failed.Call.Service != "waybook.album.v1.AlbumService" || failed.Call.Tried == "" {
-		t.Errorf("shown is %+v %+v", failed, failed.Call)
-	}
-	if len(now.Problems) != 1 || !strings.Contains(now.Problems[0], programs["album"].Admin) {
-		t.Errorf("of the program that has ended it says %q", now.Problems)
-	}
-}
-
-// deletedEvent is an event about what was deleted.
-type deletedEvent []struct {
-	Kind      string
-	IsLive    bool `json:"is_live"`
-	Deletions []struct{ ID json.Number }
-	Failure   *struct{ Message string }
-}
-
-func TestTheConsoleShowsWhatIsDeletedOfEachKind(t *testing.T) {
-	t.Parallel()
-	p := startEmpty(t)
-	o := operator{t, p.GRPC}
-	user := o.createUser("a")
-	var album struct {
-		ID json.Number `json:"album_id"`
-	}
-	o.mustRead(&album, "album", "create", "Harbour", "--as", user, "--category", "food", "--lat", "25", "--lng", "121")
-	d := startConsole(t, p).open()
-	follow(d, "/deleted/events", func(now deletedEvent) bool {
-		live := 0
-		for _, each := range now {
-			if each.IsLive {
-				live++
-			}
-		}
-		return live == 4
-	})
-	o.must("album", "delete", album.ID.String())
-	o.must("user", "delete", user)
-	now := follow(d, "/deleted/events", func(now deletedEvent) bool {
-		return len(now) == 4 && len(now[0].Deletions) == 1 && len(now[3].Deletions) == 1
-	})
-	if now[0].Kind != "album" || now[0].Deletions[0].ID != album.ID || now[3].Kind != "user" || now[3].Deletions[0].ID.String() != user {
-		t.Errorf("deleted is %+v", now)
-	}
-	p.End(syscall.SIGTERM)
-	now = follow(d, "/deleted/events", func(now deletedEvent) bool { return now[0].Failure != nil && now[3].Failure != nil })
-	if !strings.Contains(now[0].Failure.Message, "no album service answers") {
-		t.Errorf("without services it says %+v", now[0].Failure)
-	}
-}
-
-// stateEvent is an event about the programs.
-type stateEvent struct {
-	Programs []struct {
-		Program, Version, Address string
-		Failure                   *struct{ Message string }
-		Metrics                   map[string]float64
-	}
-}
-
-func TestTheConsoleShowsTheStateOfEachProgram(t *testing.T) {
-	p := startEmpty(t)
-	d := startConsole(t, p, "--admin", closedPort(t)).open()
-	first := follow(d, "/state/events", func(now stateEvent) bool { return len(now.Programs) == 2 })
-	if down := first.Programs[0]; down.Failure == nil || down.Failure.Message == "" || down.Program != "" {
-		t.Errorf("of a program that is down it shows %+v", down)
-	}
-	up := first.Programs[1]
-	if up.Program != "standalone" || up.Version == "" || up.Failure != nil || up.Metrics["waybook_ready"] != 1 || up.Metrics["waybook_changes_kept_seconds"] != 7*86400 ||
-		up.Metrics["waybook_store_last_backup_timestamp_seconds"] != 0 || up.Metrics["waybook_store_file_bytes"] == 0 {
-		t.Errorf("it shows %+v", up)
-	}
-	operator{t, p.GRPC}.must("store", "backup", filepath.Join(t.TempDir(), "backup.db"))
-	follow(d, "/state/events", func(now stateEvent) bool {
-		return len(now.Programs) == 2 && now.Programs[1].Metrics["waybook_store_last_backup_timestamp_seconds"] > 0
-	})
-	p.End(syscall.SIGTERM)
-	follow(d, "/state/events", func(now stateEvent) bool { return now.Programs[0].Failure != nil && now.Programs[1].Failure != nil })
 }
 
 // closedPort returns an address where nothing listens.
@@ -380,7 +227,7 @@ func TestTheConsoleExplainsWhatFails(t *testing.T) {
 		t.Helper()
 		for method, paths := range pathsOfConsole {
 			for _, path := range paths {
-				if path == "/" || strings.HasSuffix(path, "/events") || (path == "/users" || path == "/state/old-passwords") && want == http.StatusNotFound {
+				if path == "/" || strings.HasSuffix(path, "/events") || (path == "/users" || path == "/moves/old-passwords") && want == http.StatusNotFound {
 					continue
 				}
 				status, body := d.ask(method, path, nil)

@@ -57,7 +57,15 @@ func TestTheEdgeAcceptsASessionsCookieUntilItIsClosed(t *testing.T) {
 	if reply := call(t, p.HTTP, cookie, album); !strings.Contains(reply, "LOGIN REQUIRED") {
 		t.Errorf("the edge replies %s to a closed session", reply)
 	}
-	var opened struct{ Token, Cookie string }
+	var opened struct {
+		Token, Cookie string
+		ID            string `json:"session_id"`
+	}
+	o.mustRead(&opened, "session", "open", user)
+	o.run("", "session", "close", user).expect(2, "want a user and a session")
+	o.run("", "session", "close", user, opened.ID).expect(0, "closed")
+	o.run(opened.Cookie, "session", "verify").expect(4, "not open")
+	o.run("", "session", "close", user, opened.ID).expect(3, "has no session "+opened.ID)
 	for range 2 {
 		o.mustRead(&opened, "session", "open", user)
 	}

@@ -103,10 +103,16 @@ func TestAccountFailsAsTheContractSays(t *testing.T) {
 		{"GetUser of an unknown user", calling(w.account.GetUser, &accountv1.GetUserRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 		{"UpdateUser of an unknown user", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Name: &name}), codes.NotFound, "USER_NOT_FOUND"},
 		{"OpenSession of an unknown user", calling(w.account.OpenSession, &accountv1.OpenSessionRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"CloseSession of an unknown session", calling(w.account.CloseSession, &accountv1.CloseSessionRequest{UserId: w.newUser("b"), SessionId: "0123456789abcdef"}), codes.NotFound, "SESSION_NOT_FOUND"},
 		{"CloseAllSessions of an unknown user", calling(w.account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 		{"UpdateUser with a password but no address", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}), codes.FailedPrecondition, "EMAIL_REQUIRED"},
 		{"a new password of an unknown user", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}), codes.NotFound, "USER_NOT_FOUND"},
 		{"GrantReward to an unknown user", calling(w.account.GrantReward, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}), codes.NotFound, "USER_NOT_FOUND"},
 		{"GetRewardTotal of an unknown user", calling(w.account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 	})
+	for _, request := range []*accountv1.CloseSessionRequest{
+		{UserId: 1}, {UserId: 1, Token: strings.Repeat("0", 32), SessionId: strings.Repeat("0", 16)},
+	} {
+		expectFault(t, failed(w.account.CloseSession(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "token")
+	}
 }

@@ -200,6 +200,34 @@ func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
 	}
 }
 
+func TestAFeedFromATimeHasWhatWasMadeAndDeletedSince(t *testing.T) {
+	p := startParts(t)
+	owner := p.newUser("owner")
+	for name, f := range p.feeds(t.Context(), owner) {
+		old, gone := f.create("old"), f.create("gone")
+		p.store.clock.advance(time.Minute)
+		start := p.store.clock.now()
+		got(t, 0, f.remove(gone))
+		made := f.create("new")
+		kinds := map[int64]typev1.ChangeKind{}
+		page := must(f.since(start, ""))(t)
+		for ; ; page = must(f.list(page.next, 0, false))(t) {
+			for _, each := range page.changes {
+				kinds[each.id] = each.kind
+			}
+			if kinds[made] != 0 {
+				break
+			}
+		}
+		if kinds[gone] != isDeleted || kinds[made] != isCreated || kinds[old] != 0 {
+			t.Errorf("%s: since then: %v; %d was deleted, %d made, and %d is older", name, kinds, gone, made, old)
+		}
+		for _, err := range []error{failed(f.since(start, page.next)), failed(f.since(time.Unix(-1, 0), "")), failed(f.since(time.Unix(1<<32, 0), ""))} {
+			expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "start_time")
+		}
+	}
+}
+
 func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 	p := startParts(t)
 	owner := p.newUser("owner")

@@ -2,9 +2,11 @@ package rpc_test
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -30,7 +32,9 @@ type changePage struct {
 
 // feed is the feed of changes of a service.
 type feed struct {
-	list  func(token string, size int32, withResources bool) (changePage, error)
+	list func(token string, size int32, withResources bool) (changePage, error)
+	// since is list with a start_time.
+	since func(start time.Time, token string) (changePage, error)
 	watch func(ctx context.Context, token string) (receive func() (changePage, error), err error)
 	// create, change and remove write a resource with a title, or a name.
 	create func(title string) int64
@@ -68,6 +72,10 @@ func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
 func (k kind) feed(ctx context.Context) feed {
 	included := protoreflect.Name("include_" + k.lower())
 	return feed{
+		since: func(start time.Time, token string) (changePage, error) {
+			reply, err := k.send(ctx, "List%sChanges", fields{"start_time": timestamppb.New(start), "page_token": token})
+			return changePage{k.changesIn(reply), read[string](reply, "next_page_token"), read[bool](reply, "has_more")}, err
+		},
 		list: func(token string, size int32, with bool) (changePage, error) {
 			reply, err := k.send(ctx, "List%sChanges", fields{"page_token": token, "page_size": size, included: with})
 			return changePage{k.changesIn(reply), read[string](reply, "next_page_token"), read[bool](reply, "has_more")}, err

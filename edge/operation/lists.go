@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -159,6 +160,7 @@ func (l *limited[Item]) take(items []Item) []Item {
 	if n := len(items); n > 0 {
 		l.left -= int64(n)
 		l.lastID, l.lastOld = l.idOf(items[n-1])
+		l.lastOld = strings.Clone(l.lastOld) // the batch goes before writeNext
 	}
 	return items
 }

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
 )
 
@@ -44,18 +45,23 @@ func paged[Request proto.Message, Response any](
 		if err := x.In.complaint(c.Validator, request); err != nil {
 			return err
 		}
+		isTaken := false
+		take := func(response any) error {
+			isTaken = true
+			reply.StartSuccess(x.Out.Writer)
+			if err := write(ctx, c, &x.Out, response.(Response)); err != nil {
+				return err
+			}
+			x.Out.Finish()
+			return nil
+		}
 		callCtx, cancel := c.callContext(ctx)
-		response, err := call(callCtx, request)
-		cancel()
-		if err != nil {
-			return err
+		defer cancel()
+		response, err := call(callCtx, request, push.To(take))
+		if err == nil && !isTaken {
+			err = take(response)
 		}
-		reply.StartSuccess(x.Out.Writer)
-		if err := write(ctx, c, &x.Out, response); err != nil {
-			return err
-		}
-		x.Out.Finish()
-		return nil
+		return err
 	}}
 }
 

@@ -160,7 +160,7 @@ func (r *Recommendations[P]) List(ctx context.Context, id int64, limit int, toke
 	profiles := r.profiles.Show(ctx, choices.Users(listed)...)
 	users := make([]*typev1.Profile, len(listed))
 	for i, choice := range listed {
-		users[i] = profiles[choice.UserID()].Proto(choice.UserID())
+		users[i] = profiles.Of(choice.UserID()).Proto(choice.UserID())
 	}
 	return users, next, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
@@ -232,11 +233,12 @@ func Summarize[S, M, P any](
 
 // Send sends the summaries that query finds and keep accepts, in batches of the query's
 // limit. It sends at most count, or all if count is 0. keep may be nil. Send reports
-// whether the query found any document. It stops at the first error of send.
+// whether the query found any document. It stops at the first error of send. A batch is good until send returns.
 func (s *Summaries[S, M]) Send(
 	ctx context.Context, query docstore.Query, count int64, keep func(*S) bool, send func([]*M) error,
 ) (found bool, err error) {
 	left, read := count, count
+	query.Arena = arena.Of(ctx)
 	if count == 0 {
 		left = math.MaxInt64
 	}
@@ -248,16 +250,19 @@ func (s *Summaries[S, M]) Send(
 			return found, err
 		}
 		found = true
-		messages := make([]M, len(documents)) // one allocation per batch: there may be millions
-		batch := make([]*M, 0, len(documents))
+		messages := arena.Slice[M](query.Arena, len(documents)) // one allocation per batch: there may be millions
+		batch := arena.Slice[*M](query.Arena, len(documents))[:0]
 		var untold []int64
-		shown := map[int64]*M{}
+		var shown map[int64]*M
 		for i := range documents {
 			if left > 0 && (keep == nil || keep(&documents[i])) {
 				s.show(&messages[i], &documents[i])
 				batch = append(batch, &messages[i])
 				left--
 				if newID := s.id(&documents[i]); aliases.IsText(newID) {
+					if shown == nil {
+						shown = map[int64]*M{}
+					}
 					untold, shown[newID] = append(untold, newID), &messages[i]
 				}
 			}

@@ -18,6 +18,9 @@ var ErrForgotten = errors.New("docstore: the changes after the token are forgott
 type FeedQuery struct {
 	// Token is FeedPage.Next of an earlier page; empty for all documents and what follows.
 	Token string
+	// Start, unless zero, leaves out what was not changed since then, to the second. Deletions since then are there,
+	// as far as they are not forgotten. There is no Token with it.
+	Start time.Time
 	// Limit is the maximum number of changes, 1 or more.
 	Limit int
 	// WithDocuments includes the documents.
@@ -66,6 +69,9 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 		return page, c.wrap("feed", errNoFeed)
 	}
 	token, err := c.parseFeedToken(query.Token)
+	if err == nil && !query.Start.IsZero() {
+		err = token.startAt(query)
+	}
 	if err != nil {
 		return page, c.wrap("feed", err)
 	}
@@ -89,8 +95,8 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	}
 	switch {
 	case query.Token == "":
-		token.chapter, token.seen, token.since = batch.Chapter, batch.Seen, batch.Until
-	case batch.IsElsewhere, max(token.since, token.after.At) < batch.Forgotten:
+		token.begin(batch)
+	case batch.IsElsewhere, !token.looksBack && max(token.since, token.after.At) < batch.Forgotten:
 		return page, c.wrap("feed", ErrForgotten)
 	}
 	page.More = batch.More
@@ -110,7 +116,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	if batch.Next.At >= token.after.At { // it is older if this process learned less of the present than another
 		token.after, token.chapter, token.seen = batch.Next, batch.Chapter, batch.Seen
 		if !batch.More {
-			token.since, token.isFirst = batch.Next.At, false
+			token.since, token.isFirst, token.looksBack = batch.Next.At, false, false
 		}
 	}
 	page.Next = c.feedToken(token)
@@ -187,8 +193,9 @@ type feedToken struct {
 	// since is when the follower last had all changes, or when it began.
 	since Moment
 	after FeedPosition
-	// isFirst says that it never had all changes.
-	isFirst bool
+	// isFirst says that it never had all changes. If it looksBack, it began at since and has not come to the present:
+	// what is forgotten by then is left out.
+	isFirst, looksBack bool
 	// walked is up to what moment all had settled when the follower was last shown the restless documents. If it
 	// isWalking through them, it is at the one with the id shown; at the first if that is none.
 	walked    Moment
@@ -196,11 +203,35 @@ type feedToken struct {
 	shown     Value
 }
 
+// noMoment is before all moments of a store.
+const noMoment Moment = 1
+
+// startAt makes the token of a start one of a start at a moment. A store may count in seconds.
+func (t *feedToken) startAt(query FeedQuery) error {
+	if query.Token != "" {
+		return ErrBadToken
+	}
+	at := MomentOf(query.Start.Truncate(time.Second))
+	*t = feedToken{after: FeedPosition{At: at - min(at, 1)}, since: noMoment, looksBack: true}
+	return nil
+}
+
+// begin notes what the first page of a follower knows.
+func (t *feedToken) begin(batch FeedBatch) {
+	t.chapter, t.seen = batch.Chapter, batch.Seen
+	if t.isFirst {
+		t.since = batch.Until
+		return
+	}
+	t.after.At = min(t.after.At, batch.Until)
+	t.since = max(t.after.At, noMoment)
+}
+
 const (
 	// feedTokenBytes is the length of a token without its origin and the ids.
 	feedTokenBytes = 5*8 + 1
-	// The bits of a token say that it isFirst and isWalking, and which ids it has.
-	firstWalk, walksRestless, hasAfter, hasShown = 1, 2, 4, 8
+	// The bits of a token say that it isFirst, isWalking and looksBack, and which ids it has.
+	firstWalk, walksRestless, hasAfter, hasShown, looksBack = 1, 2, 4, 8, 16
 )
 
 // feedOrigin returns a hash that binds a token to the collection's feed.
@@ -222,6 +253,9 @@ func (c *Collection[K, T]) feedToken(token feedToken) string {
 	}
 	if token.isWalking {
 		bits |= walksRestless
+	}
+	if token.looksBack {
+		bits |= looksBack
 	}
 	if !token.after.ID.IsNone() {
 		bits, ids = bits|hasAfter, append(ids, token.after.ID)
@@ -246,14 +280,15 @@ func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err e
 	parsed.seen, parsed.since = Moment(binary.BigEndian.Uint64(raw[8:])), Moment(binary.BigEndian.Uint64(raw[16:]))
 	parsed.after.At, parsed.walked = Moment(binary.BigEndian.Uint64(raw[24:])), Moment(binary.BigEndian.Uint64(raw[32:]))
 	bits := raw[feedTokenBytes-1]
-	parsed.isFirst, parsed.isWalking, raw = bits&firstWalk != 0, bits&walksRestless != 0, raw[feedTokenBytes:]
+	parsed.isFirst, parsed.isWalking, parsed.looksBack = bits&firstWalk != 0, bits&walksRestless != 0, bits&looksBack != 0
+	raw = raw[feedTokenBytes:]
 	if bits&hasAfter != 0 {
 		parsed.after.ID, raw, err = c.cutID(raw)
 	}
 	if err == nil && bits&hasShown != 0 {
 		parsed.shown, raw, err = c.cutID(raw)
 	}
-	if err != nil || len(raw) > 0 || bits >= 2*hasShown {
+	if err != nil || len(raw) > 0 || bits >= 2*looksBack {
 		return parsed, ErrBadToken
 	}
 	return parsed, nil

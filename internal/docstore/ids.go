@@ -87,7 +87,7 @@ func (r *reader[T]) many(ctx context.Context, ids []Value, scan Scan, last func(
 		return nil, nil
 	}
 	scan.Where, scan.Limit = WithIDs(ids...), len(ids)
-	return r.page(ctx, scan, last)
+	return r.page(ctx, scan, nil, last)
 }
 
 // DrawIn returns a Draw in a place of a collection. The first id of a sole source is above all that are

@@ -5,6 +5,8 @@ import (
 	"unsafe"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/arena"
 )
 
 // Loan lets an engine lend the documents of a scan instead of copying them. They are good until End, and so
@@ -58,6 +60,7 @@ const (
 // texts keeps the texts of documents that are lent. A nil one shares them with their documents, which is safe
 // for documents that a Collection owns and never changes.
 type texts struct {
+	arena *arena.Arena
 	block []byte
 	// read and left are the bytes of the documents that were read and of those to come; kept are those of
 	// the texts.
@@ -65,8 +68,8 @@ type texts struct {
 }
 
 // textsOf returns texts for documents that are lent.
-func textsOf(raws []bson.Raw) *texts {
-	t := &texts{}
+func textsOf(raws []bson.Raw, into *arena.Arena) *texts {
+	t := &texts{arena: into}
 	for _, raw := range raws {
 		t.left += len(raw)
 	}
@@ -98,7 +101,7 @@ func (t *texts) keep(text []byte) string {
 		return ""
 	}
 	if cap(t.block)-len(t.block) < len(text) {
-		t.block = make([]byte, 0, max(len(text), t.expected()))
+		t.block = arena.Slice[byte](t.arena, max(len(text), t.expected()))[:0]
 	}
 	t.kept += len(text)
 	start := len(t.block)

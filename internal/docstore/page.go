@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/arena"
 )
 
 // Query asks for a page of documents in the order of an index.
@@ -26,6 +28,8 @@ type Query struct {
 	MaxBytes int
 	// As says which writes the page shows: Present or Durable.
 	As Consistency
+	// Arena has the documents of the page and their texts; nil if the caller keeps them.
+	Arena *arena.Arena
 }
 
 // MaxPageBytes bounds the total size of the documents of a page that ends up in a reply. Many replies
@@ -50,8 +54,9 @@ type Page[T any] struct {
 // document that is inserted, deleted or moved in the index during the walk may or may
 // not appear.
 func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
-	fields, err := r.spec.FieldsOf(query.Where.index)
-	if err != nil {
+	fields, isDeclared := r.sorts[query.Where.index]
+	if !isDeclared {
+		_, err := r.spec.FieldsOf(query.Where.index)
 		return Page[T]{}, r.wrap("page", err)
 	}
 	bounds, err := query.Where.Resolve(fields)
@@ -72,7 +77,7 @@ func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
 		}
 	}
 	var page Page[T]
-	page.Documents, err = r.page(ctx, scan, func(last bson.Raw) (err error) {
+	page.Documents, err = r.page(ctx, scan, query.Arena, func(last bson.Raw) (err error) {
 		page.Next, err = tokenOf(last, origin, bounds.Rest)
 		return err
 	})

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/arena"
 )
 
 // reader reads documents as type T.
@@ -20,10 +23,16 @@ type reader[T any] struct {
 	plan *plan
 	// fields, unless nil, are the fields of T.
 	fields []string
+	// sorts are the sort fields of each index.
+	sorts map[string][]Field
 }
 
 func newReader[T any](spec Spec, table Table) reader[T] {
-	return reader[T]{spec: spec, table: table, plan: planFor(reflect.TypeFor[T]())}
+	sorts := map[string][]Field{}
+	for _, index := range append(slices.Clone(spec.Indexes), Index{Name: IDIndex}) {
+		sorts[index.Name], _ = spec.FieldsOf(index.Name) // declared, so there is no error
+	}
+	return reader[T]{spec: spec, table: table, plan: planFor(reflect.TypeFor[T]()), sorts: sorts}
 }
 
 // Name is the collection's name.
@@ -54,8 +63,8 @@ func (r *reader[T]) wrap(verb string, err error) error {
 	return fmt.Errorf("%s %s: %w", verb, r.spec.Name, err)
 }
 
-// page does a scan and decodes its documents. If there are more, last is called with the last one. It may be nil.
-func (r *reader[T]) page(ctx context.Context, scan Scan, last func(bson.Raw) error) ([]T, error) {
+// page does a scan and decodes its documents into an arena. If there are more, last is called with the last one. Both may be nil.
+func (r *reader[T]) page(ctx context.Context, scan Scan, into *arena.Arena, last func(bson.Raw) error) ([]T, error) {
 	scan.Loan = newLoan()
 	defer scan.Loan.End()
 	raws, more, err := r.table.Scan(ctx, scan)
@@ -67,17 +76,16 @@ func (r *reader[T]) page(ctx context.Context, scan Scan, last func(bson.Raw) err
 	}
 	var keep *texts
 	if scan.Loan.isLent {
-		keep = textsOf(raws)
+		keep = textsOf(raws, into)
 	}
-	return r.decodeAll(raws, keep)
+	return r.decodeAll(raws, arena.Slice[T](into, len(raws)), keep)
 }
 
 func (r *reader[T]) decode(raw bson.Raw) (document T, err error) {
 	return document, r.decodeInto(raw, &document, nil)
 }
 
-func (r *reader[T]) decodeAll(raws []bson.Raw, keep *texts) ([]T, error) {
-	documents := make([]T, len(raws))
+func (r *reader[T]) decodeAll(raws []bson.Raw, documents []T, keep *texts) ([]T, error) {
 	for i, raw := range raws {
 		if err := r.decodeInto(raw, &documents[i], keep); err != nil {
 			return nil, err

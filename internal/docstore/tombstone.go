@@ -281,7 +281,8 @@ func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (document
 		}
 		gone[keyOf[K](id)] = true
 	}
-	documents, err = c.decodeAll(slices.DeleteFunc(raws, IsTombstone), nil)
+	raws = slices.DeleteFunc(raws, IsTombstone)
+	documents, err = c.decodeAll(raws, make([]T, len(raws)), nil)
 	return documents, gone, err
 }
 

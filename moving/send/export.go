@@ -32,10 +32,13 @@ func ExportSince(ctx context.Context, services Services, options ExportOptions, 
 	written := map[movefile.Root]bool{}
 	report.Start("exporting", progress.Records, 0)
 	defer report.Finish()
-	err = readChanges(ctx, services, retry.Options{Wait: options.Wait, Note: report.Note}, func(c change) error {
+	since := options.Since
+	if !since.IsZero() {
+		since = since.Add(-clocks)
+	}
+	err = readChanges(ctx, services, since, retry.Options{Wait: options.Wait, Note: report.Note}, func(c change) error {
 		root := movefile.Root{Kind: c.kind, ID: numberID(c.id)}
-		isBefore := !options.Since.IsZero() && c.GetChangeTime().AsTime().Before(options.Since.Add(-clocks))
-		if !isBefore && !c.isDeleted() && !written[root] {
+		if !c.isDeleted() && !written[root] {
 			written[root] = true
 			c.export(ctx, e)
 			report.Reach(e.count)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -113,7 +114,7 @@ func (in *intake) findExtras(ctx context.Context, services Services, workers int
 	found := &Extras{Moved: Counts{}, Made: Counts{}}
 	report.Start("reading what Waybook has", progress.Records, 0)
 	defer report.Finish()
-	if err := readChanges(ctx, services, again, func(c change) error {
+	if err := readChanges(ctx, services, time.Time{}, again, func(c change) error {
 		switch {
 		case c.isDeleted():
 			return nil

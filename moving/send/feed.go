@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -47,8 +48,13 @@ func (c change) isDeleted() bool { return c.GetKind() == typev1.ChangeKind_CHANG
 // changesPage is how many changes a page has.
 const changesPage = 1000
 
-// readChanges takes everything that the services have, and what was deleted not long ago, one after another.
-func readChanges(ctx context.Context, services Services, again retry.Options, take func(change) error) error {
+// readChanges takes everything that the services have, or what has changed since a time, unless that is zero, and
+// what was deleted meanwhile, one after another.
+func readChanges(ctx context.Context, services Services, since time.Time, again retry.Options, take func(change) error) error {
+	var start *timestamppb.Timestamp
+	if !since.IsZero() {
+		start = timestamppb.New(since)
+	}
 	var mu sync.Mutex
 	inTurn := func(c change) error {
 		mu.Lock()
@@ -57,13 +63,13 @@ func readChanges(ctx context.Context, services Services, again retry.Options, ta
 	}
 	feeds := []func() error{
 		func() error {
-			return readFeed(ctx, again, services.Account.ListUserChanges, &accountv1.ListUserChangesRequest{PageSize: changesPage, IncludeUser: true},
+			return readFeed(ctx, again, services.Account.ListUserChanges, &accountv1.ListUserChangesRequest{PageSize: changesPage, IncludeUser: true, StartTime: start},
 				(*accountv1.ListUserChangesResponse).GetChanges, func(c *accountv1.UserChange) change {
 					return change{happened: c, kind: movefile.KindUser, id: c.GetUserId(), isMoved: c.GetUserId() < id.Lowest && !c.GetUser().GetIsSmall(), export: func(_ context.Context, e *personExport) { e.user(c.GetUser()) }}
 				}, inTurn)
 		},
 		func() error {
-			return readFeed(ctx, again, services.Album.ListAlbumChanges, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, IncludeAlbum: true},
+			return readFeed(ctx, again, services.Album.ListAlbumChanges, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, IncludeAlbum: true, StartTime: start},
 				(*albumv1.ListAlbumChangesResponse).GetChanges, func(c *albumv1.AlbumChange) change {
 					a := c.GetAlbum()
 					return change{c, movefile.KindAlbum, c.GetAlbumId(), a.GetOldId(), a.GetEtag(), a.GetOwner().GetUserId(), a.GetIsAsMoved(), id.IsMoved(c.GetAlbumId()) && !a.GetIsSmall(),
@@ -71,7 +77,7 @@ func readChanges(ctx context.Context, services Services, again retry.Options, ta
 				}, inTurn)
 		},
 		func() error {
-			return readFeed(ctx, again, services.Blog.ListBlogChanges, &blogv1.ListBlogChangesRequest{PageSize: changesPage, IncludeBlog: true},
+			return readFeed(ctx, again, services.Blog.ListBlogChanges, &blogv1.ListBlogChangesRequest{PageSize: changesPage, IncludeBlog: true, StartTime: start},
 				(*blogv1.ListBlogChangesResponse).GetChanges, func(c *blogv1.BlogChange) change {
 					b := c.GetBlog()
 					return change{c, movefile.KindEntry, c.GetBlogId(), b.GetOldId(), b.GetEtag(), b.GetAuthor().GetUserId(), b.GetIsAsMoved(), id.IsMoved(c.GetBlogId()) && !b.GetIsSmall(),
@@ -82,7 +88,7 @@ func readChanges(ctx context.Context, services Services, again retry.Options, ta
 				}, inTurn)
 		},
 		func() error {
-			return readFeed(ctx, again, services.Poi.ListPoiChanges, &poiv1.ListPoiChangesRequest{PageSize: changesPage, IncludePoi: true},
+			return readFeed(ctx, again, services.Poi.ListPoiChanges, &poiv1.ListPoiChangesRequest{PageSize: changesPage, IncludePoi: true, StartTime: start},
 				(*poiv1.ListPoiChangesResponse).GetChanges, func(c *poiv1.PoiChange) change {
 					p := c.GetPoi()
 					return change{c, movefile.KindLandmark, c.GetPoiId(), p.GetOldId(), p.GetEtag(), p.GetOwner().GetUserId(), p.GetIsAsMoved(), id.IsMoved(c.GetPoiId()) && !p.GetIsSmall(),
@@ -109,7 +115,7 @@ func readFeed[Request proto.Message, Reply interface {
 	changes func(Reply) []Change, convert func(Change) change, take func(change) error,
 ) error {
 	message := request.ProtoReflect()
-	field := message.Descriptor().Fields().ByName("page_token")
+	token, start := message.Descriptor().Fields().ByName("page_token"), message.Descriptor().Fields().ByName("start_time")
 	for hasMore := true; hasMore; {
 		var reply Reply
 		if _, err := retry.Do(ctx, again, func() (err error) {
@@ -124,7 +130,8 @@ func readFeed[Request proto.Message, Reply interface {
 			}
 		}
 		hasMore = reply.GetHasMore()
-		message.Set(field, protoreflect.ValueOfString(reply.GetNextPageToken()))
+		message.Set(token, protoreflect.ValueOfString(reply.GetNextPageToken()))
+		message.Clear(start)
 	}
 	return nil
 }

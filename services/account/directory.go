@@ -75,7 +75,7 @@ func (s *Server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPassw
 
 // ListUserChanges returns what has changed since a token.
 func (s *Server) ListUserChanges(ctx context.Context, request *accountv1.ListUserChangesRequest) (*accountv1.ListUserChangesResponse, error) {
-	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeUser())
+	page, err := s.changes.List(ctx, request, request.GetIncludeUser())
 	return &accountv1.ListUserChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 

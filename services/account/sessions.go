@@ -130,6 +130,12 @@ func loginRequired(message string) error {
 // CloseSession closes a session.
 func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessionRequest) (*accountv1.CloseSessionResponse, error) {
 	id := tokenID(request.GetToken())
+	if public := request.GetSessionId(); public != "" {
+		var err error
+		if id, err = s.idOf(ctx, request.GetUserId(), public); err != nil {
+			return nil, err
+		}
+	}
 	found, err := s.sessions.GetRecent(ctx, id, sessionStaleness)
 	if err == nil && found.UserID != request.GetUserId() {
 		return &accountv1.CloseSessionResponse{}, nil
@@ -146,6 +152,23 @@ func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 		return nil, err
 	}
 	return &accountv1.CloseSessionResponse{}, nil
+}
+
+// idOf returns the id of a user's session with a public id. A close that may be undone has not removed it yet.
+func (s *Server) idOf(ctx context.Context, userID int64, public string) (string, error) {
+	query := sessionsOf(user{ID: userID})
+	query.As = docstore.Durable
+	for batch, err := range s.sessions.Batches(ctx, query) {
+		if err != nil {
+			return "", err
+		}
+		for _, found := range batch {
+			if found.ID[:publicIDDigits] == public {
+				return found.ID, nil
+			}
+		}
+	}
+	return "", apierror.NotFound("SESSION_NOT_FOUND", "user %d has no session %s", userID, public)
 }
 
 // CloseAllSessions closes every session of a user, by one write.

@@ -63,6 +63,32 @@ func TestASessionClosedAtOneReplicaIsClosedAtAllReplicasAtOnce(t *testing.T) {
 	wantFault(t, here.verifySession(t, rest), codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
+func TestASessionIsClosedByTheIdentifierInTheListAlone(t *testing.T) {
+	b := newBench(t)
+	here, there := b.newServer(t), b.newServer(t)
+	user, other := here.newUser(t, "", ""), here.newUser(t, "", "")
+	lost, kept, ofAnother := here.open(t, user), here.open(t, user), here.open(t, other)
+	closing := func(user int64, id string) error {
+		_, err := there.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, SessionId: id})
+		return err
+	}
+	id := tokenID(lost.GetToken())[:publicIDDigits]
+	wantFault(t, closing(other, id), codes.NotFound, "SESSION_NOT_FOUND")
+	if err := closing(user, id); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, here.verifySession(t, lost), codes.Unauthenticated, "LOGIN_REQUIRED")
+	wantFault(t, closing(user, id), codes.NotFound, "SESSION_NOT_FOUND")
+	for _, session := range []*accountv1.VerifySessionRequest{kept, ofAnother} {
+		if err := here.verifySession(t, session); err != nil {
+			t.Errorf("another session: %v", err)
+		}
+	}
+	if left := here.list(t, user); len(left) != 1 || left[0].GetSessionId() != tokenID(kept.GetToken())[:publicIDDigits] {
+		t.Errorf("left are %v", left)
+	}
+}
+
 func TestOpenSessionsAreListedWithoutTheirSecrets(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)

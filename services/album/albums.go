@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
@@ -114,10 +115,10 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &albumv1.GetAlbumResponse{
-		Album:             albumProto(found, profiles[found.OwnerID]),
-		Photos:            photosProto(photos.Documents),
+		Album:             albumProto(found, profiles.Of(found.OwnerID)),
+		Photos:            photosProto(ctx, photos.Documents),
 		NextPhotosToken:   photos.Next,
-		Comments:          comments.Proto(written.Documents, profiles),
+		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
 	mask.Keep(reply)
@@ -140,13 +141,13 @@ func (s *Server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
 	owners := s.profiles.Show(ctx, s.albums.OwnersOf(albums)...)
 	shown := make([]*albumv1.Album, len(albums))
 	for i, a := range albums {
-		shown[i] = albumProto(a, owners[a.OwnerID])
+		shown[i] = albumProto(a, owners.Of(a.OwnerID))
 	}
 	return shown
 }
 
 func (s *Server) show(ctx context.Context, a album) *albumv1.Album {
-	return albumProto(a, s.profiles.Show(ctx, a.OwnerID)[a.OwnerID])
+	return albumProto(a, s.profiles.Show(ctx, a.OwnerID).Of(a.OwnerID))
 }
 
 func albumProto(a album, owner profiles.Profile) *albumv1.Album {
@@ -166,13 +167,9 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 	}
 }
 
-func photoProto(p photo) *albumv1.Photo {
-	return photosProto([]photo{p})[0]
-}
-
-func photosProto(photos []photo) []*albumv1.Photo {
-	shown := make([]*albumv1.Photo, len(photos))
-	messages := make([]albumv1.Photo, len(photos)) // one allocation for all
+func photosProto(ctx context.Context, photos []photo) []*albumv1.Photo {
+	shown := arena.Slice[*albumv1.Photo](arena.Of(ctx), len(photos))
+	messages := arena.Slice[albumv1.Photo](arena.Of(ctx), len(photos)) // one allocation for all
 	for i, p := range photos {
 		shown[i] = &messages[i]
 		shown[i].PhotoId, shown[i].ThumbnailUrl, shown[i].Description = p.ID, p.ThumbnailURL, p.Description

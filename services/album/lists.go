@@ -27,7 +27,7 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 			return nil, err
 		}
 	}
-	owner := s.profiles.Show(ctx, request.GetOwnerId())[request.GetOwnerId()]
+	owner := s.profiles.Show(ctx, request.GetOwnerId()).Of(request.GetOwnerId())
 	reply := &albumv1.ListAlbumsResponse{Albums: make([]*albumv1.Album, len(page.Documents)), NextPageToken: page.Next}
 	for i, a := range page.Documents {
 		reply.Albums[i] = albumProto(a, owner)
@@ -133,7 +133,7 @@ func (s *Server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbum
 
 // ListAlbumChanges returns what has changed since a token.
 func (s *Server) ListAlbumChanges(ctx context.Context, request *albumv1.ListAlbumChangesRequest) (*albumv1.ListAlbumChangesResponse, error) {
-	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeAlbum())
+	page, err := s.changes.List(ctx, request, request.GetIncludeAlbum())
 	return &albumv1.ListAlbumChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
@@ -157,7 +157,7 @@ func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[in
 			AlbumId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
 		}
 		if each.Document != nil {
-			shown[i].Album = albumProto(*each.Document, owners[each.Document.OwnerID])
+			shown[i].Album = albumProto(*each.Document, owners.Of(each.Document.OwnerID))
 		}
 	}
 	return shown

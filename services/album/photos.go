@@ -20,7 +20,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 				ThumbnailURL: request.GetThumbnailUrl(), Description: request.GetDescription(),
 			}
 		})
-	return &albumv1.AddPhotoResponse{Photo: photoProto(added)}, err
+	return &albumv1.AddPhotoResponse{Photo: photosProto(ctx, []photo{added})[0]}, err
 }
 
 // UpdatePhoto changes a photo of an album.
@@ -36,7 +36,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 	if err != nil {
 		return nil, err
 	}
-	return &albumv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
+	return &albumv1.UpdatePhotoResponse{Photo: photosProto(ctx, []photo{updated})[0]}, nil
 }
 
 // RemovePhoto removes a photo from an album.
@@ -53,7 +53,7 @@ func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRe
 // ListPhotos returns a page of an album's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequest) (*albumv1.ListPhotosResponse, error) {
 	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
-	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
+	return &albumv1.ListPhotosResponse{Photos: photosProto(ctx, page.Documents), NextPageToken: page.Next}, err
 }
 
 // etagOfPhoto returns the etag of a photo.

@@ -108,7 +108,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	author := s.profiles.Show(ctx, updated.AuthorID)[updated.AuthorID]
+	author := s.profiles.Show(ctx, updated.AuthorID).Of(updated.AuthorID)
 	return &blogv1.UpdateBlogResponse{Blog: blogProto(updated, author)}, nil
 }
 
@@ -207,8 +207,8 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &blogv1.GetBlogResponse{
-		Blog:              blogProto(found, profiles[found.AuthorID]),
-		Comments:          comments.Proto(written.Documents, profiles),
+		Blog:              blogProto(found, profiles.Of(found.AuthorID)),
+		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
 	mask.Keep(reply)

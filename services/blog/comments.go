@@ -96,7 +96,7 @@ func (s *Server) ListBallots(ctx context.Context, request *blogv1.ListBallotsReq
 	voters := s.profiles.Show(ctx, choices.Users(listed)...)
 	ballots := make([]*blogv1.Ballot, len(listed))
 	for i, choice := range listed {
-		ballots[i] = &blogv1.Ballot{Voter: voters[choice.UserID()].Proto(choice.UserID()), Choice: choice.Wanted}
+		ballots[i] = &blogv1.Ballot{Voter: voters.Of(choice.UserID()).Proto(choice.UserID()), Choice: choice.Wanted}
 	}
 	return &blogv1.ListBallotsResponse{Ballots: ballots, NextPageToken: next}, nil
 }

@@ -53,7 +53,7 @@ func (s *Server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
 	authors := s.profiles.Show(ctx, s.blogs.OwnersOf(blogs)...)
 	shown := make([]*blogv1.Blog, len(blogs))
 	for i, b := range blogs {
-		shown[i] = blogProto(b, authors[b.AuthorID])
+		shown[i] = blogProto(b, authors.Of(b.AuthorID))
 	}
 	return shown
 }
@@ -211,7 +211,7 @@ func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 	for i, f := range found {
 		b := f.Document
 		reply.Blogs[i] = &blogv1.FoundBlog{
-			BlogId: b.ID, Author: authors[b.AuthorID].Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
+			BlogId: b.ID, Author: authors.Of(b.AuthorID).Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
 			Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, PostDate: b.PostDay.proto(),
 			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: f.Distance,
 		}
@@ -250,7 +250,7 @@ func (s *Server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsIn
 
 // ListBlogChanges returns what has changed since a token.
 func (s *Server) ListBlogChanges(ctx context.Context, request *blogv1.ListBlogChangesRequest) (*blogv1.ListBlogChangesResponse, error) {
-	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeBlog())
+	page, err := s.changes.List(ctx, request, request.GetIncludeBlog())
 	return &blogv1.ListBlogChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
@@ -274,7 +274,7 @@ func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[in
 			BlogId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
 		}
 		if each.Document != nil {
-			shown[i].Blog = blogProto(*each.Document, owners[each.Document.AuthorID])
+			shown[i].Blog = blogProto(*each.Document, owners.Of(each.Document.AuthorID))
 		}
 	}
 	return shown

@@ -73,7 +73,7 @@ func (s *Server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
 	owners := s.profiles.Show(ctx, s.pois.OwnersOf(pois)...)
 	shown := make([]*poiv1.Poi, len(pois))
 	for i, p := range pois {
-		shown[i] = poiProto(p, owners[p.OwnerID])
+		shown[i] = poiProto(p, owners.Of(p.OwnerID))
 	}
 	return shown
 }
@@ -225,7 +225,7 @@ func (s *Server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBox
 
 // ListPoiChanges returns what has changed since a token.
 func (s *Server) ListPoiChanges(ctx context.Context, request *poiv1.ListPoiChangesRequest) (*poiv1.ListPoiChangesResponse, error) {
-	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludePoi())
+	page, err := s.changes.List(ctx, request, request.GetIncludePoi())
 	return &poiv1.ListPoiChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
@@ -249,7 +249,7 @@ func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[in
 			PoiId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
 		}
 		if each.Document != nil {
-			shown[i].Poi = poiProto(*each.Document, owners[each.Document.OwnerID])
+			shown[i].Poi = poiProto(*each.Document, owners.Of(each.Document.OwnerID))
 		}
 	}
 	return shown

@@ -20,7 +20,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 				URL: request.GetPhotoUrl(), Description: request.GetDescription(),
 			}
 		})
-	return &poiv1.AddPhotoResponse{Photo: photoProto(added)}, err
+	return &poiv1.AddPhotoResponse{Photo: photosProto(ctx, []photo{added})[0]}, err
 }
 
 // UpdatePhoto changes a photo of a landmark.
@@ -36,7 +36,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequ
 	if err != nil {
 		return nil, err
 	}
-	return &poiv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
+	return &poiv1.UpdatePhotoResponse{Photo: photosProto(ctx, []photo{updated})[0]}, nil
 }
 
 // RemovePhoto removes a photo from a landmark.
@@ -53,7 +53,7 @@ func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequ
 // ListPhotos returns a page of a landmark's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosRequest) (*poiv1.ListPhotosResponse, error) {
 	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
-	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
+	return &poiv1.ListPhotosResponse{Photos: photosProto(ctx, page.Documents), NextPageToken: page.Next}, err
 }
 
 // etagOfPhoto returns the etag of a photo.

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
@@ -120,10 +121,10 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	}
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &poiv1.GetPoiResponse{
-		Poi:               poiProto(found, profiles[found.OwnerID]),
-		Photos:            photosProto(photos.Documents),
+		Poi:               poiProto(found, profiles.Of(found.OwnerID)),
+		Photos:            photosProto(ctx, photos.Documents),
 		NextPhotosToken:   photos.Next,
-		Comments:          comments.Proto(written.Documents, profiles),
+		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
 	mask.Keep(reply)
@@ -131,7 +132,7 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 }
 
 func (s *Server) show(ctx context.Context, p poi) *poiv1.Poi {
-	return poiProto(p, s.profiles.Show(ctx, p.OwnerID)[p.OwnerID])
+	return poiProto(p, s.profiles.Show(ctx, p.OwnerID).Of(p.OwnerID))
 }
 
 func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
@@ -151,14 +152,13 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 	}
 }
 
-func photoProto(p photo) *poiv1.Photo {
-	return &poiv1.Photo{PhotoId: p.ID, PhotoUrl: p.URL, Description: p.Description, OldId: aliases.OldID(p.ID, p.RequestKey), Etag: etagOfPhoto(&p)}
-}
-
-func photosProto(photos []photo) []*poiv1.Photo {
-	shown := make([]*poiv1.Photo, len(photos))
+func photosProto(ctx context.Context, photos []photo) []*poiv1.Photo {
+	shown := arena.Slice[*poiv1.Photo](arena.Of(ctx), len(photos))
+	messages := arena.Slice[poiv1.Photo](arena.Of(ctx), len(photos)) // one allocation for all
 	for i, p := range photos {
-		shown[i] = photoProto(p)
+		shown[i] = &messages[i]
+		shown[i].PhotoId, shown[i].PhotoUrl, shown[i].Description = p.ID, p.URL, p.Description
+		shown[i].OldId, shown[i].Etag = aliases.OldID(p.ID, p.RequestKey), etagOfPhoto(&p)
 	}
 	return shown
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/edge/push"
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
@@ -58,7 +59,9 @@ func (p *pushing) SendMsg(request any) error {
 func (p *pushing) RecvMsg(any) error {
 	c, called := p.channel, p.called
 	ctx, end := c.spans.StartCall(withoutMetadata(p.ctx), called.info.FullMethod)
-	err := c.interceptors.Stream(called.server, serving{p, ctx}, &called.info, called.handler)
+	ctx, memory := arena.With(ctx)
+	defer memory.Free()
+	err := c.interceptors.Stream(called.server, serving{p, ctx, memory}, &called.info, called.handler)
 	end(err)
 	return cmp.Or(err, io.EOF)
 }
@@ -67,6 +70,8 @@ func (p *pushing) RecvMsg(any) error {
 type serving struct {
 	of  *pushing
 	ctx context.Context
+	// memory is for one message at a time: the receiver has read it when it returns.
+	memory *arena.Arena
 }
 
 func (s serving) SetHeader(metadata.MD) error  { return nil }
@@ -76,6 +81,7 @@ func (s serving) Context() context.Context     { return s.ctx }
 func (s serving) RecvMsg(into any) error       { return hand(into, s.of.request) }
 
 func (s serving) SendMsg(message any) error {
+	defer s.memory.Reset()
 	if s.of.to(message) != nil {
 		return status.Error(codes.Canceled, "the client takes no more")
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -21,8 +23,9 @@ import (
 )
 
 type changes struct {
-	TokenFile string `placeholder:"FILE" help:"File that keeps the position between runs. The command begins there, and writes its new position when it has printed all. Without the file, it begins with everything that exists. Delete the file to start anew."`
-	Watch     bool   `help:"Continue with what changes, until the command is interrupted. Each change is a line of JSON. The position is written after its lines, so a command that was killed prints some again when it is started again, and leaves none out."`
+	TokenFile string    `placeholder:"FILE" help:"File that keeps the position between runs. The command begins there, and writes its new position when it has printed all. Without the file, it begins with everything that exists. Delete the file to start anew."`
+	Since     time.Time `placeholder:"TIME" help:"Without a position, begin with what changed since this time, such as 2026-11-26T02:00:00Z, by the clock of the store, with the deletions that are kept. It looks back, and does not make a copy."`
+	Watch     bool      `help:"Continue with what changes, until the command is interrupted. Each change is a line of JSON. The position is written after its lines, so a command that was killed prints some again when it is started again, and leaves none out."`
 }
 
 // Run lists the settled changes. It writes the token when they are printed, so a command that is
@@ -31,6 +34,9 @@ func (c *changes) Run(ctx context.Context, call *rpc, out *output.Printer) error
 	token, err := c.token()
 	if err != nil {
 		return err
+	}
+	if request := call.request.ProtoReflect(); token == "" && !c.Since.IsZero() {
+		request.Set(call.method.Input().Fields().ByName("start_time"), protoreflect.ValueOfMessage(timestamppb.New(c.Since).ProtoReflect()))
 	}
 	if c.Watch {
 		return c.watch(ctx, call, out, token)

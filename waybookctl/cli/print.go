@@ -97,6 +97,9 @@ func (r *rpc) page(ctx context.Context, page pageOf) (listReply, error) {
 	request, fields := r.request.ProtoReflect(), r.method.Input().Fields()
 	request.Set(fields.ByName("page_size"), protoreflect.ValueOfInt32(page.size))
 	request.Set(fields.ByName("page_token"), protoreflect.ValueOfString(page.token))
+	if start := fields.ByName("start_time"); start != nil && page.token != "" { // a walk that goes on
+		request.Clear(start)
+	}
 	reply, err := r.do(ctx)
 	if err != nil {
 		return nil, err

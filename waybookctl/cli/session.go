@@ -103,15 +103,32 @@ func (c *sessionVerify) Run(ctx context.Context, call *services, out *output.Pri
 	return printMessage(out, verified.GetSession())
 }
 
-type sessionClose struct{ givenCookie }
+type sessionClose struct {
+	givenCookie
+
+	User    int64  `arg:"" optional:"" placeholder:"USER" help:"The user, to close a session that session list shows."`
+	Session string `arg:"" optional:"" placeholder:"SESSION" help:"The session's identifier."`
+}
+
+// Help returns the detailed help.
+func (*sessionClose) Help() string {
+	return "With a user and a session, as session list shows them, the command closes that session. Without them, it reads the\n" +
+		"cookie, as session open prints it, from standard input, and asks for it on a terminal."
+}
 
 // Run closes the session.
 func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Printer, from secrets) error {
-	user, token, err := c.read(ctx, from)
-	if err != nil {
-		return err
+	request := &accountv1.CloseSessionRequest{UserId: c.User, SessionId: c.Session}
+	if c.User != 0 && c.Session == "" {
+		return usageError("want a user and a session, as session list shows them, or neither and a cookie")
 	}
-	if _, err := call.Account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
+	if c.Session == "" {
+		var err error
+		if request.UserId, request.Token, err = c.read(ctx, from); err != nil {
+			return err
+		}
+	}
+	if _, err := call.Account.CloseSession(ctx, request); err != nil {
 		return err
 	}
 	out.Note("the session is closed")

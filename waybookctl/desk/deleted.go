@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/pause"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -20,7 +22,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// mostDeletions is how many deletions of a kind are remembered.
+// mostDeletions is how many deletions of a kind are remembered, the latest.
 const mostDeletions = 500
 
 // deletion is a deletion that a feed has shown.
@@ -29,15 +31,23 @@ type deletion struct {
 	Time time.Time `json:"time"`
 }
 
-// seenFeed is what a feed of changes has shown since the page was opened first.
+// deleted is what the page shows.
+type deleted struct {
+	// KeptSeconds is for how long feeds show a deletion: the shortest time of all programs, and 0 if none reports it.
+	KeptSeconds float64    `json:"kept_seconds"`
+	Feeds       []seenFeed `json:"feeds"`
+}
+
+// seenFeed is what a feed of changes has shown, from the first deletion on that it can still show.
 type seenFeed struct {
 	// Kind is user, album, entry or landmark.
 	Kind string `json:"kind"`
-	// Read counts the changes. A feed begins with all that exists, and IsLive says that it has shown that.
+	// Read counts the changes, and IsLive says that those until now were read.
 	Read   int64 `json:"read"`
 	IsLive bool  `json:"is_live"`
-	// Deletions are the latest ones first.
+	// Deletions are the latest ones, in their order, and Count is the number of all.
 	Deletions []deletion `json:"deletions"`
+	Count     int64      `json:"count"`
 	// Failure is why the last call failed.
 	Failure *Failure `json:"failure,omitempty"`
 }
@@ -50,21 +60,43 @@ type followers struct {
 
 	mu    sync.Mutex
 	feeds []*seenFeed
+	// shortest and longest are for how long the programs show deletions; 0 if none reports it.
+	shortest, longest time.Duration
 }
 
 // followDeleted sends what was deleted as server-sent events.
 func (d *Desk) followDeleted(w http.ResponseWriter, r *http.Request) {
 	d.followers.once.Do(d.startFollowers)
-	d.sendEvents(w, r, func(context.Context) any {
-		d.followers.mu.Lock()
-		defer d.followers.mu.Unlock()
-		seen := make([]seenFeed, len(d.followers.feeds))
-		for i, feed := range d.followers.feeds {
-			seen[i] = *feed
-			seen[i].Deletions = slices.Clone(feed.Deletions)
+	d.sendEvents(w, r, func(context.Context) any { return d.followers.seen() })
+}
+
+// seen returns what the feeds have shown, without the deletions that they do not show any more.
+func (f *followers) seen() deleted {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := deleted{KeptSeconds: f.shortest.Seconds(), Feeds: make([]seenFeed, len(f.feeds))}
+	for i, feed := range f.feeds {
+		now.Feeds[i] = *feed
+		now.Feeds[i].Deletions = slices.DeleteFunc(slices.Clone(feed.Deletions), func(each deletion) bool {
+			return f.longest > 0 && time.Since(each.Time) > f.longest
+		})
+	}
+	return now
+}
+
+// askKept asks the programs for how long their feeds show deletions, and returns from when on they do.
+func (d *Desk) askKept(ctx context.Context) time.Time {
+	programs := d.state(ctx).Programs
+	d.followers.mu.Lock()
+	defer d.followers.mu.Unlock()
+	for _, program := range programs {
+		if seconds, isThere := program.Metrics[keptMetric]; isThere {
+			kept := time.Duration(seconds * float64(time.Second))
+			d.followers.longest = max(d.followers.longest, kept)
+			d.followers.shortest = min(cmp.Or(d.followers.shortest, kept), kept)
 		}
-		return seen
-	})
+	}
+	return time.Now().Add(-cmp.Or(d.followers.longest, service.DefaultKept))
 }
 
 // changePage is a page of a feed.
@@ -75,24 +107,30 @@ type changePage struct {
 	hasMore   bool
 }
 
+// position is where a page of a feed begins: behind a token, or at a time.
+type position struct {
+	token string
+	start *timestamppb.Timestamp
+}
+
 // startFollowers starts a follower of each feed.
 func (d *Desk) startFollowers() {
 	services := d.config.Services
-	for kind, list := range map[string]func(ctx context.Context, token string) (changePage, error){
-		"user": func(ctx context.Context, token string) (changePage, error) {
-			reply, err := services.Account.ListUserChanges(ctx, &accountv1.ListUserChangesRequest{PageSize: changesPage, PageToken: token})
+	for kind, list := range map[string]func(ctx context.Context, from position) (changePage, error){
+		"user": func(ctx context.Context, from position) (changePage, error) {
+			reply, err := services.Account.ListUserChanges(ctx, &accountv1.ListUserChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
 			return pageIn(reply.GetChanges(), (*accountv1.UserChange).GetUserId, reply, err)
 		},
-		"album": func(ctx context.Context, token string) (changePage, error) {
-			reply, err := services.Album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, PageToken: token})
+		"album": func(ctx context.Context, from position) (changePage, error) {
+			reply, err := services.Album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
 			return pageIn(reply.GetChanges(), (*albumv1.AlbumChange).GetAlbumId, reply, err)
 		},
-		"entry": func(ctx context.Context, token string) (changePage, error) {
-			reply, err := services.Blog.ListBlogChanges(ctx, &blogv1.ListBlogChangesRequest{PageSize: changesPage, PageToken: token})
+		"entry": func(ctx context.Context, from position) (changePage, error) {
+			reply, err := services.Blog.ListBlogChanges(ctx, &blogv1.ListBlogChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
 			return pageIn(reply.GetChanges(), (*blogv1.BlogChange).GetBlogId, reply, err)
 		},
-		"landmark": func(ctx context.Context, token string) (changePage, error) {
-			reply, err := services.Poi.ListPoiChanges(ctx, &poiv1.ListPoiChangesRequest{PageSize: changesPage, PageToken: token})
+		"landmark": func(ctx context.Context, from position) (changePage, error) {
+			reply, err := services.Poi.ListPoiChanges(ctx, &poiv1.ListPoiChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
 			return pageIn(reply.GetChanges(), (*poiv1.PoiChange).GetPoiId, reply, err)
 		},
 	} {
@@ -127,21 +165,21 @@ func pageIn[Change change](changes []Change, id func(Change) int64, reply interf
 }
 
 // follow reads a feed until ctx ends. It repeats calls that fail, and begins anew if the feed says so.
-func (d *Desk) follow(ctx context.Context, feed *seenFeed, list func(ctx context.Context, token string) (changePage, error)) {
-	for token := ""; ctx.Err() == nil; {
-		page, err := list(ctx, token)
+func (d *Desk) follow(ctx context.Context, feed *seenFeed, list func(ctx context.Context, from position) (changePage, error)) {
+	for from := (position{}); ctx.Err() == nil; {
+		if from.token == "" {
+			from.start = timestamppb.New(d.askKept(ctx))
+		}
+		page, err := list(ctx, from)
 		d.followers.mu.Lock()
 		if err == nil {
-			token, feed.Failure = page.next, nil
-			feed.Read += int64(page.count)
-			feed.IsLive = feed.IsLive || !page.hasMore
-			for _, each := range page.deletions {
-				feed.Deletions = append([]deletion{each}, feed.Deletions[:min(len(feed.Deletions), mostDeletions-1)]...)
-			}
+			from = position{token: page.next}
+			feed.take(page)
 		} else {
 			feed.Failure = new(d.config.Describe(ctx, err))
 			if isForgotten(err) {
-				token, feed.IsLive = "", false
+				from = position{}
+				*feed = seenFeed{Kind: feed.Kind, Deletions: []deletion{}}
 			}
 		}
 		d.followers.mu.Unlock()
@@ -149,6 +187,16 @@ func (d *Desk) follow(ctx context.Context, feed *seenFeed, list func(ctx context
 			return
 		}
 	}
+}
+
+// take adds a page.
+func (f *seenFeed) take(page changePage) {
+	f.Failure = nil
+	f.Read += int64(page.count)
+	f.IsLive = f.IsLive || !page.hasMore
+	f.Count += int64(len(page.deletions))
+	f.Deletions = append(f.Deletions, page.deletions...)
+	f.Deletions = slices.Delete(f.Deletions, 0, max(0, len(f.Deletions)-mostDeletions))
 }
 
 // isForgotten reports whether a follower has to start anew.

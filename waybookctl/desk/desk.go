@@ -26,6 +26,8 @@ type Config struct {
 	Services send.Services
 	// Admin asks the admin ports of the programs.
 	Admin adminport.Ports
+	// Journal is the directory of the journal of an import on this machine.
+	Journal string
 	// Files are the built files of the pages.
 	Files fs.FS
 	// Describe explains the error of a call as the other commands do.
@@ -118,11 +120,13 @@ func (d *Desk) routes() http.Handler {
 	mux.HandleFunc("POST /users/{user}/disable", d.reply(ofUser(d.setDisabled(true))))
 	mux.HandleFunc("POST /users/{user}/enable", d.reply(ofUser(d.setDisabled(false))))
 	mux.HandleFunc("POST /users/{user}/close-sessions", d.reply(ofUser(d.closeSessions)))
+	mux.HandleFunc("POST /users/{user}/sessions/{session}/close", d.reply(d.closeSession))
 	mux.HandleFunc("GET /users/{user}/export", d.exportUser)
 	mux.HandleFunc("GET /requests/events", d.followRequests)
 	mux.HandleFunc("GET /deleted/events", d.followDeleted)
+	mux.HandleFunc("GET /moves/events", d.followMoves)
+	mux.HandleFunc("GET /moves/old-passwords", d.reply(d.countOldPasswords))
 	mux.HandleFunc("GET /state/events", d.followState)
-	mux.HandleFunc("GET /state/old-passwords", d.reply(d.countOldPasswords))
 	return mux
 }
 

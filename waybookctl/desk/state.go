@@ -29,10 +29,13 @@ type programState struct {
 	Metrics map[string]float64 `json:"metrics,omitempty"`
 }
 
+// keptMetric is for how long feeds show deletions.
+const keptMetric = "waybook_changes_kept_seconds"
+
 // shownMetrics are the metrics that the page shows.
 var shownMetrics = []string{
 	"waybook_ready", "process_start_time_seconds", "process_resident_memory_bytes", "waybook_store_file_bytes",
-	"waybook_store_last_backup_timestamp_seconds", "waybook_store_last_rehearsal_timestamp_seconds", "waybook_changes_kept_seconds",
+	"waybook_store_last_backup_timestamp_seconds", "waybook_store_last_rehearsal_timestamp_seconds", keptMetric,
 	"waybook_rpc_streams_open", "waybook_sweep_last_success_timestamp_seconds", "waybook_tls_certificate_expiry_timestamp_seconds",
 	"waybook_shadow_comparisons_total", "waybook_edge_failed_attempts_total",
 }

@@ -111,6 +111,19 @@ func (d *Desk) setDisabled(isDisabled bool) func(context.Context, int64) (any, e
 	}
 }
 
+// closeSession closes one session.
+func (d *Desk) closeSession(r *http.Request) (any, error) {
+	id, err := userOf(r)
+	if err != nil {
+		return nil, err
+	}
+	request := &accountv1.CloseSessionRequest{UserId: id, SessionId: r.PathValue("session")}
+	if _, err := d.config.Services.Account.CloseSession(r.Context(), request); err != nil {
+		return nil, err
+	}
+	return d.showUser(r.Context(), id)
+}
+
 func (d *Desk) closeSessions(ctx context.Context, id int64) (any, error) {
 	if _, err := d.config.Services.Account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: id}); err != nil {
 		return nil, err

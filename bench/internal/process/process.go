@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,9 +30,11 @@ type Process struct {
 
 	name    string
 	command *exec.Cmd
-	errors  *os.File
-	ready   chan struct{}
-	done    chan struct{}
+	// isForeign is true for a program without Waybook's metrics.
+	isForeign bool
+	errors    *os.File
+	ready     chan struct{}
+	done      chan struct{}
 }
 
 // Build builds the programs of the given packages into a directory. It runs in the source tree at tree, or in
@@ -49,25 +52,55 @@ func Build(ctx context.Context, tree, directory string, packages ...string) erro
 // Start starts a program and waits until it has printed its addresses. The program gets the given
 // environment variables and those of this process, except WAYBOOK_ variables.
 func Start(binary string, environment []string, args ...string) (*Process, error) {
+	p, err := prepared(binary, args)
+	if err != nil {
+		return nil, err
+	}
+	inherited := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WAYBOOK_") })
+	p.command.Env = append(inherited, environment...)
+	out, err := p.command.StdoutPipe()
+	if err != nil {
+		return nil, errors.Join(err, p.forget())
+	}
+	return p.started(func() { p.read(bufio.NewScanner(out)) })
+}
+
+// StartForeign starts a program that is not one of Waybook, and waits until it accepts connections at an
+// address of a network. What the program uses counts with what its descendants use.
+func StartForeign(network, address, binary string, args ...string) (*Process, error) {
+	p, err := prepared(binary, args)
+	if err != nil {
+		return nil, err
+	}
+	p.command.Stdout, p.isForeign = p.errors, true
+	return p.started(func() {
+		go p.await(network, address)
+		_ = p.command.Wait() // ProcessState has the result
+		close(p.done)
+	})
+}
+
+// prepared returns a process to start, whose log goes to a file.
+func prepared(binary string, args []string) (*Process, error) {
 	p := &Process{
 		Addresses: map[string]string{}, name: filepath.Base(binary),
 		command: exec.Command(binary, args...), ready: make(chan struct{}), done: make(chan struct{}),
 	}
-	inherited := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WAYBOOK_") })
-	p.command.Env = append(inherited, environment...)
 	var err error
 	if p.errors, err = os.CreateTemp("", "waybook-bench-log"); err != nil {
 		return nil, err
 	}
 	p.command.Stderr = p.errors
-	out, err := p.command.StdoutPipe()
+	return p, nil
+}
+
+// started starts the process, and waits until attend, which runs until the process ends, closes ready.
+func (p *Process) started(attend func()) (*Process, error) {
+	err := p.command.Start()
 	if err != nil {
 		return nil, errors.Join(err, p.forget())
 	}
-	if err := p.command.Start(); err != nil {
-		return nil, errors.Join(err, p.forget())
-	}
-	go p.read(bufio.NewScanner(out))
+	go attend()
 	select {
 	case <-p.ready:
 		return p, nil
@@ -77,6 +110,22 @@ func Start(binary string, environment []string, args ...string) (*Process, error
 		err = fmt.Errorf("the program was not ready after %v", patience)
 	}
 	return nil, errors.Join(fmt.Errorf("%s: %w\n%s", p.name, err, p.printed()), p.Stop())
+}
+
+// await closes ready as soon as the process accepts a connection.
+func (p *Process) await(network, address string) {
+	for {
+		if connection, err := net.Dial(network, address); err == nil {
+			_ = connection.Close() // nothing was sent
+			close(p.ready)
+			return
+		}
+		select {
+		case <-p.done:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // read parses the output of the program until the program ends.

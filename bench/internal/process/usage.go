@@ -3,8 +3,10 @@ package process
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -56,6 +58,10 @@ func usedBy(processes []*Process) (all Used, err error) {
 
 // used reads what the process has used from its metrics. The CPU time is exact to within 10 ms.
 func (p *Process) used() (u Used, err error) {
+	if p.isForeign {
+		u.CPU, err = treeCPU(p.command.Process.Pid)
+		return u, err
+	}
 	response, err := http.Get("http://" + p.Addresses["admin"] + "/metrics")
 	if err != nil {
 		return u, err
@@ -76,6 +82,57 @@ func (p *Process) used() (u Used, err error) {
 		}
 	}
 	return u, errors.Join(err, lines.Err())
+}
+
+// tick is the unit of the CPU times below /proc.
+const tick = 10 * time.Millisecond
+
+// treeCPU returns the CPU time of a process and its descendants, including those that have ended. It is exact
+// to within a tick for each of them.
+func treeCPU(root int) (all time.Duration, err error) {
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0, err
+	}
+	children, times := map[int][]int{}, map[int]time.Duration{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended, and its parent has its time
+		}
+		pid, parent, cpu, err := parseStat(string(text))
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", file, err)
+		}
+		children[parent], times[pid] = append(children[parent], pid), cpu
+	}
+	if _, ok := times[root]; !ok {
+		return 0, fmt.Errorf("process %d has ended", root)
+	}
+	for tree := []int{root}; len(tree) > 0; tree = tree[1:] {
+		all += times[tree[0]]
+		tree = append(tree, children[tree[0]]...)
+	}
+	return all, nil
+}
+
+// parseStat parses /proc/PID/stat. cpu includes that of children that have ended and were waited for.
+func parseStat(text string) (pid, parent int, cpu time.Duration, err error) {
+	// The name, in parentheses, may contain anything.
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) < 15 {
+		return 0, 0, 0, fmt.Errorf("%q has too few fields", text)
+	}
+	first, _, _ := strings.Cut(text, " ")
+	pid, err = strconv.Atoi(first)
+	parent, failed := strconv.Atoi(fields[1])
+	err = errors.Join(err, failed)
+	for _, field := range fields[11:15] { // utime, stime, cutime, cstime
+		ticks, failed := strconv.ParseInt(field, 10, 64)
+		err = errors.Join(err, failed)
+		cpu += time.Duration(ticks) * tick
+	}
+	return pid, parent, cpu, err
 }
 
 // Memory is the resident memory of a process, in MiB. File are pages of its program and its

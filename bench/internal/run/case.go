@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -27,6 +28,8 @@ type testCase struct {
 	streams bool
 	// connections is the number of connections in the closed loop.
 	connections int
+	// prepare, unless nil, runs before each turn.
+	prepare func(context.Context) error
 }
 
 const (
@@ -57,7 +60,7 @@ func cases(c content) []testCase {
 			method: poiMethods + "StreamPois", request: &poiv1.StreamPoisRequest{Category: listCategory}, reply: &poiv1.StreamPoisResponse{}, streams: true,
 		},
 		{
-			name: "addAlbum", form: addAlbumForm(), writes: true, connections: manyConnections, service: albumService,
+			name: addsAlbum, form: addAlbumForm(), writes: true, connections: manyConnections, service: albumService,
 			method: albumMethods + "CreateAlbum", request: albumBy(c.owner), reply: &albumv1.CreateAlbumResponse{},
 		},
 		{
@@ -79,7 +82,7 @@ func CaseNames() []string {
 	for _, each := range cases(content{}) {
 		names = append(names, each.name)
 	}
-	return names
+	return append(names, blogWithComments, fullLandmark, shortList)
 }
 
 // The names of cases that other code refers to.
@@ -87,6 +90,11 @@ const (
 	bareAlbum = "getAlbum"
 	fullAlbum = "getAlbum-children"
 	longList  = "getCategoryPOIList"
+	addsAlbum = "addAlbum"
+	// Only the section piwigo has these.
+	blogWithComments = "getBlog-comments"
+	fullLandmark     = "getPOI-children"
+	shortList        = "getUserAlbumList"
 )
 
 func readForm(function, name string, id int64) url.Values {

@@ -68,6 +68,11 @@ func (b *bench) contest(ctx context.Context, title string, list []testCase, cont
 			rows[i] = table.Row(c.name, each.name)
 		}
 		err = b.inTurns(rows, func(i int, to *report.Row) error {
+			if c.prepare != nil {
+				if err := c.prepare(ctx); err != nil {
+					return err
+				}
+			}
 			_, err := all[i].closed(ctx, c.connections, b.settings.Duration, to)
 			return err
 		})

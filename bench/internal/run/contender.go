@@ -36,8 +36,10 @@ func (c contender) closed(ctx context.Context, connections int, duration time.Du
 	to.Add(serverCPU, micros(used.CPU)/n)
 	to.Add("in front", micros(used.Front)/n)
 	to.Add("client", micros(used.Client)/n)
-	to.Add("allocs", used.Allocations/n)
-	to.Add("kB alloc", used.AllocatedBytes/n/1e3)
+	if used.Allocations > 0 {
+		to.Add("allocs", used.Allocations/n)
+		to.Add("kB alloc", used.AllocatedBytes/n/1e3)
+	}
 	return done, err
 }
 

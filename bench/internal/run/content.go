@@ -21,6 +21,8 @@ const (
 	// listedLandmarks is the number of landmarks in the list of them, and listCategory their category.
 	listedLandmarks = 10_000
 	listCategory    = poiv1.PoiCategory_POI_CATEGORY_THRILL
+	title           = "台北 101 與象山"
+	landmark        = "太魯閣步道"
 	text            = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
 )
 
@@ -37,14 +39,9 @@ type content struct {
 // the services.
 func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks int) (c content, err error) {
 	accounts := accountv1.NewAccountServiceClient(channels[accountService][0])
-	if c.owner, err = newUser(ctx, accounts, "小旅人"); err != nil {
+	if c.owner, c.cookie, err = newSession(ctx, accounts, "小旅人"); err != nil {
 		return c, err
 	}
-	session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: c.owner})
-	if err != nil {
-		return c, err
-	}
-	c.cookie = fmt.Sprintf("id=%d; idrand=%s", c.owner, session.GetToken())
 	albums := albumv1.NewAlbumServiceClient(channels[albumService][0])
 	if c.bareAlbum, err = newAlbum(ctx, albums, c.owner); err != nil {
 		return c, err
@@ -98,7 +95,7 @@ func importLandmarks(ctx context.Context, pois poiv1.PoiServiceClient, owner int
 		for range min(importBatch, count-made) {
 			made++
 			batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{
-				Key: fmt.Sprint(made), Name: fmt.Sprintf("太魯閣步道 %07d", made), Category: listCategory,
+				Key: fmt.Sprint(made), Name: fmt.Sprintf("%s %07d", landmark, made), Category: listCategory,
 				Location: &typev1.Location{Lat: 22 + float64(made%3500)/1000, Lng: 120 + float64(made%1999)/1000},
 			})
 		}
@@ -119,6 +116,15 @@ func newUser(ctx context.Context, accounts accountv1.AccountServiceClient, name 
 	return made.GetUser().GetUserId(), err
 }
 
+// newSession creates a user with a session, and returns the cookie of it.
+func newSession(ctx context.Context, accounts accountv1.AccountServiceClient, name string) (id int64, cookie string, err error) {
+	if id, err = newUser(ctx, accounts, name); err != nil {
+		return 0, "", err
+	}
+	session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: id})
+	return id, fmt.Sprintf("id=%d; idrand=%s", id, session.GetToken()), err
+}
+
 func newAlbum(ctx context.Context, albums albumv1.AlbumServiceClient, owner int64) (int64, error) {
 	made, err := albums.CreateAlbum(ctx, albumBy(owner))
 	return made.GetAlbum().GetAlbumId(), err
@@ -127,7 +133,7 @@ func newAlbum(ctx context.Context, albums albumv1.AlbumServiceClient, owner int6
 // albumBy returns a request to create an album.
 func albumBy(owner int64) *albumv1.CreateAlbumRequest {
 	return &albumv1.CreateAlbumRequest{
-		OwnerId: owner, Title: "台北 101 與象山", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_LANDSCAPES, Location: place(),
+		OwnerId: owner, Title: title, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_LANDSCAPES, Location: place(),
 	}
 }
 

@@ -33,6 +33,8 @@ type Settings struct {
 	// Beside, unless empty, is the source tree of another version, which the sections that compare
 	// measure beside this one, and nothing else.
 	Beside string
+	// Piwigo is the unpacked source of Piwigo, for the section of that name.
+	Piwigo string
 	// Out is the file to which the tables are appended. Command, for the tables, is the command that
 	// runs bench.
 	Out, Command string
@@ -68,16 +70,20 @@ func sections() []section {
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "growth: start, memory, a list of everything and reads, in stores of different sizes", (*bench).large},
 		{"changes", "feeds of changes: a walk over a large store, the cost to writers, the lag", (*bench).changes},
+		{piwigoSection, "CPU beside Piwigo on nginx, php-fpm and MariaDB; runs only if -what names it, and needs -piwigo", (*bench).besidePiwigo},
 	}
 }
 
-// Sections returns the names of all sections, and a help text.
-func Sections() (names []string, help string) {
+// Sections returns the names of all sections and of those that run by default, and a help text.
+func Sections() (names, byDefault []string, help string) {
 	for _, each := range sections() {
 		names = append(names, each.name)
+		if each.name != piwigoSection {
+			byDefault = append(byDefault, each.name)
+		}
 		help += fmt.Sprintf("\n%-11s %s", each.name, each.what)
 	}
-	return names, help
+	return names, byDefault, help
 }
 
 // Run runs the measurements. It writes tables to out and to s.Out, and progress messages to told.

@@ -62,7 +62,7 @@ function About({ health }: { health: Health }) {
   ]
   return (
     <div class="health-about">
-      <dl class="health-facts">
+      <dl class="facts">
         {facts
           .filter(([, value]) => value)
           .map(([name, value, testid]) => (

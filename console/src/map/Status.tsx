@@ -2,12 +2,13 @@ import { numbers } from '../i18n'
 import type { LandmarkSource } from './source'
 import { text } from './words'
 
+/** What is known before the first reply. The line has its room from the start. */
+const nothingYet = { progress: { loading: true, full: false, failure: '' }, inView: 0, kept: 0 }
+
 /** How many landmarks are in view, and what is missing. */
 export function Status({ source }: { source: LandmarkSource }) {
-  const shown = source.shown.value
+  const { progress, inView, kept } = source.shown.value ?? nothingYet
   const format = (count: number) => numbers.value.format(count)
-  if (!shown) return null
-  const { progress, inView, kept } = shown
   const key = inView === 0 ? 'countNone' : inView === 1 ? 'countOne' : 'countInView'
   return (
     <div class="map-status">

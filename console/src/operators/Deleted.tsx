@@ -1,10 +1,12 @@
-// What was deleted while waybookctl console runs, and until when feeds of changes show it.
+// What was deleted and feeds of changes can still show, and until when they do.
 
 import { numbers } from '../i18n'
 import { useEvents, type Failure } from './api'
 import { FailureNote, LiveHead, Table, timeOf } from './parts'
-import type { State } from './State'
 import { text } from './words'
+
+/** waybookctl console remembers the latest of each kind. */
+const most = 500
 
 type Kind = 'user' | 'album' | 'entry' | 'landmark'
 
@@ -13,30 +15,44 @@ interface Feed {
   read: number
   is_live: boolean
   deletions: { id: number; time: string }[]
+  count: number
   failure?: Failure
 }
 
+interface Deleted {
+  kept_seconds: number
+  feeds: readonly Feed[]
+}
+
 export function DeletedPage() {
-  const { seen, isLost } = useEvents<Feed[]>('deleted/events')
-  const state = useEvents<State>('state/events')
-  // Services of one installation may have different settings; the shortest time is true of all.
-  const kept = (state.seen?.programs ?? []).flatMap(each => each.metrics?.waybook_changes_kept_seconds ?? [])
-  const seconds = kept.length > 0 ? Math.min(...kept) : undefined
-  const deletions = (seen ?? [])
+  const { seen, isLost } = useEvents<Deleted>('deleted/events')
+  const feeds = seen?.feeds ?? []
+  const seconds = seen?.kept_seconds ?? 0
+  const deletions = feeds
     .flatMap(feed => feed.deletions.map(each => ({ ...each, kind: feed.kind })))
     .toSorted((a, b) => b.time.localeCompare(a.time))
-  const reading = (seen ?? []).filter(each => !each.is_live && !each.failure)
+  const cut = feeds.filter(each => each.count > most)
+  const reading = feeds.filter(each => !each.is_live && !each.failure)
   return (
     <>
       <LiveHead title={text('deleted')} isThere={seen !== undefined} isLost={isLost} />
-      {seen?.map(each => <FailureNote key={each.kind} failure={each.failure} />)}
+      {feeds.map(each => <FailureNote key={each.kind} failure={each.failure} />)}
       {reading.length > 0 && (
         <p class="soft" role="status">
           {text('reading', { count: numbers.value.format(reading.reduce((sum, each) => sum + each.read, 0)) })}
         </p>
       )}
-      <p class="hint">{text(seconds === undefined ? 'deletedHintUnknown' : 'deletedHint', { days: numbers.value.format((seconds ?? 0) / 86400) })}</p>
-      {seen && deletions.length === 0 && <p class="soft">{text('noDeleted')}</p>}
+      {seen && (
+        <p class="hint">
+          {seconds > 0 ? text('deletedHint', { days: numbers.value.format(seconds / 86400) }) : text('deletedHintUnknown')}
+        </p>
+      )}
+      {cut.map(each => (
+        <p key={each.kind} class="hint">
+          {text('deletedCut', { kind: text(each.kind), most: numbers.value.format(most), count: numbers.value.format(each.count) })}
+        </p>
+      ))}
+      {seen && reading.length === 0 && deletions.length === 0 && <p class="soft">{text('noDeleted')}</p>}
       {deletions.length > 0 && (
         <Table label={text('deleted')} testid="deleted" heads={[text('kind'), text('id'), text('deletedAt'), text('shownUntil')]}>
           {deletions.map(each => (
@@ -45,7 +61,7 @@ export function DeletedPage() {
               <td>{each.id}</td>
               <td class="whole">{timeOf(each.time)}</td>
               <td class="whole">
-                {seconds === undefined ? '' : timeOf(new Date(Date.parse(each.time) + seconds * 1000).toISOString())}
+                {seconds === 0 ? '' : timeOf(new Date(Date.parse(each.time) + seconds * 1000).toISOString())}
               </td>
             </tr>
           ))}

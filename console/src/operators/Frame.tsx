@@ -6,6 +6,7 @@ import { route } from '../router'
 import { LanguageChoice, Mark, ThemeChoice } from '../shell/Choices'
 import { text as shellText } from '../shell/words'
 import { DeletedPage } from './Deleted'
+import { MovesPage } from './Moves'
 import { RequestsPage } from './Requests'
 import { StatePage } from './State'
 import { UserPage, UsersPage } from './Users'
@@ -15,6 +16,7 @@ const pages = {
   users: UsersPage,
   requests: RequestsPage,
   deleted: DeletedPage,
+  moves: MovesPage,
   state: StatePage,
 } satisfies Record<string, ComponentType>
 

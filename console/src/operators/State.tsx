@@ -1,13 +1,12 @@
-// What the programs report of themselves on their admin ports: readiness, stores, backups, followers, and what is
-// left of a move.
+// What the programs report of themselves on their admin ports: readiness, stores, backups and followers.
 
 import { formatBytes } from '../format'
 import { numbers } from '../i18n'
-import { useEvents, useLoaded, type Failure } from './api'
+import { useEvents, type Failure } from './api'
 import { Facts, FailureNote, LiveHead, timeOf } from './parts'
 import { text } from './words'
 
-export interface State {
+interface State {
   programs: Program[]
 }
 
@@ -26,7 +25,6 @@ type Metric =
   | 'waybook_store_file_bytes'
   | 'waybook_store_last_backup_timestamp_seconds'
   | 'waybook_store_last_rehearsal_timestamp_seconds'
-  | 'waybook_changes_kept_seconds'
   | 'waybook_rpc_streams_open'
   | 'waybook_sweep_last_success_timestamp_seconds'
   | 'waybook_tls_certificate_expiry_timestamp_seconds'
@@ -39,25 +37,10 @@ const rehearsalHours = 8 * 24
 
 export function StatePage() {
   const { seen, isLost } = useEvents<State>('state/events')
-  const { value: old, failure } = useLoaded<Record<string, number>>('state/old-passwords')
-  const forms = Object.entries(old ?? {})
   return (
     <>
       <LiveHead title={text('state')} isThere={seen !== undefined} isLost={isLost} />
       {seen?.programs.map(each => <ProgramState key={each.address} program={each} />)}
-      {seen && (
-        <section>
-          <h2>{text('move')}</h2>
-          <FailureNote failure={failure} />
-          {old && forms.length === 0 && <p class="soft">{text('noOldPasswords')}</p>}
-          {forms.length > 0 && (
-            <>
-              <p>{text('oldPasswords')}</p>
-              <Facts facts={forms.map(([form, count]) => [form, numbers.value.format(count)] as const)} />
-            </>
-          )}
-        </section>
-      )}
     </>
   )
 }

@@ -1,4 +1,4 @@
-// Users: find them, disable and enable them, close their sessions, export what Waybook holds of them.
+// Users: find them, disable and enable them, close one or all of their sessions, export what Waybook holds of them.
 
 import { useState } from 'preact/hooks'
 import { buildHash, go, route } from '../router'
@@ -129,15 +129,24 @@ export function UserPage({ id }: { id: string }) {
             {value.sessions.length === 0 ? (
               <p class="soft">{text('noSessions')}</p>
             ) : (
-              <Table label={text('sessions')} testid="sessions" heads={[text('session'), text('opened'), text('lastUsed'), text('expires')]}>
+              <Table label={text('sessions')} testid="sessions" heads={[text('session'), text('opened'), text('lastUsed'), text('expires'), text('close')]}>
                 {value.sessions.map(each => (
                   <tr key={each.session_id}>
                     <th scope="row">
                       <code>{each.session_id}</code>
                     </th>
                     <td class="whole">{timeOf(each.create_time)}</td>
-                    <td class="whole">{timeOf(each.last_used_time)}</td>
+                    <td class="whole">{timeOf(each.last_used_time) || text('notKept')}</td>
                     <td class="whole">{timeOf(each.expire_time)}</td>
+                    <td>
+                      <Confirmed
+                        label={text('closeSession')}
+                        question={text('closeOneQuestion')}
+                        yes={text('closeYes')}
+                        isBusy={isBusy}
+                        act={() => act(`sessions/${each.session_id}/close`)}
+                      />
+                    </td>
                   </tr>
                 ))}
               </Table>

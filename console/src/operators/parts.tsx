@@ -42,7 +42,7 @@ export function Table(props: { label: string; heads: readonly string[]; testid: 
 /** Facts with their names. Those without a value are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
-    <dl class="operators-facts">
+    <dl class="facts">
       {facts
         .filter(([, value]) => value !== undefined && value !== '')
         .map(([name, value]) => (

@@ -85,9 +85,22 @@ type Page[M any] struct {
 	HasMore bool
 }
 
+// Request is what the requests for pages have.
+type Request interface {
+	GetPageToken() string
+	GetPageSize() int32
+	GetStartTime() *timestamppb.Timestamp
+}
+
 // List returns a page of changes.
-func (f *Feed[T, M]) List(ctx context.Context, token string, size int32, withDocuments bool) (Page[M], error) {
-	return f.page(ctx, docstore.FeedQuery{Token: token, Limit: service.PageSize(size, pageSize, service.MaxPage), WithDocuments: withDocuments})
+func (f *Feed[T, M]) List(ctx context.Context, request Request, withDocuments bool) (Page[M], error) {
+	query := docstore.FeedQuery{
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), pageSize, service.MaxPage), WithDocuments: withDocuments,
+	}
+	if start := request.GetStartTime(); start != nil {
+		query.Start = start.AsTime()
+	}
+	return f.page(ctx, query)
 }
 
 func (f *Feed[T, M]) page(ctx context.Context, query docstore.FeedQuery) (Page[M], error) {

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"sync"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
@@ -184,20 +185,20 @@ func (s *Set[P, C]) Update(
 	return child, err
 }
 
-// First returns the first page of a parent's children. If it never had any, it makes no query.
+// First returns the first page of a parent's children, for the reply of the call. If it never had any, it makes no query.
 func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit int) (docstore.Page[C], error) {
 	if *s.Latest(parent) == 0 {
 		return docstore.Page[C]{}, nil
 	}
-	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Limit: limit})
+	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Limit: limit, Arena: arena.Of(ctx)})
 }
 
-// Page returns a page of a parent's children. The parent must exist.
+// Page returns a page of a parent's children, for the reply of the call. The parent must exist.
 func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token string) (docstore.Page[C], error) {
 	if _, err := s.Parents.Get(ctx, parentID); err != nil {
 		return docstore.Page[C]{}, err
 	}
-	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Token: token, Limit: limit})
+	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Token: token, Limit: limit, Arena: arena.Of(ctx)})
 }
 
 // RemoveAll deletes all children of a deleted parent.

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/profiles"
@@ -134,7 +135,7 @@ func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token stri
 	if err != nil {
 		return nil, "", err
 	}
-	return Proto(page.Documents, s.Profiles.Show(ctx, Authors(page.Documents)...)), page.Next, nil
+	return Proto(ctx, page.Documents, s.Profiles.Show(ctx, Authors(page.Documents)...)), page.Next, nil
 }
 
 // Authors returns the ids of the comments' authors that are users, followed by others.
@@ -148,18 +149,20 @@ func Authors(comments []Comment, others ...int64) []int64 {
 	return append(ids, others...)
 }
 
-// Proto converts comments and their authors' profiles to messages.
-func Proto(comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Comment {
-	shown := make([]*typev1.Comment, len(comments))
-	// One allocation for all comments, because a page has many.
-	pieces := make([]struct {
-		comment typev1.Comment
-		author  typev1.Profile
-		created timestamppb.Timestamp
-	}, len(comments))
+// shownComment is the messages of a comment, which a page has many of.
+type shownComment struct {
+	comment typev1.Comment
+	author  typev1.Profile
+	created timestamppb.Timestamp
+}
+
+// Proto converts comments and their authors' profiles to messages, for the reply of a call.
+func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*typev1.Comment {
+	shown := arena.Slice[*typev1.Comment](arena.Of(ctx), len(comments))
+	pieces := arena.Slice[shownComment](arena.Of(ctx), len(comments))
 	for i, comment := range comments {
 		piece := &pieces[i]
-		author := profiles[comment.AuthorID]
+		author := profiles.Of(comment.AuthorID)
 		if comment.Guest != nil {
 			author.Name, author.IconURL = comment.Guest.Name, comment.Guest.IconURL
 		}
@@ -179,5 +182,5 @@ func Proto(comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Co
 }
 
 func (s *Set[P]) show(ctx context.Context, comment Comment) *typev1.Comment {
-	return Proto([]Comment{comment}, s.Profiles.Show(ctx, Authors([]Comment{comment})...))[0]
+	return Proto(ctx, []Comment{comment}, s.Profiles.Show(ctx, Authors([]Comment{comment})...))[0]
 }

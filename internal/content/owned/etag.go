@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -21,15 +22,12 @@ func EtagOf(contentRevision int64, updated time.Time) string {
 	return strconv.FormatInt(contentRevision, 36) + "-" + strconv.FormatInt(updated.UnixMilli(), 36)
 }
 
-// EtagOfTexts returns the etag of something that consists of texts: 64 bits of FNV-1a.
+// EtagOfTexts returns the etag of something that consists of texts: 64 bits, mixed from the XXH64 of each.
 func EtagOfTexts(texts ...string) string {
-	const offset, prime, end = 14695981039346656037, 1099511628211, 0xff // no text has the byte end
-	sum := uint64(offset)
+	const prime = 11400714785074694791
+	sum := uint64(0)
 	for _, text := range texts {
-		for i := range len(text) {
-			sum = (sum ^ uint64(text[i])) * prime
-		}
-		sum = (sum ^ end) * prime
+		sum = (sum ^ xxhash.Sum64String(text)) * prime
 	}
 	return strconv.FormatUint(sum, 36)
 }

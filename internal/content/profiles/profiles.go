@@ -5,13 +5,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
-	"github.com/maypok86/otter/v2/stats"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -47,7 +45,7 @@ type Directory struct {
 	fresh   *otter.Cache[int64, Profile]
 	last    *otter.Cache[int64, Profile]
 
-	stale atomic.Uint64
+	hits, misses, stale atomic.Uint64
 }
 
 // Stats are a directory's counts since its creation.
@@ -67,7 +65,6 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) *Dir
 		fresh: otter.Must(&otter.Options[int64, Profile]{
 			MaximumSize:      maxProfiles,
 			ExpiryCalculator: otter.ExpiryWriting[int64, Profile](profileTTL),
-			StatsRecorder:    stats.NewCounter(),
 			Clock:            tickless{},
 		}),
 		last: otter.Must(&otter.Options[int64, Profile]{MaximumSize: maxProfiles}),
@@ -84,116 +81,45 @@ func (tickless) Tick(time.Duration) <-chan time.Time { return nil }
 
 // Stats returns the counts.
 func (d *Directory) Stats() Stats {
-	counted := d.fresh.Stats()
-	return Stats{Hits: counted.Hits, Misses: counted.Misses, Stale: d.stale.Load(), Size: d.fresh.EstimatedSize()}
+	return Stats{Hits: d.hits.Load(), Misses: d.misses.Load(), Stale: d.stale.Load(), Size: d.fresh.EstimatedSize()}
 }
 
-// Show returns the profiles of users for a reply. It never fails, because content with a
-// missing name is better than no content. A user who no longer exists has the zero Profile.
-// So has a user never seen before, while the account service is down.
-func (d *Directory) Show(ctx context.Context, ids ...int64) map[int64]Profile {
-	ids = distinct(ids)
-	profiles, err := d.fresh.BulkGet(ctx, ids, otter.BulkLoaderFunc[int64, Profile](d.load))
-	if err == nil {
-		return profiles
+// cached returns a profile from the cache, and counts.
+func (d *Directory) cached(id int64) (Profile, bool) {
+	profile, isCached := d.fresh.GetIfPresent(id)
+	if isCached {
+		d.hits.Add(1)
+	} else {
+		d.misses.Add(1)
 	}
-	d.stale.Add(1)
-	d.log.WarnContext(ctx, "showing the last known names", "users", len(ids), "error", err)
-	profiles = make(map[int64]Profile, len(ids))
-	for _, id := range ids {
-		if entry, ok := d.fresh.GetEntryQuietly(id); ok { // counted above
-			profiles[id] = entry.Value
-			continue
-		}
-		profiles[id], _ = d.last.GetIfPresent(id)
-	}
-	return profiles
-}
-
-// Expect loads the profile of a user that a later call of Show wants, unless the cache has it.
-// It lets a caller load it while other reads are in flight. It never fails.
-func (d *Directory) Expect(ctx context.Context, id int64) {
-	if _, ok := d.fresh.GetEntryQuietly(id); !ok {
-		d.Show(ctx, id)
-	}
-}
-
-// maxSorted is how many ids distinct compares without an allocation: a page of comments and
-// the owner of their document.
-const maxSorted = 256
-
-// distinct returns ids without duplicates, because a few users often write a whole page.
-// The result shares memory with ids where possible.
-func distinct(ids []int64) []int64 {
-	if len(ids) < 2 {
-		return ids
-	}
-	var buffer [maxSorted]int64
-	sorted := append(buffer[:0], ids...)
-	slices.Sort(sorted)
-	sorted = slices.Compact(sorted)
-	switch len(sorted) {
-	case len(ids):
-		return ids
-	case 1:
-		return ids[:1]
-	}
-	return slices.Clone(sorted)
+	return profile, isCached
 }
 
 // Require returns the profile of a user who must exist, for a write by that user. Errors:
 // USER_NOT_FOUND, or UNAVAILABLE if the account service is down and the cache has no
 // profile.
 func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
-	profiles, err := d.fresh.BulkGet(ctx, []int64{id}, otter.BulkLoaderFunc[int64, Profile](d.load))
-	if err != nil {
-		profile, ok := d.last.GetIfPresent(id)
-		if !ok || !profile.Exists {
-			return Profile{}, fmt.Errorf("resolve user %d: %w", id, err)
+	profile, isCached := d.cached(id)
+	if !isCached {
+		profiles, err := d.fresh.BulkGet(ctx, []int64{id}, otter.BulkLoaderFunc[int64, Profile](d.fetch))
+		if err != nil {
+			profile, ok := d.last.GetIfPresent(id)
+			if !ok || !profile.Exists {
+				return Profile{}, fmt.Errorf("resolve user %d: %w", id, err)
+			}
+			return profile, nil
 		}
-		return profile, nil
+		profile = profiles[id]
 	}
-	profile := profiles[id]
 	if !profile.Exists {
 		return Profile{}, apierror.NotFound("USER_NOT_FOUND", "there is no user %d", id)
 	}
 	return profile, nil
 }
 
-// Missing returns which of the users do not exist now. It asks for all of them at once, and again for
-// those that the cache says are missing, because users move in before what they own. Errors: those
-// of the account service, if it is down and the cache does not know all users.
-func (d *Directory) Missing(ctx context.Context, ids []int64) (map[int64]bool, error) {
-	load := otter.BulkLoaderFunc[int64, Profile](d.load)
-	profiles, err := d.fresh.BulkGet(ctx, distinct(ids), load)
-	if err != nil {
-		return nil, fmt.Errorf("resolve users: %w", err)
-	}
-	var asked []int64
-	for id, profile := range profiles {
-		if !profile.Exists {
-			d.fresh.Invalidate(id)
-			asked = append(asked, id)
-		}
-	}
-	missing := map[int64]bool{}
-	if len(asked) == 0 {
-		return missing, nil
-	}
-	if profiles, err = d.fresh.BulkGet(ctx, asked, load); err != nil {
-		return nil, fmt.Errorf("resolve users: %w", err)
-	}
-	for id, profile := range profiles {
-		if !profile.Exists {
-			missing[id] = true
-		}
-	}
-	return missing, nil
-}
-
-// load fetches profiles from the account service. It also stores that a user does not
+// fetch fetches profiles from the account service. It also stores that a user does not
 // exist.
-func (d *Directory) load(ctx context.Context, ids []int64) (map[int64]Profile, error) {
+func (d *Directory) fetch(ctx context.Context, ids []int64) (map[int64]Profile, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()
 	profiles := make(map[int64]Profile, len(ids))

@@ -89,16 +89,16 @@ func inBubble(t *testing.T, test func(*testing.T, *accounts, *Directory)) {
 
 func TestARenameShowsWithinTheCachesBound(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
-		if got := d.Show(t.Context(), 1)[1].Name; got != "阿海" {
+		if got := d.Show(t.Context(), 1).Of(1).Name; got != "阿海" {
 			t.Fatalf("shown as %q", got)
 		}
 		a.rename(1, "大海")
 		time.Sleep(profileTTL - time.Second)
-		if got := d.Show(t.Context(), 1)[1].Name; got != "阿海" || a.calls() != 1 {
+		if got := d.Show(t.Context(), 1).Of(1).Name; got != "阿海" || a.calls() != 1 {
 			t.Errorf("before the bound: %q after %d calls", got, a.calls())
 		}
 		time.Sleep(2 * time.Second)
-		if got := d.Show(t.Context(), 1)[1].Name; got != "大海" {
+		if got := d.Show(t.Context(), 1).Of(1).Name; got != "大海" {
 			t.Errorf("after the bound: %q", got)
 		}
 	})
@@ -110,7 +110,7 @@ func TestConcurrentMissesShareOneCall(t *testing.T) {
 		var group sync.WaitGroup
 		for range 50 {
 			group.Go(func() {
-				if got := d.Show(t.Context(), 1, 2, 1); got[1].Name != "阿海" || got[2].Name != "小旅人" {
+				if got := d.Show(t.Context(), 1, 2, 1); got.Of(1).Name != "阿海" || got.Of(2).Name != "小旅人" {
 					t.Errorf("shown as %v", got)
 				}
 			})
@@ -135,7 +135,7 @@ func TestACanceledCallerDoesNotCancelTheLoadForOthers(t *testing.T) {
 		group.Go(func() { d.Show(ctx, 1) })
 		synctest.Wait()
 		group.Go(func() {
-			if got := d.Show(t.Context(), 1)[1].Name; got != "阿海" {
+			if got := d.Show(t.Context(), 1).Of(1).Name; got != "阿海" {
 				t.Errorf("shown as %q", got)
 			}
 		})
@@ -152,7 +152,7 @@ func TestWhileAccountIsDownTheLastKnownNameIsShown(t *testing.T) {
 		d.Show(t.Context(), 1)
 		time.Sleep(time.Hour)
 		a.breakDown(status.Error(codes.Unavailable, "down"))
-		if got := d.Show(t.Context(), 1, 2); got[1].Name != "阿海" || got[2] != (Profile{}) {
+		if got := d.Show(t.Context(), 1, 2); got.Of(1).Name != "阿海" || got.Of(2) != (Profile{}) {
 			t.Errorf("shown as %v", got)
 		}
 		if profile, err := d.Require(t.Context(), 1); err != nil || profile.Name != "阿海" {
@@ -163,7 +163,7 @@ func TestWhileAccountIsDownTheLastKnownNameIsShown(t *testing.T) {
 			t.Errorf("require an unknown user: %v", err)
 		}
 		a.breakDown(nil)
-		if got := d.Show(t.Context(), 2)[2].Name; got != "小旅人" {
+		if got := d.Show(t.Context(), 2).Of(2).Name; got != "小旅人" {
 			t.Errorf("once it is up again: %q", got)
 		}
 	})
@@ -172,7 +172,7 @@ func TestWhileAccountIsDownTheLastKnownNameIsShown(t *testing.T) {
 func TestACallToAHangingAccountServiceTimesOut(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
 		a.gate = make(chan struct{}) // and never closed
-		if got := d.Show(t.Context(), 1)[1]; got != (Profile{}) {
+		if got := d.Show(t.Context(), 1).Of(1); got != (Profile{}) {
 			t.Errorf("shown as %v", got)
 		}
 	})
@@ -181,7 +181,7 @@ func TestACallToAHangingAccountServiceTimesOut(t *testing.T) {
 func TestAUserWhoIsGoneHasAnEmptyNameAndCannotWrite(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
 		for range 2 {
-			if got := d.Show(t.Context(), 9)[9]; got != (Profile{}) {
+			if got := d.Show(t.Context(), 9).Of(9); got != (Profile{}) {
 				t.Errorf("shown as %v", got)
 			}
 			_, err := d.Require(t.Context(), 9)
@@ -205,8 +205,8 @@ func TestManyUsersAreLoadedInBatchesThatTheContractAllows(t *testing.T) {
 		}
 		profiles := d.Show(t.Context(), ids...)
 		for _, id := range ids {
-			if profiles[id].Name != fmt.Sprint(id) {
-				t.Fatalf("user %d is shown as %v", id, profiles[id])
+			if profiles.Of(id).Name != fmt.Sprint(id) {
+				t.Fatalf("user %d is shown as %v", id, profiles.Of(id))
 			}
 		}
 		var sizes []int

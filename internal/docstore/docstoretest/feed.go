@@ -20,6 +20,7 @@ func feedCases() []testCase {
 		{"a change of what no follower sees is not in the feed", feedsNoUnseen},
 		{"a deletion is in the feed, also of a document that the follower never saw", feedsDeletions},
 		{"a feed from nothing has no deletions", feedsNoOldDeletions},
+		{"a feed from a moment has what has changed since, with the deletions that are kept", feedsFromAMoment},
 		{"pages of any limit have the same changes in the same order", feedsPages},
 		{"a token of another collection, or none at all, is refused as bad", refusesFeedTokens},
 		{"a token after which deletions are forgotten is refused, and a younger one is not", forgets},
@@ -67,6 +68,8 @@ func openPosts(t *testing.T, engine docstore.Engine) *posts {
 type follower struct {
 	posts *posts
 	token string
+	// start is where it begins; zero for all.
+	start time.Time
 	limit int
 }
 
@@ -87,7 +90,7 @@ func (f *follower) catchUp(t *testing.T) (changes []docstore.FeedChange[int64, p
 	marker := post{ID: markers + rand.Int64N(1<<30)} // #nosec G404 -- not a secret
 	must(t, f.posts.Insert(t.Context(), marker))
 	for isThere := false; !isThere; {
-		page, err := f.posts.Feed(t.Context(), docstore.FeedQuery{Token: f.token, Limit: f.limit, WithDocuments: true})
+		page, err := f.posts.Feed(t.Context(), docstore.FeedQuery{Token: f.token, Start: f.start, Limit: f.limit, WithDocuments: true})
 		must(t, err)
 		if len(page.Changes) > f.limit {
 			t.Fatalf("got %d changes, limit %d", len(page.Changes), f.limit)
@@ -97,7 +100,7 @@ func (f *follower) catchUp(t *testing.T) (changes []docstore.FeedChange[int64, p
 				changes = append(changes, each)
 			}
 		}
-		f.token = page.Next
+		f.token, f.start = page.Next, time.Time{}
 	}
 	for i := 1; i < len(changes); i++ {
 		if changes[i].Time.Before(changes[i-1].Time) {

@@ -11,6 +11,57 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
+func feedsFromAMoment(t *testing.T, engine docstore.Engine) {
+	c := openPosts(t, engine)
+	insertAll(t, c, []post{{ID: 1}, {ID: 2, Title: "old"}, {ID: 3}, {ID: 4, Title: "b"}})
+	must(t, c.Delete(t.Context(), 1))
+	start := nextSecond(t, c)
+	must(t, c.Delete(t.Context(), 3))
+	rename(t, c, 4, "c")
+	insertAll(t, c, []post{{ID: 5, Title: "new"}})
+	want := []entry{{3, docstore.DocumentDeleted, 0, ""}, {4, docstore.DocumentChanged, 2, "c"}, {5, docstore.DocumentCreated, 1, "new"}}
+	for _, limit := range []int{1, 5} {
+		wantEqual(t, fmt.Sprint("since then, limit ", limit), (&follower{posts: c, limit: limit, start: start}).entries(t), want)
+	}
+	early := &follower{posts: c, limit: 2, start: time.Unix(0, 0)}
+	if all := early.entries(t); len(all) != 5 || all[1].ID != 1 || all[1].Kind != docstore.DocumentDeleted {
+		t.Errorf("since ever: %v", all)
+	}
+	page, err := c.Feed(t.Context(), docstore.FeedQuery{Start: time.Now().Add(time.Hour), Limit: 2})
+	must(t, err)
+	wantEqual(t, "in the future", len(page.Changes), 0)
+	late := &follower{posts: c, limit: 2, token: page.Next}
+	rename(t, c, 2, "changed")
+	wantEqual(t, "after that", late.entries(t), []entry{{2, docstore.DocumentChanged, 2, "changed"}})
+	_, err = c.Feed(t.Context(), docstore.FeedQuery{Start: start, Token: page.Next, Limit: 2})
+	wantError(t, err, docstore.ErrBadToken)
+	begun, err := c.Feed(t.Context(), docstore.FeedQuery{Start: time.Unix(0, 0), Limit: 1})
+	must(t, err)
+	// The moments of a store may be ahead of the clock by what it counts in a second.
+	must(t, c.Sweep(t.Context(), -10*time.Second, nil))
+	wantEqual(t, "a walk within which deletions are forgotten", len((&follower{posts: c, limit: 2, token: begun.Next}).entries(t)) > 0, true)
+	for _, each := range (&follower{posts: c, limit: 2, start: time.Unix(0, 0)}).entries(t) {
+		if each.Kind == docstore.DocumentDeleted {
+			t.Errorf("document %d is shown, which is forgotten", each.ID)
+		}
+	}
+}
+
+// nextSecond waits until the store is in another second, and returns its beginning.
+func nextSecond(t *testing.T, c *posts) time.Time {
+	t.Helper()
+	before, err := c.Now(t.Context())
+	must(t, err)
+	for {
+		now, err := c.Now(t.Context())
+		must(t, err)
+		if now.Unix() > before.Unix() {
+			return now.Truncate(time.Second)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
 func feedsRestless(t *testing.T, engine docstore.Engine) {
 	c := openPosts(t, engine)
 	must(t, c.Insert(t.Context(), post{ID: 1}))

@@ -73,7 +73,7 @@ func Serve(
 	env process.Env, name string, listener net.Listener, policy *access.Policy, interceptors *Interceptors,
 	store Source, services ...Service,
 ) {
-	options := env.Tracing.ServerOptions()
+	options := append(env.Tracing.ServerOptions(), reuseMemory()...)
 	if env.Transport.Identity != nil {
 		options = append(options, grpc.Creds(env.Transport.Identity.Server()))
 		interceptors = interceptors.under(policy.Admit)

@@ -2204,10 +2204,12 @@ func (x *VerifySessionsResponse) GetOpen() []bool {
 // Request of CloseSession.
 type CloseSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The `id` part of the cookie.
+	// The user of the session; the `id` part of the cookie.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The `idrand` part of the cookie.
-	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
+	// The `idrand` part of the cookie, for a caller that has the cookie.
+	Token string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
+	// The session_id that ListSessions returns, for a caller that has not.
+	SessionId     string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2252,6 +2254,13 @@ func (x *CloseSessionRequest) GetUserId() int64 {
 func (x *CloseSessionRequest) GetToken() string {
 	if x != nil {
 		return x.Token
+	}
+	return ""
+}
+
+func (x *CloseSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
 	}
 	return ""
 }
@@ -4020,7 +4029,11 @@ type ListUserChangesRequest struct {
 	// users and then what changes.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Whether the changes include the users.
-	IncludeUser   bool `protobuf:"varint,3,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
+	IncludeUser bool `protobuf:"varint,3,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
+	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
+	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
+	// without page_token.
+	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4074,6 +4087,13 @@ func (x *ListUserChangesRequest) GetIncludeUser() bool {
 		return x.IncludeUser
 	}
 	return false
+}
+
+func (x *ListUserChangesRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
 }
 
 // Reply of ListUserChanges.
@@ -4400,10 +4420,13 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\bsessions\x18\x01 \x03(\v2(.waybook.account.v1.VerifySessionRequestB\n" +
 	"\xbaH\a\x92\x01\x04\b\x01\x10@R\bsessions\",\n" +
 	"\x16VerifySessionsResponse\x12\x12\n" +
-	"\x04open\x18\x01 \x03(\bR\x04open\"m\n" +
+	"\x04open\x18\x01 \x03(\bR\x04open\"\xbb\x02\n" +
 	"\x13CloseSessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
-	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"\x16\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12.\n" +
+	"\x05token\x18\x02 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{32}$R\x05token\x127\n" +
+	"\n" +
+	"session_id\x18\x03 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{16}$R\tsessionId:\x8f\x01\xbaH\x8b\x01\x1a\x88\x01\n" +
+	"!close_session.token_or_session_id\x124token: exactly one of token and session_id is needed\x1a-(this.token == '') != (this.session_id == '')\"\x16\n" +
 	"\x14CloseSessionResponse\"D\n" +
 	"\x17CloseAllSessionsRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"S\n" +
@@ -4519,12 +4542,16 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12,\n" +
-	"\x04user\x18\x06 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8a\x01\n" +
+	"\x04user\x18\x06 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xe3\x02\n" +
 	"\x16ListUserChangesRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_user\x18\x03 \x01(\bR\vincludeUser\"\x96\x01\n" +
+	"\finclude_user\x18\x03 \x01(\bR\vincludeUser\x12K\n" +
+	"\n" +
+	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
+	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
+	"/list_user_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x96\x01\n" +
 	"\x17ListUserChangesResponse\x128\n" +
 	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
@@ -4738,69 +4765,70 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	70, // 45: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
 	75, // 46: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
 	2,  // 47: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	65, // 48: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	65, // 49: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	4,  // 50: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	21, // 51: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	23, // 52: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	25, // 53: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	6,  // 54: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	8,  // 55: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	10, // 56: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	12, // 57: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	15, // 58: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	27, // 59: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	29, // 60: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	31, // 61: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	33, // 62: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	35, // 63: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	37, // 64: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	39, // 65: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	41, // 66: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	43, // 67: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	46, // 68: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	49, // 69: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	51, // 70: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	53, // 71: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	55, // 72: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	57, // 73: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	59, // 74: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	63, // 75: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	66, // 76: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	68, // 77: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	5,  // 78: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	22, // 79: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	24, // 80: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	26, // 81: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	7,  // 82: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	9,  // 83: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	11, // 84: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	13, // 85: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	16, // 86: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	28, // 87: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	30, // 88: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	32, // 89: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	34, // 90: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	36, // 91: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	38, // 92: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	40, // 93: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	42, // 94: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	44, // 95: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	47, // 96: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	50, // 97: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	52, // 98: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	54, // 99: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	56, // 100: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	58, // 101: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	60, // 102: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	64, // 103: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	67, // 104: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	69, // 105: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	78, // [78:106] is the sub-list for method output_type
-	50, // [50:78] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	70, // 48: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	65, // 49: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	65, // 50: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	4,  // 51: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	21, // 52: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	23, // 53: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	25, // 54: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	6,  // 55: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	8,  // 56: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	10, // 57: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	12, // 58: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	15, // 59: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	27, // 60: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	29, // 61: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	31, // 62: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	33, // 63: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	35, // 64: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	37, // 65: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	39, // 66: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	41, // 67: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	43, // 68: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	46, // 69: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	49, // 70: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	51, // 71: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	53, // 72: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	55, // 73: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	57, // 74: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	59, // 75: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	63, // 76: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	66, // 77: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	68, // 78: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	5,  // 79: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	22, // 80: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	24, // 81: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	26, // 82: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	7,  // 83: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	9,  // 84: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	11, // 85: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	13, // 86: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	16, // 87: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	28, // 88: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	30, // 89: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	32, // 90: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	34, // 91: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	36, // 92: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	38, // 93: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	40, // 94: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	42, // 95: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	44, // 96: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // 97: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	50, // 98: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	52, // 99: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	54, // 100: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	56, // 101: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	58, // 102: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	60, // 103: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	64, // 104: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	67, // 105: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	69, // 106: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	79, // [79:107] is the sub-list for method output_type
+	51, // [51:79] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }

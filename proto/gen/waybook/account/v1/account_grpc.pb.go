@@ -134,7 +134,8 @@ type AccountServiceClient interface {
 	// verified at the same time.
 	VerifySessions(ctx context.Context, in *VerifySessionsRequest, opts ...grpc.CallOption) (*VerifySessionsResponse, error)
 	// Closes a session; the service refuses it from then on. Closing a session that is not
-	// open is not an error.
+	// open is not an error. Errors: NOT_FOUND (SESSION_NOT_FOUND: the user has no session with
+	// this session_id).
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
 	// Closes every open session of a user, in one write, and invalidates the user's device
 	// tokens. The service refuses them from then on, and a login that is under way opens no
@@ -573,7 +574,8 @@ type AccountServiceServer interface {
 	// verified at the same time.
 	VerifySessions(context.Context, *VerifySessionsRequest) (*VerifySessionsResponse, error)
 	// Closes a session; the service refuses it from then on. Closing a session that is not
-	// open is not an error.
+	// open is not an error. Errors: NOT_FOUND (SESSION_NOT_FOUND: the user has no session with
+	// this session_id).
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
 	// Closes every open session of a user, in one write, and invalidates the user's device
 	// tokens. The service refuses them from then on, and a login that is under way opens no

@@ -3653,7 +3653,11 @@ type ListAlbumChangesRequest struct {
 	// albums and then what changes.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Whether the changes include the albums.
-	IncludeAlbum  bool `protobuf:"varint,3,opt,name=include_album,json=includeAlbum,proto3" json:"include_album,omitempty"`
+	IncludeAlbum bool `protobuf:"varint,3,opt,name=include_album,json=includeAlbum,proto3" json:"include_album,omitempty"`
+	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
+	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
+	// without page_token.
+	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3707,6 +3711,13 @@ func (x *ListAlbumChangesRequest) GetIncludeAlbum() bool {
 		return x.IncludeAlbum
 	}
 	return false
+}
+
+func (x *ListAlbumChangesRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
 }
 
 // Reply of ListAlbumChanges.
@@ -4147,12 +4158,16 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12-\n" +
-	"\x05album\x18\x06 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\x8d\x01\n" +
+	"\x05album\x18\x06 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xe7\x02\n" +
 	"\x17ListAlbumChangesRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12#\n" +
-	"\rinclude_album\x18\x03 \x01(\bR\fincludeAlbum\"\x96\x01\n" +
+	"\rinclude_album\x18\x03 \x01(\bR\fincludeAlbum\x12K\n" +
+	"\n" +
+	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
+	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x8a\x01\xbaH\x86\x01\x1a\x83\x01\n" +
+	"0list_album_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x96\x01\n" +
 	"\x18ListAlbumChangesResponse\x127\n" +
 	"\achanges\x18\x01 \x03(\v2\x1d.waybook.album.v1.AlbumChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
@@ -4380,63 +4395,64 @@ var file_waybook_album_v1_album_proto_depIdxs = []int32{
 	61, // 50: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
 	72, // 51: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
 	1,  // 52: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	54, // 53: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	54, // 54: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	6,  // 55: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	8,  // 56: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	10, // 57: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	12, // 58: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	14, // 59: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	16, // 60: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	19, // 61: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	22, // 62: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 63: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	24, // 64: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	26, // 65: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	28, // 66: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	30, // 67: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	32, // 68: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	34, // 69: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	36, // 70: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	38, // 71: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	40, // 72: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	42, // 73: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	44, // 74: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	46, // 75: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	48, // 76: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	52, // 77: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	55, // 78: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	57, // 79: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	7,  // 80: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	9,  // 81: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	11, // 82: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	13, // 83: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	15, // 84: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	17, // 85: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	20, // 86: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	23, // 87: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	4,  // 88: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	25, // 89: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	27, // 90: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	29, // 91: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	31, // 92: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	33, // 93: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	35, // 94: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	37, // 95: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	39, // 96: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	41, // 97: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	43, // 98: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	45, // 99: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	47, // 100: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	49, // 101: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	53, // 102: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	56, // 103: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	58, // 104: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	80, // [80:105] is the sub-list for method output_type
-	55, // [55:80] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	61, // 53: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	54, // 54: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	54, // 55: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	6,  // 56: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	8,  // 57: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	10, // 58: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	12, // 59: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	14, // 60: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	16, // 61: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	19, // 62: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	22, // 63: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 64: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
+	24, // 65: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	26, // 66: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	28, // 67: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	30, // 68: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	32, // 69: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	34, // 70: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	36, // 71: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	38, // 72: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	40, // 73: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	42, // 74: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	44, // 75: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	46, // 76: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	48, // 77: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	52, // 78: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	55, // 79: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
+	57, // 80: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
+	7,  // 81: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	9,  // 82: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	11, // 83: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	13, // 84: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	15, // 85: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	17, // 86: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	20, // 87: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	23, // 88: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	4,  // 89: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
+	25, // 90: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	27, // 91: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	29, // 92: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	31, // 93: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	33, // 94: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	35, // 95: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	37, // 96: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	39, // 97: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	41, // 98: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	43, // 99: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	45, // 100: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	47, // 101: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	49, // 102: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	53, // 103: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	56, // 104: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
+	58, // 105: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
+	81, // [81:106] is the sub-list for method output_type
+	56, // [56:81] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }

@@ -4164,7 +4164,11 @@ type ListBlogChangesRequest struct {
 	// entries and then what changes.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Whether the changes include the entries.
-	IncludeBlog   bool `protobuf:"varint,3,opt,name=include_blog,json=includeBlog,proto3" json:"include_blog,omitempty"`
+	IncludeBlog bool `protobuf:"varint,3,opt,name=include_blog,json=includeBlog,proto3" json:"include_blog,omitempty"`
+	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
+	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
+	// without page_token.
+	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4218,6 +4222,13 @@ func (x *ListBlogChangesRequest) GetIncludeBlog() bool {
 		return x.IncludeBlog
 	}
 	return false
+}
+
+func (x *ListBlogChangesRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
 }
 
 // Reply of ListBlogChanges.
@@ -4704,12 +4715,16 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12)\n" +
-	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8a\x01\n" +
+	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xe3\x02\n" +
 	"\x16ListBlogChangesRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_blog\x18\x03 \x01(\bR\vincludeBlog\"\x93\x01\n" +
+	"\finclude_blog\x18\x03 \x01(\bR\vincludeBlog\x12K\n" +
+	"\n" +
+	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
+	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
+	"/list_blog_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x93\x01\n" +
 	"\x17ListBlogChangesResponse\x125\n" +
 	"\achanges\x18\x01 \x03(\v2\x1b.waybook.blog.v1.BlogChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
@@ -4977,59 +4992,60 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	67,  // 74: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
 	78,  // 75: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
 	5,   // 76: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	59,  // 77: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	59,  // 78: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,   // 79: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11,  // 80: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13,  // 81: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15,  // 82: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17,  // 83: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19,  // 84: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22,  // 85: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25,  // 86: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27,  // 87: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	30,  // 88: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	32,  // 89: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	34,  // 90: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	37,  // 91: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	39,  // 92: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	41,  // 93: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	43,  // 94: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	45,  // 95: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	47,  // 96: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	49,  // 97: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	51,  // 98: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	57,  // 99: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	60,  // 100: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	62,  // 101: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10,  // 102: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12,  // 103: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14,  // 104: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16,  // 105: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18,  // 106: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20,  // 107: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23,  // 108: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26,  // 109: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28,  // 110: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	31,  // 111: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	33,  // 112: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	35,  // 113: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	38,  // 114: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	40,  // 115: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	42,  // 116: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	44,  // 117: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	46,  // 118: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	48,  // 119: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	50,  // 120: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	52,  // 121: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	58,  // 122: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	61,  // 123: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	63,  // 124: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	102, // [102:125] is the sub-list for method output_type
-	79,  // [79:102] is the sub-list for method input_type
-	79,  // [79:79] is the sub-list for extension type_name
-	79,  // [79:79] is the sub-list for extension extendee
-	0,   // [0:79] is the sub-list for field type_name
+	67,  // 77: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	59,  // 78: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	59,  // 79: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	9,   // 80: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11,  // 81: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13,  // 82: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15,  // 83: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17,  // 84: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19,  // 85: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22,  // 86: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25,  // 87: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27,  // 88: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
+	30,  // 89: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	32,  // 90: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	34,  // 91: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	37,  // 92: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	39,  // 93: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	41,  // 94: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	43,  // 95: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	45,  // 96: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	47,  // 97: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	49,  // 98: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	51,  // 99: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	57,  // 100: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	60,  // 101: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
+	62,  // 102: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
+	10,  // 103: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12,  // 104: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14,  // 105: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16,  // 106: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18,  // 107: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20,  // 108: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23,  // 109: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26,  // 110: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28,  // 111: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
+	31,  // 112: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	33,  // 113: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	35,  // 114: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	38,  // 115: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	40,  // 116: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	42,  // 117: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	44,  // 118: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	46,  // 119: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	48,  // 120: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	50,  // 121: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	52,  // 122: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	58,  // 123: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	61,  // 124: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
+	63,  // 125: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
+	103, // [103:126] is the sub-list for method output_type
+	80,  // [80:103] is the sub-list for method input_type
+	80,  // [80:80] is the sub-list for extension type_name
+	80,  // [80:80] is the sub-list for extension extendee
+	0,   // [0:80] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }

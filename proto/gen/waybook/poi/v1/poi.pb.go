@@ -4268,7 +4268,11 @@ type ListPoiChangesRequest struct {
 	// landmarks and then what changes.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Whether the changes include the landmarks.
-	IncludePoi    bool `protobuf:"varint,3,opt,name=include_poi,json=includePoi,proto3" json:"include_poi,omitempty"`
+	IncludePoi bool `protobuf:"varint,3,opt,name=include_poi,json=includePoi,proto3" json:"include_poi,omitempty"`
+	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
+	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
+	// without page_token.
+	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4322,6 +4326,13 @@ func (x *ListPoiChangesRequest) GetIncludePoi() bool {
 		return x.IncludePoi
 	}
 	return false
+}
+
+func (x *ListPoiChangesRequest) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
 }
 
 // Reply of ListPoiChanges.
@@ -4804,13 +4815,17 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"changeTime\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
 	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12%\n" +
-	"\x03poi\x18\x06 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\x87\x01\n" +
+	"\x03poi\x18\x06 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xdf\x02\n" +
 	"\x15ListPoiChangesRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12\x1f\n" +
 	"\vinclude_poi\x18\x03 \x01(\bR\n" +
-	"includePoi\"\x90\x01\n" +
+	"includePoi\x12K\n" +
+	"\n" +
+	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
+	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x88\x01\xbaH\x84\x01\x1a\x81\x01\n" +
+	".list_poi_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x90\x01\n" +
 	"\x16ListPoiChangesResponse\x123\n" +
 	"\achanges\x18\x01 \x03(\v2\x19.waybook.poi.v1.PoiChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
@@ -5053,69 +5068,70 @@ var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
 	71, // 60: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
 	81, // 61: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
 	2,  // 62: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	64, // 63: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	64, // 64: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	5,  // 65: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 66: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 67: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 68: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 69: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 70: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	50, // 71: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	52, // 72: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
-	17, // 73: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 74: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	44, // 75: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	47, // 76: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	54, // 77: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 78: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 79: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 80: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 81: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 82: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 83: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 84: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 85: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 86: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 87: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 88: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	58, // 89: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
-	62, // 90: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	65, // 91: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	67, // 92: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	6,  // 93: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 94: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 95: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 96: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 97: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 98: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	51, // 99: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	53, // 100: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
-	18, // 101: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 102: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	45, // 103: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	48, // 104: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	56, // 105: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 106: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 107: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 108: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 109: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 110: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 111: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 112: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 113: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 114: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 115: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 116: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	59, // 117: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
-	63, // 118: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	66, // 119: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	68, // 120: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	93, // [93:121] is the sub-list for method output_type
-	65, // [65:93] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	71, // 63: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	64, // 64: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	64, // 65: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	5,  // 66: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 67: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 68: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 69: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 70: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	15, // 71: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	50, // 72: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
+	52, // 73: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
+	17, // 74: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	41, // 75: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	44, // 76: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	47, // 77: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	54, // 78: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	19, // 79: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	21, // 80: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	23, // 81: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	25, // 82: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	27, // 83: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	29, // 84: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	31, // 85: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	33, // 86: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	35, // 87: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	37, // 88: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	39, // 89: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	58, // 90: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
+	62, // 91: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	65, // 92: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
+	67, // 93: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
+	6,  // 94: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 95: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 96: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 97: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 98: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	16, // 99: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	51, // 100: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
+	53, // 101: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
+	18, // 102: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	43, // 103: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	45, // 104: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	48, // 105: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	56, // 106: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	20, // 107: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	22, // 108: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	24, // 109: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	26, // 110: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	28, // 111: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	30, // 112: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	32, // 113: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	34, // 114: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	36, // 115: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	38, // 116: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	40, // 117: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	59, // 118: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
+	63, // 119: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	66, // 120: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
+	68, // 121: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
+	94, // [94:122] is the sub-list for method output_type
+	66, // [66:94] is the sub-list for method input_type
+	66, // [66:66] is the sub-list for extension type_name
+	66, // [66:66] is the sub-list for extension extendee
+	0,  // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }

@@ -1,0 +1,103 @@
+package load
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// TestNoReplyHasATextOfAnother reads many albums and a list at the same time, from the edge and by gRPC. The memory
+// of a reply is used again for the next one, so a reply that is read too late would show here.
+func TestNoReplyHasATextOfAnother(t *testing.T) {
+	const readers, reads, albums = 16, 150, 12
+	d := startAlone(t)
+	d.client.Transport.(*http.Transport).MaxIdleConnsPerHost = readers
+	requests := []*albumv1.GetAlbumRequest{}
+	for n := range int64(albums) {
+		id := number(t, d.made(strings.Replace(addAlbum, "台北101", fmt.Sprintf("第%d冊", n), 1), "albumID"))
+		requests = append(requests, &albumv1.GetAlbumRequest{AlbumId: id})
+		// The replies have different lengths, so that their texts lie at different places.
+		for c := range 5 + 7*n {
+			text := strings.Repeat(fmt.Sprintf("第%d冊，第%d張。", n, c), int(1+c%5))
+			_, err := d.albums.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: id, ThumbnailUrl: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text})
+			d.must(err)
+			_, err = d.albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: id, Text: text})
+			d.must(err)
+		}
+	}
+	// read reads album n in one of the ways; the list for all numbers above.
+	read := func(n, way int) (string, error) {
+		form := "func=getCategoryPOIList&category=" + fmt.Sprint(int(category))
+		if n < albums {
+			form = fmt.Sprintf("func=getAlbum&albumID=%d", requests[n].GetAlbumId())
+		}
+		switch {
+		case way == 0:
+			response, err := d.client.Get(d.edge + "?" + form)
+			if err != nil {
+				return "", err
+			}
+			body, err := io.ReadAll(response.Body)
+			_ = response.Body.Close()
+			return string(body), err
+		case n < albums:
+			reply, err := d.albums.GetAlbum(t.Context(), requests[n])
+			if err != nil {
+				return "", err
+			}
+			encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(reply)
+			return string(encoded), err
+		}
+		var all strings.Builder
+		stream, err := d.pois.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: category})
+		for err == nil {
+			var batch *poiv1.StreamPoisResponse
+			if batch, err = stream.Recv(); err == nil {
+				for _, poi := range batch.GetPois() {
+					fmt.Fprintln(&all, poi.GetPoiId(), poi.GetName())
+				}
+			}
+		}
+		if err == io.EOF {
+			err = nil
+		}
+		return all.String(), err
+	}
+	want := map[[2]int]string{}
+	for n := range albums + 1 {
+		for way := range 2 {
+			reply, err := read(n, way)
+			d.must(err)
+			text, times := fmt.Sprintf("第%d冊，第", n), 2*(5+7*n)
+			if n == albums {
+				text, times = "太魯閣國家公園遊客中心", listedPois
+			}
+			if strings.Count(reply, text) < times {
+				t.Fatalf("album %d lacks texts: %.2000s", n, reply)
+			}
+			want[[2]int{n, way}] = reply
+		}
+	}
+	var all sync.WaitGroup
+	for range readers {
+		all.Go(func() {
+			for range reads {
+				n, way := rand.IntN(albums+1), rand.IntN(2)
+				if got, err := read(n, way); err != nil || got != want[[2]int{n, way}] {
+					t.Errorf("album %d, way %d: %v, %.2000s", n, way, err, got)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
