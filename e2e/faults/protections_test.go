@@ -37,7 +37,7 @@ func protections() []protection {
 	)
 	isLate := "ctx.Err() == context.DeadlineExceeded"
 	impatient := change{edge + "edge.go", "DefaultCallTimeout = 10 * time.Second", "DefaultCallTimeout = 50 * time.Millisecond"}
-	mute := []change{impatient, {edge + "operation/run.go", "cancel()\n\t\tif err != nil {", "cancel()\n\t\tif err != nil && callCtx.Err() != context.DeadlineExceeded {"}}
+	mute := []change{impatient, {edge + "operation/run.go", "if err == nil && !isTaken {", "if (err == nil || callCtx.Err() == context.DeadlineExceeded) && !isTaken {"}}
 	anyEnd := change{edge + "operation/lists.go",
 		"case err != io.EOF && !limited.hasMore:", "case err != io.EOF && !limited.hasMore && !hasBegun:"}
 	unnamed := []change{{edge + "operation/run.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}

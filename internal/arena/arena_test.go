@@ -8,7 +8,7 @@ import (
 
 // item has a pointer, so the collector must know what an arena holds.
 type item struct {
-	text  *string
+	of    *int
 	count int
 }
 
@@ -22,6 +22,7 @@ func TestMemoryIsClearWhenItIsUsedAgain(t *testing.T) {
 				t.Fatalf("round %d: item %d is %v and %v", round, i, items[i], more[i])
 			}
 			items[i].count, more[i].count = i+1, -1
+			items[i].of, more[i].of = &items[i].count, nil
 		}
 		for i := range letters {
 			if letters[i] != 0 {
@@ -30,7 +31,7 @@ func TestMemoryIsClearWhenItIsUsedAgain(t *testing.T) {
 			letters[i] = 'x'
 		}
 		for i := range items {
-			if items[i].count != i+1 {
+			if items[i].count != i+1 || *items[i].of != i+1 {
 				t.Fatalf("round %d: item %d was changed by another slice: %v", round, i, items[i])
 			}
 		}

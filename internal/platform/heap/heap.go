@@ -128,7 +128,7 @@ func read() reading {
 type Growth int64
 
 // DefaultGrowth is where more memory saved little CPU (docs/performance.md).
-const DefaultGrowth Growth = 64 << 20
+const DefaultGrowth Growth = 32 << 20
 
 // maxGrowth bounds the flag, so that sums of it do not overflow.
 const maxGrowth Growth = 64 << 30

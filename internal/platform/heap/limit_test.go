@@ -43,7 +43,7 @@ func TestTheLeastLimitOfTheControlGroupsCounts(t *testing.T) {
 }
 
 func TestTheGrowthLeavesMostOfTheLimit(t *testing.T) {
-	for limit, want := range map[int64]int64{unlimited: 64 << 20, 192 << 20: 64 << 20, 96 << 20: 32 << 20, 0: 0} {
+	for limit, want := range map[int64]int64{unlimited: 32 << 20, 96 << 20: 32 << 20, 48 << 20: 16 << 20, 0: 0} {
 		if got := DefaultGrowth.Within(limit); got != want {
 			t.Errorf("within %d bytes the growth is %d, want %d", limit, got, want)
 		}
