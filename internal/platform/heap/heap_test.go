@@ -49,7 +49,7 @@ func TestASteadyLoadKeepsItsGrowth(t *testing.T) {
 
 func TestABusyHeapGetsItsGrowthAndAnIdleOneGivesItBack(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	p := NewPacer(int64(DefaultGrowth))
+	p := NewPacer(64 * mib)
 	now := p.state.collected
 	cycles := p.state.cycles
 	for _, step := range []struct {
