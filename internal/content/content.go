@@ -233,7 +233,8 @@ func Summarize[S, M, P any](
 
 // Send sends the summaries that query finds and keep accepts, in batches of the query's
 // limit. It sends at most count, or all if count is 0. keep may be nil. Send reports
-// whether the query found any document. It stops at the first error of send. A batch is good until send returns.
+// whether the query found any document. It stops at the first error of send. A batch is good until send returns:
+// its memory is then that of the next one, also if keep refuses a whole batch.
 func (s *Summaries[S, M]) Send(
 	ctx context.Context, query docstore.Query, count int64, keep func(*S) bool, send func([]*M) error,
 ) (found bool, err error) {
@@ -281,6 +282,7 @@ func (s *Summaries[S, M]) Send(
 				return found, err
 			}
 		}
+		query.Arena.Reset()
 		if left == 0 {
 			break
 		}

@@ -61,7 +61,7 @@ func (p *pushing) RecvMsg(any) error {
 	ctx, end := c.spans.StartCall(withoutMetadata(p.ctx), called.info.FullMethod)
 	ctx, memory := arena.With(ctx)
 	defer memory.Free()
-	err := c.interceptors.Stream(called.server, serving{p, ctx, memory}, &called.info, called.handler)
+	err := c.interceptors.Stream(called.server, serving{p, ctx}, &called.info, called.handler)
 	end(err)
 	return cmp.Or(err, io.EOF)
 }
@@ -70,8 +70,6 @@ func (p *pushing) RecvMsg(any) error {
 type serving struct {
 	of  *pushing
 	ctx context.Context
-	// memory is for one message at a time: the receiver has read it when it returns.
-	memory *arena.Arena
 }
 
 func (s serving) SetHeader(metadata.MD) error  { return nil }
@@ -81,7 +79,6 @@ func (s serving) Context() context.Context     { return s.ctx }
 func (s serving) RecvMsg(into any) error       { return hand(into, s.of.request) }
 
 func (s serving) SendMsg(message any) error {
-	defer s.memory.Reset()
 	if s.of.to(message) != nil {
 		return status.Error(codes.Canceled, "the client takes no more")
 	}

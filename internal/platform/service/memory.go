@@ -53,19 +53,14 @@ func lendMemory(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handl
 func lendMemoryToStream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx, memory := arena.With(stream.Context())
 	defer memory.Free()
-	return handler(server, lendingStream{stream, ctx, memory})
+	return handler(server, lendingStream{stream, ctx})
 }
 
-// lendingStream has memory for one message at a time.
+// lendingStream has memory for its messages. gRPC has encoded a message when SendMsg returns, so the service may
+// use the memory again.
 type lendingStream struct {
 	grpc.ServerStream
-	ctx    context.Context
-	memory *arena.Arena
+	ctx context.Context
 }
 
 func (s lendingStream) Context() context.Context { return s.ctx }
-
-func (s lendingStream) SendMsg(message any) error {
-	defer s.memory.Reset()
-	return s.ServerStream.SendMsg(message)
-}
