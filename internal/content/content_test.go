@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
@@ -260,20 +261,29 @@ func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
 	}
 }
 
-func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
+// boxSummary is what a list has of a box.
+type boxSummary struct {
+	ID int64 `bson:"_id"`
+}
+
+// tenBoxes returns the summaries of the boxes 7 to 16, and a query of two at a time.
+func tenBoxes(t *testing.T) (*content.Summaries[boxSummary, int64], docstore.Query) {
+	t.Helper()
 	w := newWorld(t)
 	for id := int64(8); id <= 16; id++ {
 		must(t, w.Documents.Insert(t.Context(), box{ID: id, OwnerID: owner}))
 	}
-	type summary struct {
-		ID int64 `bson:"_id"`
-	}
-	summaries := content.Summarize(w.Kind, func(message *int64, s *summary) { *message = s.ID },
-		func(s *summary) int64 { return s.ID }, func(*int64, string) {})
-	isEven := func(s *summary) bool { return s.ID%2 == 0 }
+	summaries := content.Summarize(w.Kind, func(message *int64, s *boxSummary) { *message = s.ID },
+		func(s *boxSummary) int64 { return s.ID }, func(*int64, string) {})
+	return summaries, docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 2}
+}
+
+func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
+	summaries, query := tenBoxes(t)
+	isEven := func(s *boxSummary) bool { return s.ID%2 == 0 }
 	for _, c := range []struct {
 		count int64
-		keep  func(*summary) bool
+		keep  func(*boxSummary) bool
 		want  []int64
 	}{
 		{0, nil, []int64{7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
@@ -283,7 +293,7 @@ func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
 		{5, isEven, []int64{8, 10, 12, 14, 16}},
 	} {
 		var sent []int64
-		found, err := summaries.Send(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 2}, c.count, c.keep, func(batch []*int64) error {
+		found, err := summaries.Send(t.Context(), query, c.count, c.keep, func(batch []*int64) error {
 			for _, id := range batch {
 				sent = append(sent, *id)
 			}
@@ -292,5 +302,20 @@ func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
 		if err != nil || !found || !slices.Equal(sent, c.want) {
 			t.Errorf("%d: sent %v, want %v (%v, %v)", c.count, sent, c.want, found, err)
 		}
+	}
+}
+
+func TestBatchesThatAListLeavesOutTakeNoMoreMemory(t *testing.T) {
+	summaries, query := tenBoxes(t)
+	ctx, memory := arena.With(t.Context())
+	defer memory.Free()
+	var at []*int64
+	isFirstOrNinth := func(s *boxSummary) bool { return s.ID == 7 || s.ID == 15 }
+	_, err := summaries.Send(ctx, query, 0, isFirstOrNinth, func(batch []*int64) error {
+		at = append(at, batch...)
+		return nil
+	})
+	if err != nil || len(at) != 2 || at[0] != at[1] {
+		t.Errorf("the first messages of two batches are at %v (%v)", at, err)
 	}
 }
