@@ -131,42 +131,50 @@ func decodeMatch(from item) (match, error) {
 	}, nil
 }
 
-// resolve finds duplicates and dangling references among the identities of a bucket.
+// resolve finds duplicates and dangling references among the identities of a bucket. Few items are decoded.
 func resolve(items []item, isKnown func(space) bool, report func(match, movefile.Fault) error) error {
 	type headed struct {
-		head []byte
+		subject     []byte
+		isReference bool
 		item
 	}
 	all := make([]headed, len(items))
 	for n, each := range items {
-		all[n] = headed{head(each.data), each}
+		all[n].subject, all[n].isReference = head(each.data)
+		all[n].item = each
 	}
 	slices.SortFunc(all, func(a, b headed) int {
-		if order := bytes.Compare(a.head, b.head); order != 0 {
-			return order
+		switch by := bytes.Compare(a.subject, b.subject); {
+		case by != 0:
+			return by
+		case a.isReference == b.isReference:
+			return order(a.at, b.at)
+		case b.isReference:
+			return -1
 		}
-		return order(a.at, b.at)
+		return 1
 	})
-	var first match
-	for n, each := range all {
-		found, err := decodeMatch(each.item)
-		if err != nil {
-			return err
+	var first headed
+	for _, each := range all {
+		isThere := bytes.Equal(each.subject, first.subject)
+		if each.isReference == isThere {
+			if !isThere {
+				first = each
+			}
+			continue
 		}
-		isSame := n > 0 && first.space == found.space && first.id == found.id
+		found, err := decodeMatch(each.item)
 		switch {
-		case found.isReference && !isSame && isKnown(found.space):
+		case err != nil:
+		case each.isReference && isKnown(found.space):
 			err = report(found, movefile.Fault{
 				Class: movefile.Dangling, Field: found.field, Value: string(found.id), Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
 			})
-		case !found.isReference && isSame && found.space == choices: // the entry is reported
-		case !found.isReference && isSame:
+		case !each.isReference && found.space != choices: // of choices, the entry is reported
 			err = report(found, movefile.Fault{
 				Class: movefile.Duplicate, Value: string(found.id), Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,
 				First: first.at,
 			})
-		case !found.isReference:
-			first = found
 		}
 		if err != nil {
 			return err
@@ -175,11 +183,11 @@ func resolve(items []item, isKnown func(space) bool, report func(match, movefile
 	return nil
 }
 
-// head returns the part of an encoded identity that orders it: up to the kind.
-func head(data []byte) []byte {
+// head returns the part of an encoded identity that names it, and whether the record refers to it.
+func head(data []byte) (subject []byte, isReference bool) {
 	end := 0
-	for range 3 {
+	for range 2 {
 		end += 1 + bytes.IndexByte(data[end:], 0)
 	}
-	return data[:end]
+	return data[:end], end < len(data) && data[end] == '1'
 }

@@ -39,7 +39,7 @@ type Input struct {
 const (
 	// identityBuckets and rootBuckets are the parts of the two partitions. The records of 10 million
 	// lines take some 10 MB in a bucket of roots.
-	identityBuckets = 64
+	identityBuckets = 256
 	userBuckets     = 64
 	contentBuckets  = 256
 	// batchLines is how many lines a worker decodes at a time.
@@ -277,24 +277,28 @@ func rootBucket(root movefile.Root) int {
 // users: otherwise, the users are in Waybook already.
 func (in *intake) resolve(ctx context.Context) error {
 	isKnown := func(to space) bool { return to != users || in.findings.report.Records[movefile.KindUser] > 0 }
-	for n := range identityBuckets {
-		if err := ctx.Err(); err != nil {
-			return err
+	err := workers.Run(ctx, runtime.GOMAXPROCS(0), func(_ context.Context, put func(int) error) error {
+		for n := range identityBuckets {
+			if err := put(n); err != nil {
+				return err
+			}
 		}
+		return nil
+	}, func(_ context.Context, n int) error {
 		items, err := in.identities.read(n)
 		if err != nil {
 			return err
 		}
-		err = resolve(items, isKnown, func(found match, fault movefile.Fault) error {
+		return resolve(items, isKnown, func(found match, fault movefile.Fault) error {
 			fault.IsAllowed = in.input.Allowed.Has(fault.Allow)
 			if !fault.IsAllowed && found.kind.IsPart() && in.input.Allowed.Has(movefile.BadParts) {
 				fault.Allow, fault.IsAllowed = movefile.BadParts, true
 			}
 			return in.findings.add(found.kind, found.of, found.at, fault)
 		})
-		if err != nil {
-			return err
-		}
+	})
+	if err != nil {
+		return err
 	}
 	return os.RemoveAll(in.identities.folder)
 }
