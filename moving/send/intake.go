@@ -37,11 +37,11 @@ type Input struct {
 }
 
 const (
-	// identityBuckets and rootBuckets are the parts of the two partitions. The records of 10 million
-	// lines take some 10 MB in a bucket of roots.
+	// identityBuckets, userBuckets and contentBuckets are the parts of the two partitions. Of twenty million lines,
+	// a bucket has some 10 MB.
 	identityBuckets = 256
 	userBuckets     = 64
-	contentBuckets  = 256
+	contentBuckets  = 1024
 	// batchLines is how many lines a worker decodes at a time.
 	batchLines = 256
 	// maxFiles is the number of files that a position can name.
