@@ -41,6 +41,46 @@ func insertAll[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T]
 	}
 }
 
+// placesWith opens the collection of places, and stores some.
+func placesWith(t *testing.T, engine docstore.Engine, documents ...place) *places {
+	t.Helper()
+	c := openPlaces(t, engine)
+	insertAll(t, c, documents)
+	return c
+}
+
+// documentOf returns the document with an id.
+func documentOf[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], id K) T {
+	t.Helper()
+	found, err := c.Get(t.Context(), id)
+	must(t, err)
+	return found
+}
+
+// updated changes a document, and returns it as it was written.
+func updated[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], id K, change func(*T)) T {
+	t.Helper()
+	written, err := c.Update(t.Context(), id, func(document *T) error { change(document); return nil })
+	must(t, err)
+	return written
+}
+
+// countOf returns how many documents are selected.
+func countOf[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], selection docstore.Where) int64 {
+	t.Helper()
+	n, err := c.Count(t.Context(), selection)
+	must(t, err)
+	return n
+}
+
+// deleteWhere deletes the selected documents, and returns how many they were.
+func deleteWhere[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], selection docstore.Where) int64 {
+	t.Helper()
+	n, err := c.DeleteAll(t.Context(), selection)
+	must(t, err)
+	return n
+}
+
 // order is the sort order of places in an index.
 type order struct {
 	index string

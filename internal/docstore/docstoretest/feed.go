@@ -125,8 +125,7 @@ func (f *follower) entries(t *testing.T) (entries []entry) {
 
 func rename(t *testing.T, c *posts, id int64, title string) {
 	t.Helper()
-	_, err := c.Update(t.Context(), id, func(p *post) error { p.Title = title; return nil })
-	must(t, err)
+	updated(t, c, id, func(p *post) { p.Title = title })
 }
 
 func feedsFromNothing(t *testing.T, engine docstore.Engine) {
@@ -233,11 +232,8 @@ func feedsNoUnseen(t *testing.T, engine docstore.Engine) {
 	must(t, err)
 	must(t, c.UpdateMany(t.Context(), []int64{1, 2}, func(p *post) bool { p.Hidden++; return true }))
 	wantEqual(t, "unseen", f.entries(t), []entry(nil))
-	stored, err := c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "stored", stored, post{ID: 1, Title: "a", Hidden: 3})
-	_, err = c.Update(t.Context(), 1, func(p *post) error { p.Title = "c"; p.Hidden++; return nil })
-	must(t, err)
+	wantEqual(t, "stored", documentOf(t, c, 1), post{ID: 1, Title: "a", Hidden: 3})
+	updated(t, c, 1, func(p *post) { p.Title = "c"; p.Hidden++ })
 	wantEqual(t, "seen again", f.entries(t), []entry{{1, docstore.DocumentChanged, 5, "c"}})
 	must(t, c.Delete(t.Context(), 2))
 	wantEqual(t, "deleted", f.entries(t), []entry{{2, docstore.DocumentDeleted, 0, ""}})

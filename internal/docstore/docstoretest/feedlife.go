@@ -164,8 +164,7 @@ func feedContinues(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	f := &follower{posts: c, limit: 5}
 	f.catchUp(t)
 	must(t, c.Delete(t.Context(), 2))
-	must(t, engine.Close())
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	f.posts = openPosts(t, engine)
 	must(t, f.posts.Insert(t.Context(), post{ID: 3, Title: "c"}))
 	wantEqual(t, "what follows", f.entries(t), []entry{{2, docstore.DocumentDeleted, 0, ""}, {3, docstore.DocumentCreated, 1, "c"}})
