@@ -136,8 +136,7 @@ func pageBytes(t *testing.T, engine docstore.Engine) {
 	var counts []int
 	query := docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 100}
 	for {
-		page, err := c.Page(t.Context(), query)
-		must(t, err)
+		page := firstPage(t, c, query)
 		counts = append(counts, len(page.Documents))
 		if query.Token = page.Next; query.Token == "" {
 			break
@@ -268,9 +267,7 @@ func scanMemory(t *testing.T, engine docstore.Engine) {
 	var raws []bson.Raw
 	read := func() {
 		var more bool
-		var err error
-		raws, more, err = table.Scan(t.Context(), scan)
-		must(t, err)
+		raws, more = scanRaw(t, table, scan)
 		if len(raws) != 3 || !more {
 			t.Fatalf("got %d documents, more: %v", len(raws), more)
 		}
@@ -289,14 +286,12 @@ func keptAlone(t *testing.T, engine docstore.Engine) {
 	var one bson.Raw
 	for name, read := range map[string]func() []bson.Raw{
 		"Scan": func() []bson.Raw {
-			raws, _, err := table.Scan(t.Context(), docstore.Scan{Where: byOwner().Is(1), Limit: 10})
-			must(t, err)
+			raws, _ := scanRaw(t, table, docstore.Scan{Where: byOwner().Is(1), Limit: 10})
 			return raws
 		},
 		"GetMany": func() []bson.Raw {
 			ids := docstore.WithIDs(number(1), number(2), number(3), number(4), number(5), number(6), number(7))
-			raws, _, err := table.Scan(t.Context(), docstore.Scan{Where: ids, Limit: 7})
-			must(t, err)
+			raws, _ := scanRaw(t, table, docstore.Scan{Where: ids, Limit: 7})
 			return raws
 		},
 	} {

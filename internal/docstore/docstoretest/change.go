@@ -118,8 +118,7 @@ func emptyUpdate(t *testing.T, engine docstore.Engine) {
 // wantStored checks a document byte for byte.
 func wantStored(t *testing.T, table docstore.Table, id int64, want bson.Raw) {
 	t.Helper()
-	got, err := docstore.GetFrom(t.Context(), table, number(id), docstore.Present)
-	must(t, err)
+	got := rawOf(t, table, id)
 	wantEqual(t, "stored document", got.String(), want.String())
 }
 
@@ -129,8 +128,7 @@ func omittedField(t *testing.T, engine docstore.Engine) {
 	want := someNewDocument()
 	want.Maybe = nil
 	wantNewer(t, newer, want)
-	raw, err := docstore.GetFrom(t.Context(), openTable(t, engine, versionedSpec()), number(1), docstore.Present)
-	must(t, err)
+	raw := rawOf(t, openTable(t, engine, versionedSpec()), 1)
 	if _, err := raw.LookupErr("maybe"); err == nil {
 		t.Error("the field is still stored")
 	}
@@ -171,8 +169,7 @@ func nestedChange(t *testing.T, engine docstore.Engine) {
 	want.Part.Inner.Size, want.Part.Color, want.Views = 5, "", -3
 	want.Parts[1].Name, want.Parts[0].Inner.Depth = "set", 0
 	wantNewer(t, newer, want)
-	raw, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
-	must(t, err)
+	raw := rawOf(t, table, 1)
 	wantEqual(t, "created by an addition", raw.Lookup("likes").Int64(), int64(3))
 	if _, err := raw.LookupErr("part", "color"); err == nil {
 		t.Error("the removed field is still stored")

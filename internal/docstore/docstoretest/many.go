@@ -114,8 +114,7 @@ func updateManyAtOnce(t *testing.T, engine docstore.Engine) {
 		}
 	})
 	for _, id := range ids {
-		got, err := c.Get(t.Context(), id)
-		must(t, err)
+		got := documentOf(t, c, id)
 		wantEqual(t, "number of marks in "+got.Note, len(got.Note), writers)
 	}
 }

@@ -69,8 +69,7 @@ func sortStrings(t *testing.T, engine docstore.Engine, list []string) {
 		wantEqual(t, index, got, sorted)
 	}
 	for _, s := range sorted {
-		found, err := c.Get(t.Context(), s)
-		must(t, err)
+		found := documentOf(t, c, s)
 		wantEqual(t, "id", found.ID, s)
 		wantEqual(t, "documents with the text "+s, countOf(t, c, byText().Is(s)), int64(1))
 	}
@@ -100,8 +99,7 @@ func scanAfter(t *testing.T, engine docstore.Engine) {
 		gone := all[9]
 		must(t, c.Delete(t.Context(), gone.ID))
 		for _, at := range []int{8, 9, len(all) - 1} {
-			raws, more, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.All(o.index), After: o.fields(all[at]), Limit: 50})
-			must(t, err)
+			raws, more := scanRaw(t, table, docstore.Scan{Where: docstore.All(o.index), After: o.fields(all[at]), Limit: 50})
 			want := len(all) - 1 - at
 			if at < 9 {
 				want--

@@ -24,13 +24,11 @@ func pageCases() []testCase {
 
 func lastPage(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 6)...)
-	page, err := c.Page(t.Context(), docstore.Query{Where: byCode().All(), Limit: 6})
-	must(t, err)
+	page := firstPage(t, c, docstore.Query{Where: byCode().All(), Limit: 6})
 	if len(page.Documents) != 6 || page.Next != "" {
 		t.Fatalf("got %d documents, next page token %q", len(page.Documents), page.Next)
 	}
-	page, err = c.Page(t.Context(), docstore.Query{Where: byOwner().Is(7), Limit: 6})
-	must(t, err)
+	page = firstPage(t, c, docstore.Query{Where: byOwner().Is(7), Limit: 6})
 	if len(page.Documents) != 0 || page.Next != "" {
 		t.Fatalf("got %d documents, next page token %q", len(page.Documents), page.Next)
 	}
@@ -53,8 +51,7 @@ func othersComeAndGo(t *testing.T, engine docstore.Engine) {
 		var seen []place
 		query := docstore.Query{Where: docstore.All(o.index), Limit: 3}
 		for round := int64(0); ; round++ {
-			page, err := c.Page(t.Context(), query)
-			must(t, err)
+			page := firstPage(t, c, query)
 			seen = append(seen, page.Documents...)
 			if page.Next == "" {
 				break
@@ -75,8 +72,7 @@ func othersComeAndGo(t *testing.T, engine docstore.Engine) {
 func tokenOutlives(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 9)...)
 	query := docstore.Query{Where: byOwner().Is(1), Limit: 1}
-	page, err := c.Page(t.Context(), query)
-	must(t, err)
+	page := firstPage(t, c, query)
 	must(t, c.Delete(t.Context(), page.Documents[0].ID))
 	query.Token = page.Next
 	wantEqual(t, "the rest", walk(t, c, query), []place{somePlace(4), somePlace(7)})
@@ -90,8 +86,7 @@ func badTokens(t *testing.T, engine docstore.Engine) {
 	insertAll(t, other, somePlaces(1, 9))
 
 	query := docstore.Query{Where: byOwnerTitle().First(1), Limit: 1}
-	page, err := c.Page(t.Context(), query)
-	must(t, err)
+	page := firstPage(t, c, query)
 	good, err := base64.RawURLEncoding.DecodeString(page.Next)
 	must(t, err)
 	bad := []string{"x", "!", " ", "中", page.Next + "A", page.Next + "=", "AAAAAAAAAAAAAAAA"}

@@ -42,8 +42,7 @@ func updatesCount(t *testing.T, engine docstore.Engine) {
 			}
 		}
 	})
-	got, err := c.Get(t.Context(), int64(1))
-	must(t, err)
+	got := documentOf(t, c, int64(1))
 	wantEqual(t, "seen", got.Seen, int64(writers*each))
 }
 

@@ -35,8 +35,7 @@ func seenBy[T any](t *testing.T, c *docstore.Collection[int64, T], id, to int64)
 // countsOf returns the revision of a place, and how many changes left it alone.
 func countsOf(t *testing.T, engine docstore.Engine, id int64) (revision, adds int64) {
 	t.Helper()
-	raw, err := docstore.GetFrom(t.Context(), openTable(t, engine, placeSpec()), number(id), docstore.Present)
-	must(t, err)
+	raw := rawOf(t, openTable(t, engine, placeSpec()), id)
 	adds, _ = raw.Lookup(docstore.AddsField).Int64OK()
 	return raw.Lookup(docstore.RevisionField).Int64(), adds
 }

@@ -114,8 +114,7 @@ func fromID(t *testing.T, engine docstore.Engine) {
 
 func rangeTokens(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 9)...)
-	page, err := c.Page(t.Context(), docstore.Query{Where: byOwner().In(docstore.Between[int64](0, 2)), Limit: 1})
-	must(t, err)
+	page := firstPage(t, c, docstore.Query{Where: byOwner().In(docstore.Between[int64](0, 2)), Limit: 1})
 	for _, other := range []docstore.Where{
 		byOwner().All(), byOwner().In(docstore.From[int64](0)), byOwner().In(docstore.UpTo[int64](2)),
 		byOwner().In(docstore.Between[int64](1, 2)), byOwner().In(docstore.Between[int64](2, 0)),
@@ -238,10 +237,9 @@ func directedTokens(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 9)...)
 	for _, isDescending := range directions {
 		query := docstore.Query{Where: byOwner().All(), Descending: isDescending, Limit: 2}
-		page, err := c.Page(t.Context(), query)
-		must(t, err)
+		page := firstPage(t, c, query)
 		query.Token, query.Descending = page.Next, !isDescending
-		_, err = c.Page(t.Context(), query)
+		_, err := c.Page(t.Context(), query)
 		wantError(t, err, docstore.ErrBadToken)
 	}
 }

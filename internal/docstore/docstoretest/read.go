@@ -171,14 +171,11 @@ func undeclaredIndex(t *testing.T, engine docstore.Engine) {
 func callersOwn(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 3)...)
 	table := openTable(t, engine, placeSpec())
-	one, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
-	must(t, err)
-	many, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(2), number(3)), Limit: 2})
-	must(t, err)
-	scanned, _, err := table.Scan(t.Context(), docstore.Scan{Where: byCode().All(), Limit: 3})
-	must(t, err)
+	one := rawOf(t, table, 1)
+	many, _ := scanRaw(t, table, docstore.Scan{Where: docstore.WithIDs(number(2), number(3)), Limit: 2})
+	scanned, _ := scanRaw(t, table, docstore.Scan{Where: byCode().All(), Limit: 3})
 	scanned[0] = append(scanned[0], "more"...)
-	_, err = scanned[1].Elements()
+	_, err := scanned[1].Elements()
 	must(t, err)
 	for _, raw := range append(append(many, one), scanned...) {
 		clear([]byte(raw))
@@ -194,8 +191,7 @@ func collectionsApart(t *testing.T, engine docstore.Engine) {
 	other := openAs[place](t, engine, spec)
 	insertAll(t, c, somePlaces(1, 4))
 	insertAll(t, other, somePlaces(3, 8))
-	_, err := other.DeleteAll(t.Context(), byOwner().Is(0))
-	must(t, err)
+	_ = deleteWhere(t, other, byOwner().Is(0))
 	wantContents(t, c, somePlaces(1, 4))
 	wantContents(t, other, []place{somePlace(4), somePlace(5), somePlace(7), somePlace(8)})
 }

@@ -89,8 +89,7 @@ func revisionGrows(t *testing.T, engine docstore.Engine) {
 	table := openTable(t, engine, placeSpec())
 	must(t, c.Insert(t.Context(), somePlace(1)))
 	for want := int64(1); want <= 3; want++ {
-		raw, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
-		must(t, err)
+		raw := rawOf(t, table, 1)
 		revision, err := docstore.RevisionOf(raw)
 		must(t, err)
 		wantEqual(t, "revision", revision, want)
