@@ -9,6 +9,18 @@ import (
 // drawTimeout bounds a write that takes numbers, which may be for several calls.
 const drawTimeout = 30 * time.Second
 
+// growth is an amount that grows, up to a burst if none of it is used.
+type growth struct{ perSecond, burst int64 }
+
+// by returns how much there is more than at the Unix epoch.
+func (g growth) by(now time.Time) int64 { return g.perSecond * now.UnixMilli() / 1000 }
+
+// pause returns how long a number has to wait for its time.
+func (c *Counter) pause(number int64) time.Duration {
+	at := time.UnixMilli(((number-c.allowed)*1000 + allowed.perSecond - 1) / allowed.perSecond)
+	return at.Sub(c.numbers.now())
+}
+
 // call is a call that waits for numbers.
 type call struct {
 	count int64
@@ -33,12 +45,12 @@ func (c *Counter) Next(ctx context.Context, count int) (first int64, err error) 
 	}
 }
 
-// enter gives a call its numbers if enough were taken ahead. Otherwise the call waits; isFirst is true if
-// nobody draws for it: then the caller begins to.
+// enter gives a call its numbers if enough were taken ahead and their time has come. Otherwise the call waits; isFirst
+// is true if nobody draws for it: then the caller begins to.
 func (c *Counter) enter(waiting *call) (isFirst bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) == 0 && !c.isDrawing && c.end-c.next >= waiting.count {
+	if len(c.waiting) == 0 && !c.isDrawing && c.end-c.next >= waiting.count && c.pause(c.next+waiting.count-1) <= 0 {
 		c.serve(waiting)
 		return false
 	}
@@ -66,48 +78,51 @@ func (c *Counter) serve(waiting *call) {
 func (c *Counter) drawAll(ctx context.Context) {
 	for {
 		c.mu.Lock()
-		for len(c.waiting) > 0 && c.end-c.next >= c.waiting[0].count {
-			c.serve(c.waiting[0])
-			c.waiting = c.waiting[1:]
+		waiting, count := c.waiting, int64(0)
+		c.waiting, c.isDrawing = nil, len(waiting) > 0
+		for _, each := range waiting {
+			count += each.count
 		}
-		waiting := c.waiting
-		if c.waiting = nil; len(waiting) == 0 {
-			c.isDrawing = false
-			c.mu.Unlock()
+		isTaken := c.end-c.next >= count
+		c.mu.Unlock()
+		if len(waiting) == 0 {
 			return
 		}
-		c.mu.Unlock()
-		err := c.take(ctx, waiting)
-		c.mu.Lock()
-		for _, each := range waiting {
-			switch {
-			case err != nil:
-				each.err = err
-				close(each.done)
-			case c.end-c.next < each.count:
-				each.err = errUsedUp()
-				close(each.done)
-			default:
-				c.serve(each)
-			}
+		var err error
+		if !isTaken {
+			err = c.take(ctx, count)
 		}
-		c.mu.Unlock()
+		for _, each := range waiting {
+			c.finish(each, err)
+		}
 	}
 }
 
-// take takes numbers for calls from the store.
-func (c *Counter) take(ctx context.Context, waiting []*call) error {
-	count := int64(0)
-	for _, each := range waiting {
-		count += each.count
+// finish gives a call numbers that were taken for it when their time has come.
+func (c *Counter) finish(waiting *call, err error) {
+	if err == nil && c.end-c.next < waiting.count {
+		err = errUsedUp()
 	}
+	if err != nil {
+		waiting.err = err
+		close(waiting.done)
+		return
+	}
+	time.Sleep(c.pause(c.next + waiting.count - 1))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.serve(waiting)
+}
+
+// take takes numbers from the store.
+func (c *Counter) take(ctx context.Context, count int64) error {
 	if c.isUsedUp {
 		return errUsedUp()
 	}
 	ctx, cancel := context.WithTimeout(ctx, drawTimeout)
 	defer cancel()
 	count += c.numbers.ahead
-	before, err := c.advance(ctx, count, 0)
+	before, err := c.advance(ctx, count)
 	if err != nil {
 		return err
 	}

@@ -29,18 +29,20 @@ const Max = 1<<31 - 1
 // Flag is the name of the setting.
 const Flag = "small-ids-from"
 
-// A store that was put back, in whatever way, does not know which numbers were taken from it later. So a program
-// that opens a counter leaves out as many numbers as may have been taken since the counter was last seen: in
-// the short run burstRate a second, in the long run slowRate and burst.
-const (
-	burstRate = 128
-	slowRate  = 8
-	burst     = 1 << 20
-	// clockSlack is how far the clocks of two processes may be apart.
-	clockSlack = time.Minute
-	// maxLeftOut bounds what a wrong clock may cost: a thirty-second of all numbers.
-	maxLeftOut = 1 << 26
+// A store that was put back, in whatever way, does not know which numbers were given from a later state of it. So
+// numbers have a schedule, which is stored with the counter: no number is given before its time, and a start leaves out
+// all whose time has come. Two lives of one state have the same schedule, and the later one begins where the
+// earlier one can't have been yet, however often either was started.
+var (
+	// allowed bounds the numbers that are given.
+	allowed = growth{perSecond: 128, burst: 1 << 13}
+	// spare bounds those that are left out, so starts and wrong clocks don't use up all.
+	spare = growth{perSecond: 8, burst: 1 << 24}
 )
+
+// maxAhead is how far a counter may be ahead of its schedule at a start. If it is further, the clock was put back, and
+// the schedule begins anew: otherwise no number would be given until the clock is again where it was.
+const maxAhead = 10 * time.Second
 
 // taken is how many numbers a process that has the store alone takes ahead.
 const taken = 64
@@ -59,8 +61,10 @@ type counter struct {
 	// From is the first number, and Last the highest that was taken; From - 1 before the first.
 	From int64 `bson:"from"`
 	Last int64 `bson:"last"`
-	// SeenMillis is when a program last had the counter open.
-	SeenMillis int64 `bson:"seen_millis"`
+	// Allowed is the highest number whose time has come, and Spare how many may be left out. Both are what they were
+	// at the Unix epoch if they have grown ever since.
+	Allowed int64 `bson:"allowed"`
+	Spare   int64 `bson:"spare"`
 }
 
 func (c *counter) isUsed() bool { return c.Last >= c.From }
@@ -76,8 +80,10 @@ const maxCounters = 100
 // Setting is the setting of a program. It may be used concurrently. A nil Setting is off, and looks at no store.
 type Setting struct {
 	from int64
-	now  func() time.Time
 	used func(collection string, share float64)
+	// startedAt is the time of the clock when the program started, and started the moment. A clock that is
+	// put forward or back later moves no schedule.
+	startedAt, started time.Time
 
 	mu     sync.Mutex
 	opened []*Counter
@@ -86,8 +92,10 @@ type Setting struct {
 // New returns the setting that numbers begin with from; 0 is off. used is called with the share of all numbers
 // that a collection has used.
 func New(from int64, now func() time.Time, used func(collection string, share float64)) *Setting {
-	return &Setting{from: from, now: now, used: used}
+	return &Setting{from: from, used: used, startedAt: now(), started: time.Now()}
 }
+
+func (s *Setting) now() time.Time { return s.startedAt.Add(time.Since(s.started)) }
 
 // IsOn reports whether there are small identifiers.
 func (s *Setting) IsOn() bool { return s != nil && s.from != 0 }
@@ -149,6 +157,8 @@ type Counter struct {
 	// next and end bound the numbers that were taken ahead.
 	next, end int64
 	isUsedUp  bool
+	// allowed is counter.Allowed.
+	allowed int64
 }
 
 // Counter opens the counter of a collection; nil if n is nil. hasFrom reports whether the collection has
@@ -173,11 +183,10 @@ func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(c
 		}
 	}
 	c := &Counter{numbers: n, collection: collection}
-	last, err := c.begin(ctx, stored)
-	if err != nil {
+	if stored, err = c.begin(ctx, stored); err != nil {
 		return nil, err
 	}
-	c.report(last)
+	c.report(stored.Last)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.opened = append(n.opened, c)
@@ -186,36 +195,55 @@ func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(c
 
 // counter returns the stored counter of a collection. It stores one if there is none, or if another was not used.
 func (n *Numbers) counter(ctx context.Context, collection string) (counter, error) {
-	fresh := counter{Collection: collection, From: n.from, Last: n.from - 1, SeenMillis: n.now().UnixMilli()}
+	fresh := counter{Collection: collection, From: n.from, Last: n.from - 1, Allowed: n.from + allowed.burst, Spare: spare.burst}
+	fresh.Allowed -= allowed.by(n.now())
+	fresh.Spare -= spare.by(n.now())
 	if _, err := n.stored.InsertNew(ctx, []counter{fresh}); err != nil {
 		return counter{}, err
 	}
 	return n.stored.Update(ctx, collection, func(stored *counter) error {
 		if !stored.isUsed() {
-			stored.From, stored.Last = n.from, n.from-1
+			*stored = fresh
 		}
 		return nil
 	})
 }
 
-// begin leaves out the numbers that may have been taken from a later state of the store.
-func (c *Counter) begin(ctx context.Context, stored counter) (last int64, err error) {
-	now, leftOut := c.numbers.now().UnixMilli(), int64(0)
-	if stored.isUsed() {
-		leftOut = leftOutAfter(time.Duration(now-stored.SeenMillis) * time.Millisecond)
+// begin leaves out the numbers that a later state of the store may have given.
+func (c *Counter) begin(ctx context.Context, stored counter) (counter, error) {
+	if !stored.isUsed() {
+		return stored, nil
 	}
-	before, err := c.advance(ctx, leftOut, now)
-	return before + leftOut, err
+	now := c.numbers.now()
+	leftOut := min(stored.Allowed+allowed.by(now)-stored.Last, stored.Spare+spare.by(now), spare.burst)
+	if leftOut > 0 {
+		if _, err := c.advance(ctx, leftOut); err != nil {
+			return counter{}, err
+		}
+	}
+	return c.numbers.stored.Update(ctx, c.collection, func(stored *counter) error {
+		if stored.Last-stored.Allowed > allowed.by(now.Add(maxAhead)) {
+			stored.Allowed = stored.Last - allowed.by(now)
+		}
+		stored.bound(now)
+		stored.Spare -= max(leftOut, 0)
+		return nil
+	})
 }
 
-func leftOutAfter(unseen time.Duration) int64 {
-	seconds := int64((max(unseen, 0) + clockSlack) / time.Second)
-	return min(burstRate*seconds, burst+slowRate*seconds, maxLeftOut)
+// bound takes from the allowances what exceeds their bursts.
+func (c *counter) bound(now time.Time) {
+	c.Allowed = min(c.Allowed, c.Last+allowed.burst-allowed.by(now))
+	c.Spare = min(c.Spare, spare.burst-spare.by(now))
 }
 
-func (c *Counter) advance(ctx context.Context, by, seenMillis int64) (before int64, err error) {
-	return c.numbers.stored.Advance(ctx, c.collection,
-		docstore.Amount{Field: "last", By: by}, docstore.Amount{Field: "seen_millis", By: seenMillis})
+// advance takes numbers from the store, and notes their schedule.
+func (c *Counter) advance(ctx context.Context, by int64) (before int64, err error) {
+	before, allowed, err := c.numbers.stored.Advance(ctx, c.collection, docstore.Amount{Field: "last", By: by}, "allowed")
+	if err == nil {
+		c.allowed = allowed
+	}
+	return before, err
 }
 
 func (c *Counter) report(last int64) { c.numbers.used(c.collection, float64(min(last, Max))/Max) }
@@ -223,14 +251,17 @@ func (c *Counter) report(last int64) { c.numbers.used(c.collection, float64(min(
 // Name is the name of the sweeper.
 func (s *Setting) Name() string { return "small identifiers" }
 
-// Sweep notes that the counters are open.
+// Sweep bounds what a start would leave out because the counters were open and little used.
 func (s *Setting) Sweep(ctx context.Context) error {
 	s.mu.Lock()
 	opened := slices.Clone(s.opened)
 	s.mu.Unlock()
 	var failed []error
 	for _, c := range opened {
-		_, err := c.advance(ctx, 0, s.now().UnixMilli())
+		_, err := c.numbers.stored.Update(ctx, c.collection, func(stored *counter) error {
+			stored.bound(s.now())
+			return nil
+		})
 		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
