@@ -151,14 +151,7 @@ func (s *rootSet) has(root movefile.Root) bool {
 func (in *intake) rootSet(ctx context.Context, count int) (*rootSet, error) {
 	var mu sync.Mutex
 	set := &rootSet{seed: maphash.MakeSeed()}
-	err := workers.Run(ctx, max(1, count), func(_ context.Context, put func(int) error) error {
-		for n := range userBuckets + contentBuckets {
-			if err := put(n); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(_ context.Context, n int) error {
+	err := workers.Each(ctx, max(1, count), allBuckets(), func(_ context.Context, n int) error {
 		items, err := in.roots.read(n)
 		if err != nil {
 			return err
@@ -212,14 +205,11 @@ func (i *importer) planPrune(ctx context.Context) error {
 
 // prune deletes what disappeared from the old service. What somebody changes meanwhile stays.
 func (i *importer) prune(ctx context.Context) error {
-	return workers.Run(ctx, max(1, i.options.Workers), func(_ context.Context, put func(*Extra) error) error {
-		for n := range i.extras.Gone {
-			if err := put(&i.extras.Gone[n]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(ctx context.Context, e *Extra) error {
+	all := make([]*Extra, len(i.extras.Gone))
+	for n := range all {
+		all[n] = &i.extras.Gone[n]
+	}
+	return workers.Each(ctx, max(1, i.options.Workers), all, func(ctx context.Context, e *Extra) error {
 		_, err := retry.Do(ctx, i.again(), func() error {
 			err := i.delete(ctx, e)
 			switch status.Code(err) {

@@ -158,14 +158,7 @@ func (i *importer) goOn(ctx context.Context) error {
 // run sends the users first, then the contents, then again the entries whose quoted entry was not
 // there yet. Before an update, and in place of a dry run, it asks the services what they would do.
 func (i *importer) run(ctx context.Context) error {
-	var people, content []int
-	for n := range userBuckets + contentBuckets {
-		if n < userBuckets {
-			people = append(people, n)
-		} else {
-			content = append(content, n)
-		}
-	}
+	people, content := allBuckets()[:userBuckets], allBuckets()[userBuckets:]
 	if i.options.Update || i.options.DryRun {
 		survey := i.resumed()
 		if err := i.stage(ctx, "comparing", passSurvey, survey, people, content); err != nil {
@@ -224,14 +217,7 @@ func (i *importer) stage(ctx context.Context, name string, which passName, summa
 // pass has workers send the buckets that are not finished.
 func (i *importer) pass(ctx context.Context, which passName, summary *Summary, buckets []int) error {
 	left := slices.DeleteFunc(slices.Clone(buckets), func(n int) bool { return i.journal.isFinished(which, n) })
-	return workers.Run(ctx, max(1, i.options.Workers), func(_ context.Context, put func(int) error) error {
-		for _, n := range left {
-			if err := put(n); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(ctx context.Context, n int) error {
+	return workers.Each(ctx, max(1, i.options.Workers), left, func(ctx context.Context, n int) error {
 		s := &sender{importer: i, pass: which, result: &finished{Pass: which, Bucket: n}}
 		if err := s.bucket(ctx, n); err != nil {
 			return err

@@ -108,6 +108,15 @@ func (p *partition) read(i int) ([]item, error) {
 	return items, nil
 }
 
+// allBuckets returns the numbers of the buckets of roots: those of users, and then those of contents.
+func allBuckets() []int {
+	all := make([]int, userBuckets+contentBuckets)
+	for n := range all {
+		all[n] = n
+	}
+	return all
+}
+
 // bucketOf returns the bucket of a key.
 func bucketOf(space string, id movefile.ID, count int) int {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a

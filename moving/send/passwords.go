@@ -93,14 +93,7 @@ func GivePasswords(ctx context.Context, services Services, path string, wait ret
 }
 
 func setPasswords(ctx context.Context, services Services, all []givenPassword, wait retry.Options) error {
-	return workers.Run(ctx, passwordWorkers, func(_ context.Context, put func(givenPassword) error) error {
-		for _, each := range all {
-			if err := put(each); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, func(ctx context.Context, g givenPassword) error {
+	return workers.Each(ctx, passwordWorkers, all, func(ctx context.Context, g givenPassword) error {
 		_, err := retry.Do(ctx, wait, func() error {
 			_, err := services.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: g.UserID, Password: &g.Password})
 			return gone(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/requestid"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
@@ -87,7 +88,7 @@ func (s serving) SendMsg(message any) error {
 
 func (c *Channel) stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx, end := c.spans.StartCall(inherit(stream.Context()), info.FullMethod)
-	err := c.interceptors.Stream(server, streamOf{stream, ctx}, info, handler)
+	err := c.interceptors.Stream(server, service.WithContext(ctx, stream), info, handler)
 	end(err)
 	return err
 }
@@ -100,12 +101,3 @@ func inherit(ctx context.Context) context.Context {
 	}
 	return tracing.Carry(ctx, caller)
 }
-
-// streamOf is a stream with its own context.
-type streamOf struct {
-	grpc.ServerStream
-	ctx context.Context
-}
-
-// Context is the stream's context.
-func (s streamOf) Context() context.Context { return s.ctx }

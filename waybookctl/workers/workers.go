@@ -6,6 +6,18 @@ import (
 	"sync"
 )
 
+// Each has count workers do each of some items, as Run does.
+func Each[T any](ctx context.Context, count int, items []T, do func(context.Context, T) error) error {
+	return Run(ctx, count, func(_ context.Context, put func(T) error) error {
+		for _, item := range items {
+			if err := put(item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, do)
+}
+
 // Run calls produce, and has count workers do each item that it puts. It returns when all of them
 // have ended, with the first error of a worker, with the cause of ctx, or with the error of produce.
 // After an error of a worker, the others get a context that has ended, and so does produce, whose

@@ -36,16 +36,13 @@ func advances(t *testing.T, engine docstore.Engine) {
 	c := openCountings(t, engine)
 	must(t, c.Insert(t.Context(), counting{ID: 1}))
 	for _, step := range []struct{ by, seen, before int64 }{{5, 0, 0}, {0, 9, 5}, {64, 9, 5}, {1, 7, 69}} {
-		_, err := c.Update(t.Context(), 1, func(stored *counting) error { stored.Seen = step.seen; return nil })
-		must(t, err)
+		updated(t, c, 1, func(stored *counting) { stored.Seen = step.seen })
 		before, seen, err := advanced(t, c, 1, step.by)
 		must(t, err)
 		wantEqual(t, "before", []int64{before, seen}, []int64{step.before, step.seen})
 	}
-	got, err := c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "document", got, counting{ID: 1, Last: 70, Seen: 7})
-	_, _, err = advanced(t, c, 2, 1)
+	wantEqual(t, "document", documentOf(t, c, 1), counting{ID: 1, Last: 70, Seen: 7})
+	_, _, err := advanced(t, c, 2, 1)
 	wantError(t, err, docstore.ErrNotFound)
 }
 

@@ -16,12 +16,12 @@ func budgetCases() []testCase {
 	return []testCase{
 		{"a scan tells exactly whether more documents follow", tellsMore},
 		{"a scan ends before the document that exceeds the budget, but returns the first", endsAtBudget},
-		{"a walk with a budget returns each document once", walksWithBudget},
+		{"a walk with a budget returns each document once, in both directions", walksWithBudget},
 		{"a page ends before it exceeds MaxPageBytes, and a walk returns each document once", pageBytes},
 		{"a scan returns at least the fields that the caller reads", scansFields},
 		{"GetFitting returns each document that exists once, and the ids that do not fit", getsFitting},
 		{"a projection reads its fields and pages as the collection does", projects},
-		{"a projection to the fields of an index reads them at any page size", projectsIndex},
+		{"a projection to the fields of an index reads them at any page size, in both directions", projectsIndex},
 		{"a page of a feed stays within the budget of bytes", feedsBudget},
 		{"a scan with a budget keeps about as much memory as it returns", scanMemory},
 		{"a document that is kept does not keep its neighbours alive", keptAlone},
@@ -29,8 +29,7 @@ func budgetCases() []testCase {
 }
 
 func tellsMore(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 7))
+	placesWith(t, engine, somePlaces(1, 7)...)
 	table := openTable(t, engine, placeSpec())
 	for _, o := range placeOrders() {
 		for n := range o.fields(place{}) {
@@ -106,22 +105,24 @@ func walksWithBudget(t *testing.T, engine docstore.Engine) {
 	table := openTable(t, engine, placeSpec())
 	for _, o := range placeOrders() {
 		for _, budget := range []int{1, 400, 10_000, 100_000} {
-			got := []place{}
-			scan := docstore.Scan{Where: docstore.All(o.index), Limit: 5, MaxBytes: budget}
-			for more := true; more; {
-				var found []place
-				found, more = scanPlaces(t, table, scan)
-				size := 0
-				for _, p := range found {
-					size += sizes[p.ID]
+			for _, isDescending := range directions {
+				got := []place{}
+				scan := docstore.Scan{Where: docstore.All(o.index), Limit: 5, MaxBytes: budget, Descending: isDescending}
+				for more := true; more; {
+					var found []place
+					found, more = scanPlaces(t, table, scan)
+					size := 0
+					for _, p := range found {
+						size += sizes[p.ID]
+					}
+					if len(found) == 0 || len(found) > 5 || len(found) > 1 && size > budget {
+						t.Fatalf("got %d documents of %d bytes with a budget of %d", len(found), size, budget)
+					}
+					got = append(got, found...)
+					scan.After = o.fields(found[len(found)-1])
 				}
-				if len(found) == 0 || len(found) > 5 || len(found) > 1 && size > budget {
-					t.Fatalf("got %d documents of %d bytes with a budget of %d", len(found), size, budget)
-				}
-				got = append(got, found...)
-				scan.After = o.fields(found[len(found)-1])
+				wantEqual(t, o.index, got, turned(o.pick(places, nil), isDescending))
 			}
-			wantEqual(t, o.index, got, o.pick(places, nil))
 		}
 	}
 }
@@ -135,8 +136,7 @@ func pageBytes(t *testing.T, engine docstore.Engine) {
 	var counts []int
 	query := docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 100}
 	for {
-		page, err := c.Page(t.Context(), query)
-		must(t, err)
+		page := firstPage(t, c, query)
 		counts = append(counts, len(page.Documents))
 		if query.Token = page.Next; query.Token == "" {
 			break
@@ -149,8 +149,7 @@ func pageBytes(t *testing.T, engine docstore.Engine) {
 }
 
 func scansFields(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 5))
+	placesWith(t, engine, somePlaces(1, 5)...)
 	table := openTable(t, engine, placeSpec())
 	for _, o := range placeOrders() {
 		want := o.pick(somePlaces(1, 5), nil)
@@ -211,12 +210,14 @@ func projectsIndex(t *testing.T, engine docstore.Engine) {
 			}
 			wantEqual(t, "slots", walk(t, slots, query), want)
 		}
-		query := docstore.Query{Where: byOwner().All(), Limit: limit}
-		want := []owned{}
-		for _, p := range walk(t, c, query) {
-			want = append(want, owned{p.ID, p.Owner})
+		for _, isDescending := range directions {
+			query := docstore.Query{Where: byOwner().All(), Limit: limit, Descending: isDescending}
+			want := []owned{}
+			for _, p := range walk(t, c, query) {
+				want = append(want, owned{p.ID, p.Owner})
+			}
+			wantEqual(t, "owners", walk(t, owneds, query), want)
 		}
-		wantEqual(t, "owners", walk(t, owneds, query), want)
 	}
 }
 
@@ -266,9 +267,7 @@ func scanMemory(t *testing.T, engine docstore.Engine) {
 	var raws []bson.Raw
 	read := func() {
 		var more bool
-		var err error
-		raws, more, err = table.Scan(t.Context(), scan)
-		must(t, err)
+		raws, more = scanRaw(t, table, scan)
 		if len(raws) != 3 || !more {
 			t.Fatalf("got %d documents, more: %v", len(raws), more)
 		}
@@ -287,14 +286,12 @@ func keptAlone(t *testing.T, engine docstore.Engine) {
 	var one bson.Raw
 	for name, read := range map[string]func() []bson.Raw{
 		"Scan": func() []bson.Raw {
-			raws, _, err := table.Scan(t.Context(), docstore.Scan{Where: byOwner().Is(1), Limit: 10})
-			must(t, err)
+			raws, _ := scanRaw(t, table, docstore.Scan{Where: byOwner().Is(1), Limit: 10})
 			return raws
 		},
 		"GetMany": func() []bson.Raw {
 			ids := docstore.WithIDs(number(1), number(2), number(3), number(4), number(5), number(6), number(7))
-			raws, _, err := table.Scan(t.Context(), docstore.Scan{Where: ids, Limit: 7})
-			must(t, err)
+			raws, _ := scanRaw(t, table, docstore.Scan{Where: ids, Limit: 7})
 			return raws
 		},
 	} {

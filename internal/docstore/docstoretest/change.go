@@ -83,9 +83,7 @@ func openVersions(t *testing.T, engine docstore.Engine) (
 
 func wantNewer(t *testing.T, newer *docstore.Collection[int64, newDocument], want newDocument) {
 	t.Helper()
-	got, err := newer.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "document", got, want)
+	wantEqual(t, "document", documentOf(t, newer, 1), want)
 }
 
 func unknownFieldsSurvive(t *testing.T, engine docstore.Engine) {
@@ -97,20 +95,17 @@ func unknownFieldsSurvive(t *testing.T, engine docstore.Engine) {
 		d.Title, d.Part.Name, d.Part.Inner.Size = "changed", "a", 2
 		d.Maybe.Name, d.Parts[0].Name, d.Parts[2].Inner.Size = "b", "c", 3
 	}
-	_, err := older.Update(t.Context(), 1, func(d *oldDocument) error { change(d); return nil })
-	must(t, err)
+	updated(t, older, 1, func(d *oldDocument) { change(d) })
 	wantNewer(t, newer, want)
 
-	_, err = newer.Update(t.Context(), 1, func(d *newDocument) error { *d = someNewDocument(); return nil })
-	must(t, err)
+	updated(t, newer, 1, func(d *newDocument) { *d = someNewDocument() })
 	wantNewer(t, newer, someNewDocument())
 	must(t, older.UpdateMany(t.Context(), []int64{1}, func(d *oldDocument) bool { change(d); return true }))
 	wantNewer(t, newer, want)
 }
 
 func emptyUpdate(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	table := openTable(t, engine, placeSpec())
 	got, err := c.Update(t.Context(), 1, func(*place) error { return nil })
 	must(t, err)
@@ -123,25 +118,21 @@ func emptyUpdate(t *testing.T, engine docstore.Engine) {
 // wantStored checks a document byte for byte.
 func wantStored(t *testing.T, table docstore.Table, id int64, want bson.Raw) {
 	t.Helper()
-	got, err := docstore.GetFrom(t.Context(), table, number(id), docstore.Present)
-	must(t, err)
+	got := rawOf(t, table, id)
 	wantEqual(t, "stored document", got.String(), want.String())
 }
 
 func omittedField(t *testing.T, engine docstore.Engine) {
 	newer, older := openVersions(t, engine)
-	_, err := older.Update(t.Context(), 1, func(d *oldDocument) error { d.Maybe = nil; return nil })
-	must(t, err)
+	updated(t, older, 1, func(d *oldDocument) { d.Maybe = nil })
 	want := someNewDocument()
 	want.Maybe = nil
 	wantNewer(t, newer, want)
-	raw, err := docstore.GetFrom(t.Context(), openTable(t, engine, versionedSpec()), number(1), docstore.Present)
-	must(t, err)
+	raw := rawOf(t, openTable(t, engine, versionedSpec()), 1)
 	if _, err := raw.LookupErr("maybe"); err == nil {
 		t.Error("the field is still stored")
 	}
-	_, err = older.Update(t.Context(), 1, func(d *oldDocument) error { d.Maybe = &oldPart{Name: "again"}; return nil })
-	must(t, err)
+	updated(t, older, 1, func(d *oldDocument) { d.Maybe = &oldPart{Name: "again"} })
 	want.Maybe = &newPart{Name: "again"}
 	wantNewer(t, newer, want)
 }
@@ -150,22 +141,19 @@ func resizedArray(t *testing.T, engine docstore.Engine) {
 	newer, older := openVersions(t, engine)
 	want := someNewDocument()
 	for _, names := range [][]string{{"x", "y", "z", "w"}, {"x"}, {}, {"x", "y"}} {
-		_, err := older.Update(t.Context(), 1, func(d *oldDocument) error {
+		updated(t, older, 1, func(d *oldDocument) {
 			d.Parts = []oldPart{}
 			for _, name := range names {
 				d.Parts = append(d.Parts, oldPart{Name: name})
 			}
-			return nil
 		})
-		must(t, err)
 		want.Parts = []newPart{}
 		for _, name := range names {
 			want.Parts = append(want.Parts, newPart{Name: name})
 		}
 		wantNewer(t, newer, want)
 	}
-	_, err := older.Update(t.Context(), 1, func(d *oldDocument) error { d.Parts = nil; return nil })
-	must(t, err)
+	updated(t, older, 1, func(d *oldDocument) { d.Parts = nil })
 	want.Parts = nil
 	wantNewer(t, newer, want)
 }
@@ -181,8 +169,7 @@ func nestedChange(t *testing.T, engine docstore.Engine) {
 	want.Part.Inner.Size, want.Part.Color, want.Views = 5, "", -3
 	want.Parts[1].Name, want.Parts[0].Inner.Depth = "set", 0
 	wantNewer(t, newer, want)
-	raw, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
-	must(t, err)
+	raw := rawOf(t, table, 1)
 	wantEqual(t, "created by an addition", raw.Lookup("likes").Int64(), int64(3))
 	if _, err := raw.LookupErr("part", "color"); err == nil {
 		t.Error("the removed field is still stored")
@@ -193,16 +180,12 @@ func lackingFields(t *testing.T, engine docstore.Engine) {
 	older := openAs[oldDocument](t, engine, versionedSpec())
 	newer := openAs[newDocument](t, engine, versionedSpec())
 	must(t, older.Insert(t.Context(), oldDocument{ID: 1, Title: "t", Part: oldPart{Name: "p"}, Parts: []oldPart{{Name: "q"}}}))
-	_, err := newer.Update(t.Context(), 1, func(d *newDocument) error {
+	updated(t, newer, 1, func(d *newDocument) {
 		d.Views++
 		d.Part.Inner.Depth, d.Parts[0].Color = 2, "red"
-		return nil
 	})
-	must(t, err)
 	wantNewer(t, newer, newDocument{
 		ID: 1, Title: "t", Views: 1, Part: newPart{Name: "p", Inner: newInner{Depth: 2}}, Parts: []newPart{{Name: "q", Color: "red"}},
 	})
-	got, err := older.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "for the old version", got, oldDocument{ID: 1, Title: "t", Part: oldPart{Name: "p"}, Parts: []oldPart{{Name: "q"}}})
+	wantEqual(t, "for the old version", documentOf(t, older, 1), oldDocument{ID: 1, Title: "t", Part: oldPart{Name: "p"}, Parts: []oldPart{{Name: "q"}}})
 }

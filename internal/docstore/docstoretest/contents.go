@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/waybook/waybook/internal/docstore"
 )
 
@@ -39,6 +41,78 @@ func insertAll[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T]
 			t.Fatalf("document %d: %v", i, err)
 		}
 	}
+}
+
+// placesWith opens the collection of places, and stores some.
+func placesWith(t *testing.T, engine docstore.Engine, documents ...place) *places {
+	t.Helper()
+	c := openPlaces(t, engine)
+	insertAll(t, c, documents)
+	return c
+}
+
+// documentOf returns the document with an id.
+func documentOf[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], id K) T {
+	t.Helper()
+	found, err := c.Get(t.Context(), id)
+	must(t, err)
+	return found
+}
+
+// updated changes a document, and returns it as it was written.
+func updated[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], id K, change func(*T)) T {
+	t.Helper()
+	written, err := c.Update(t.Context(), id, func(document *T) error { change(document); return nil })
+	must(t, err)
+	return written
+}
+
+// countOf returns how many documents are selected.
+func countOf[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], selection docstore.Where) int64 {
+	t.Helper()
+	n, err := c.Count(t.Context(), selection)
+	must(t, err)
+	return n
+}
+
+// deleteWhere deletes the selected documents, and returns how many they were.
+func deleteWhere[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], selection docstore.Where) int64 {
+	t.Helper()
+	n, err := c.DeleteAll(t.Context(), selection)
+	must(t, err)
+	return n
+}
+
+// firstPage returns the page of a query.
+func firstPage[T any](t *testing.T, c pager[T], query docstore.Query) docstore.Page[T] {
+	t.Helper()
+	page, err := c.Page(t.Context(), query)
+	must(t, err)
+	return page
+}
+
+// feedOf returns a page of a feed.
+func feedOf(t *testing.T, c *posts, query docstore.FeedQuery) docstore.FeedPage[int64, post] {
+	t.Helper()
+	page, err := c.Feed(t.Context(), query)
+	must(t, err)
+	return page
+}
+
+// rawOf returns the document with an id as it is stored.
+func rawOf(t *testing.T, table docstore.Table, id int64) bson.Raw {
+	t.Helper()
+	raw, err := docstore.GetFrom(t.Context(), table, number(id), docstore.Present)
+	must(t, err)
+	return raw
+}
+
+// scanRaw returns documents as they are stored, and whether there are more.
+func scanRaw(t *testing.T, table docstore.Table, scan docstore.Scan) (documents []bson.Raw, more bool) {
+	t.Helper()
+	documents, more, err := table.Scan(t.Context(), scan)
+	must(t, err)
+	return documents, more
 }
 
 // order is the sort order of places in an index.

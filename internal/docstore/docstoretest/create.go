@@ -102,8 +102,7 @@ func createRepeated(t *testing.T, engine docstore.Engine) {
 	c := openMembers(t, engine)
 	_, _, err := create(t, c, drawing(1), "r", "a")
 	must(t, err)
-	_, err = c.Update(t.Context(), int64(1), func(m *member) error { m.Email = "b"; return nil })
-	must(t, err)
+	updated(t, c, 1, func(m *member) { m.Email = "b" })
 	// The repeats draw a free id and a taken one, with the current email and a new one.
 	for i, ids := range [][]int64{{2}, {1, 3}} {
 		again, outcome, err := create(t, c, drawing(ids...), "r", []string{"b", "c"}[i])
@@ -116,8 +115,7 @@ func createReused(t *testing.T, engine docstore.Engine) {
 	c := openMembers(t, engine)
 	_, _, err := createDigested(t, c, drawing(1), "r", 7, "a")
 	must(t, err)
-	_, err = c.Update(t.Context(), int64(1), func(m *member) error { m.Email = "b"; return nil })
-	must(t, err)
+	updated(t, c, 1, func(m *member) { m.Email = "b" })
 	// The repeats draw a free id and a taken one, with a free email and the taken one.
 	for _, email := range []string{"b", "c"} {
 		for _, ids := range [][]int64{{2}, {1, 3}} {
@@ -164,17 +162,14 @@ func createTakenKey(t *testing.T, engine docstore.Engine) {
 		_, _, err = create(t, c, drawing(2), requestID, "a")
 		wantDuplicate(t, err, "email")
 	}
-	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex))
-	must(t, err)
-	wantEqual(t, "documents", n, int64(1))
+	wantEqual(t, "documents", countOf(t, c, docstore.All(docstore.IDIndex)), int64(1))
 }
 
 func createRepeatedWithoutItsKey(t *testing.T, engine docstore.Engine) {
 	c := openMembers(t, engine)
 	_, _, err := create(t, c, drawing(1), "r", "a")
 	must(t, err)
-	_, err = c.Update(t.Context(), int64(1), func(m *member) error { m.Email = "b"; return nil })
-	must(t, err)
+	updated(t, c, 1, func(m *member) { m.Email = "b" })
 	_, _, err = create(t, c, drawing(2), "s", "a")
 	must(t, err)
 	again, outcome, err := create(t, c, drawing(3), "r", "a")

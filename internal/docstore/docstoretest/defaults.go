@@ -28,9 +28,7 @@ func RunDefaults(t *testing.T, create func(t *testing.T) (open func(t *testing.T
 			for id := range int64(5) {
 				must(t, old.Insert(t.Context(), oldRated{ID: id, Title: "old"}))
 			}
-			must(t, engine.Close())
-
-			engine = open(t)
+			engine = reopened(t, engine, open)
 			s := &defaultStore{engine: engine, rated: openAs[rated](t, engine, ratedSpec()), old: openAs[oldRated](t, engine, ratedSpec())}
 			insertAll(t, s.rated, []rated{{5, "low", 1, "-"}, {6, "equal", 3, "unset"}, {7, "high", 9, "z"}})
 			c.run(t, s)
@@ -82,9 +80,7 @@ func (s *defaultStore) wantIDs(t *testing.T, selection docstore.Where, want ...i
 		}
 		wantEqual(t, "ids by "+selection.Index(), got, want)
 	}
-	n, err := s.rated.Count(t.Context(), selection)
-	must(t, err)
-	wantEqual(t, "count by "+selection.Index(), n, int64(len(want)))
+	wantEqual(t, "count by "+selection.Index(), countOf(t, s.rated, selection), int64(len(want)))
 }
 
 func findsDefaults(t *testing.T, s *defaultStore) {
@@ -102,10 +98,8 @@ func findsDefaults(t *testing.T, s *defaultStore) {
 
 func readsDefaults(t *testing.T, s *defaultStore) {
 	want := rated{2, "old", 3, "unset"}
-	got, err := s.rated.Get(t.Context(), 2)
-	must(t, err)
-	wantEqual(t, "Get", got, want)
-	got, err = s.rated.Find(t.Context(), byRating().Is(3).FromID(2))
+	wantEqual(t, "Get", documentOf(t, s.rated, 2), want)
+	got, err := s.rated.Find(t.Context(), byRating().Is(3).FromID(2))
 	must(t, err)
 	wantEqual(t, "Find", got, want)
 	many, err := s.rated.GetMany(t.Context(), []int64{2})
@@ -116,8 +110,7 @@ func readsDefaults(t *testing.T, s *defaultStore) {
 func movesFromDefault(t *testing.T, s *defaultStore) {
 	rate := func(id, rating int64) {
 		t.Helper()
-		got, err := s.rated.Update(t.Context(), id, func(r *rated) error { r.Rating = rating; return nil })
-		must(t, err)
+		got := updated(t, s.rated, id, func(r *rated) { r.Rating = rating })
 		wantEqual(t, "rating", got, rated{id, "old", rating, "unset"})
 	}
 	rate(1, 7)
@@ -132,12 +125,9 @@ func movesFromDefault(t *testing.T, s *defaultStore) {
 
 func oldVersionUpdates(t *testing.T, s *defaultStore) {
 	for _, id := range []int64{0, 7} {
-		_, err := s.old.Update(t.Context(), id, func(o *oldRated) error { o.Title = "renamed"; return nil })
-		must(t, err)
+		updated(t, s.old, id, func(o *oldRated) { o.Title = "renamed" })
 	}
-	got, err := s.rated.Get(t.Context(), 7)
-	must(t, err)
-	wantEqual(t, "document", got, rated{7, "renamed", 9, "z"})
+	wantEqual(t, "document", documentOf(t, s.rated, 7), rated{7, "renamed", 9, "z"})
 	s.wantIDs(t, byRating().All(), 5, 0, 1, 2, 3, 4, 6, 7)
 	s.wantIDs(t, byTitle().Is("renamed"), 0, 7)
 }
@@ -156,9 +146,7 @@ func pagesDefaults(t *testing.T, s *defaultStore) {
 }
 
 func deletesDefaults(t *testing.T, s *defaultStore) {
-	n, err := s.rated.DeleteAll(t.Context(), byRating().In(docstore.UpTo[int64](3)))
-	must(t, err)
-	wantEqual(t, "deleted", n, int64(7))
+	wantEqual(t, "deleted", deleteWhere(t, s.rated, byRating().In(docstore.UpTo[int64](3))), int64(7))
 	s.wantIDs(t, byTitle().All(), 7)
 	s.wantIDs(t, byMoodRating().All(), 7)
 }

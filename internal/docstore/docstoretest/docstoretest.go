@@ -54,7 +54,7 @@ func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.E
 	groups := [][]testCase{orderCases(), sparseCases(), feedCases(), tombstoneCases(), placedCases(settings)}
 	if !settings.IsShort {
 		groups = append(groups,
-			readCases(), rangeCases(), descendingCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), raiseCases(), advanceCases(), manyCases(),
+			readCases(), rangeCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), raiseCases(), advanceCases(), manyCases(),
 			pageCases(), budgetCases(), massCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings))
 	}
 	for _, group := range groups {

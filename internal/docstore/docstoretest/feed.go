@@ -90,8 +90,7 @@ func (f *follower) catchUp(t *testing.T) (changes []docstore.FeedChange[int64, p
 	marker := post{ID: markers + rand.Int64N(1<<30)} // #nosec G404 -- not a secret
 	must(t, f.posts.Insert(t.Context(), marker))
 	for isThere := false; !isThere; {
-		page, err := f.posts.Feed(t.Context(), docstore.FeedQuery{Token: f.token, Start: f.start, Limit: f.limit, WithDocuments: true})
-		must(t, err)
+		page := feedOf(t, f.posts, docstore.FeedQuery{Token: f.token, Start: f.start, Limit: f.limit, WithDocuments: true})
 		if len(page.Changes) > f.limit {
 			t.Fatalf("got %d changes, limit %d", len(page.Changes), f.limit)
 		}
@@ -125,8 +124,7 @@ func (f *follower) entries(t *testing.T) (entries []entry) {
 
 func rename(t *testing.T, c *posts, id int64, title string) {
 	t.Helper()
-	_, err := c.Update(t.Context(), id, func(p *post) error { p.Title = title; return nil })
-	must(t, err)
+	updated(t, c, id, func(p *post) { p.Title = title })
 }
 
 func feedsFromNothing(t *testing.T, engine docstore.Engine) {
@@ -233,11 +231,8 @@ func feedsNoUnseen(t *testing.T, engine docstore.Engine) {
 	must(t, err)
 	must(t, c.UpdateMany(t.Context(), []int64{1, 2}, func(p *post) bool { p.Hidden++; return true }))
 	wantEqual(t, "unseen", f.entries(t), []entry(nil))
-	stored, err := c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "stored", stored, post{ID: 1, Title: "a", Hidden: 3})
-	_, err = c.Update(t.Context(), 1, func(p *post) error { p.Title = "c"; p.Hidden++; return nil })
-	must(t, err)
+	wantEqual(t, "stored", documentOf(t, c, 1), post{ID: 1, Title: "a", Hidden: 3})
+	updated(t, c, 1, func(p *post) { p.Title = "c"; p.Hidden++ })
 	wantEqual(t, "seen again", f.entries(t), []entry{{1, docstore.DocumentChanged, 5, "c"}})
 	must(t, c.Delete(t.Context(), 2))
 	wantEqual(t, "deleted", f.entries(t), []entry{{2, docstore.DocumentDeleted, 0, ""}})
@@ -304,8 +299,7 @@ func feedsBudget(t *testing.T, engine docstore.Engine) {
 	}
 	query := docstore.FeedQuery{Limit: 100, WithDocuments: true}
 	for seen := 0; seen < 8; {
-		page, err := c.Feed(t.Context(), query)
-		must(t, err)
+		page := feedOf(t, c, query)
 		if len(page.Changes) > 3 {
 			t.Fatalf("a page has %d documents", len(page.Changes))
 		}
@@ -320,8 +314,7 @@ func refusesFeedTokens(t *testing.T, engine docstore.Engine) {
 	other.Name = "others"
 	page, err := openAs[post](t, engine, other).Feed(t.Context(), docstore.FeedQuery{Limit: 1})
 	must(t, err)
-	mine, err := c.Feed(t.Context(), docstore.FeedQuery{Limit: 1})
-	must(t, err)
+	mine := feedOf(t, c, docstore.FeedQuery{Limit: 1})
 	long, err := docstore.DecodeToken(mine.Next)
 	must(t, err)
 	for _, token := range []string{
@@ -360,10 +353,8 @@ func hidesMoments(t *testing.T, engine docstore.Engine) {
 	rename(t, c, 1, "b")
 	batch, err := table.Feed(t.Context(), docstore.FeedScan{Limit: 1})
 	must(t, err)
-	got, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
-	must(t, err)
-	scanned, _, err := table.Scan(t.Context(), docstore.Scan{Where: where(docstore.IDIndex), Limit: 1})
-	must(t, err)
+	got := rawOf(t, table, 1)
+	scanned, _ := scanRaw(t, table, docstore.Scan{Where: where(docstore.IDIndex), Limit: 1})
 	for _, document := range append(scanned, got, batch.Changes[0].Document) {
 		for _, field := range []string{docstore.ChangedField, docstore.MadeField, docstore.PlaceField} {
 			if _, err := document.LookupErr(field); err == nil {

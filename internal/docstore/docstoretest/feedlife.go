@@ -27,16 +27,14 @@ func feedsFromAMoment(t *testing.T, engine docstore.Engine) {
 	if all := early.entries(t); len(all) != 5 || all[1].ID != 1 || all[1].Kind != docstore.DocumentDeleted {
 		t.Errorf("since ever: %v", all)
 	}
-	page, err := c.Feed(t.Context(), docstore.FeedQuery{Start: time.Now().Add(time.Hour), Limit: 2})
-	must(t, err)
+	page := feedOf(t, c, docstore.FeedQuery{Start: time.Now().Add(time.Hour), Limit: 2})
 	wantEqual(t, "in the future", len(page.Changes), 0)
 	late := &follower{posts: c, limit: 2, token: page.Next}
 	rename(t, c, 2, "changed")
 	wantEqual(t, "after that", late.entries(t), []entry{{2, docstore.DocumentChanged, 2, "changed"}})
-	_, err = c.Feed(t.Context(), docstore.FeedQuery{Start: start, Token: page.Next, Limit: 2})
+	_, err := c.Feed(t.Context(), docstore.FeedQuery{Start: start, Token: page.Next, Limit: 2})
 	wantError(t, err, docstore.ErrBadToken)
-	begun, err := c.Feed(t.Context(), docstore.FeedQuery{Start: time.Unix(0, 0), Limit: 1})
-	must(t, err)
+	begun := feedOf(t, c, docstore.FeedQuery{Start: time.Unix(0, 0), Limit: 1})
 	// The moments of a store may be ahead of the clock by what it counts in a second.
 	must(t, c.Sweep(t.Context(), -10*time.Second, nil))
 	wantEqual(t, "a walk within which deletions are forgotten", len((&follower{posts: c, limit: 2, token: begun.Next}).entries(t)) > 0, true)
@@ -87,8 +85,7 @@ func feedsRestless(t *testing.T, engine docstore.Engine) {
 		if time.Since(began) > 20*time.Second {
 			t.Fatalf("a document that changes all the time was shown %d times", len(seen))
 		}
-		page, err := c.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 2, WithDocuments: true})
-		must(t, err)
+		page := feedOf(t, c, docstore.FeedQuery{Token: token, Limit: 2, WithDocuments: true})
 		token = page.Next
 		for _, change := range page.Changes {
 			seen[change.Document.Title] = true
@@ -164,8 +161,7 @@ func feedContinues(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	f := &follower{posts: c, limit: 5}
 	f.catchUp(t)
 	must(t, c.Delete(t.Context(), 2))
-	must(t, engine.Close())
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	f.posts = openPosts(t, engine)
 	must(t, f.posts.Insert(t.Context(), post{ID: 3, Title: "c"}))
 	wantEqual(t, "what follows", f.entries(t), []entry{{2, docstore.DocumentDeleted, 0, ""}, {3, docstore.DocumentCreated, 1, "c"}})

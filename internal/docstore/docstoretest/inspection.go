@@ -46,10 +46,8 @@ func inspectsNothing(t *testing.T, engine docstore.Engine) {
 		table := inspection.Table
 		_, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
 		wantError(t, err, docstore.ErrNotFound)
-		some, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(1), number(2)), Limit: 2})
-		must(t, err)
-		all, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 5})
-		must(t, err)
+		some, _ := scanRaw(t, table, docstore.Scan{Where: docstore.WithIDs(number(1), number(2)), Limit: 2})
+		all, _ := scanRaw(t, table, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 5})
 		n, err := table.Count(t.Context(), docstore.All(docstore.IDIndex))
 		must(t, err)
 		if len(some)+len(all) > 0 || n != 0 {
@@ -84,8 +82,7 @@ type inspected struct {
 func (i inspected) Open(context.Context, docstore.Spec) (docstore.Table, error) { return i.table, nil }
 
 func inspectionRefusesWrites(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 3))
+	c := placesWith(t, engine, somePlaces(1, 3)...)
 	table := inspect(t, engine, placeSpec()).Table
 	_, err := table.Insert(t.Context(), []bson.Raw{stored(t, somePlace(4), 1)})
 	wantPlain(t, err)
@@ -119,9 +116,7 @@ func inspectsOtherwise(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	c := openInspected(t, inspection, other)
 	wantEqual(t, "places by code", len(walk(t, c, docstore.Query{Where: byCode().All(), Limit: 3})), 10)
 	wantEqual(t, "places by id", walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 3}), somePlaces(1, 10))
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	wantInspection(t, inspect(t, engine, placeSpec()), true, nil, nil)
 	wantContents(t, openPlaces(t, engine), somePlaces(1, 10))
 	must(t, engine.Close())
@@ -138,13 +133,11 @@ func inspectsOtherID(t *testing.T, open func(t *testing.T) docstore.Engine) {
 }
 
 func observationRunsAgain(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	var seen []int64
 	must(t, c.Observe(t.Context(), int64(1), func(p *place) error {
 		if seen = append(seen, p.Seen); len(seen) <= 3 {
-			_, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil })
-			must(t, err)
+			updated(t, c, 1, func(p *place) { p.Seen++ })
 		}
 		p.Note = "changed"
 		return nil
@@ -156,8 +149,7 @@ func observationRunsAgain(t *testing.T, engine docstore.Engine) {
 }
 
 func observationFails(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	refusal := errors.New("not now")
 	if err := c.Observe(t.Context(), int64(1), func(*place) error { return refusal }); err != refusal { //nolint:errorlint // must be the same error, not wrapped
 		t.Errorf("got error %v", err)

@@ -75,8 +75,7 @@ func calls(engine docstore.Engine, c *places) map[string]func(context.Context) e
 }
 
 func contextDone(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	late, stop := context.WithDeadline(t.Context(), time.Unix(0, 0))
@@ -90,8 +89,7 @@ func contextDone(t *testing.T, engine docstore.Engine) {
 }
 
 func afterClose(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	must(t, engine.Close())
 	for name, call := range calls(engine, c) {
 		t.Log(name)

@@ -23,10 +23,8 @@ func manyCases() []testCase {
 }
 
 func updateManySkips(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 5))
-	_, err := c.Update(t.Context(), 3, func(p *place) error { p.Seen = 1; return nil })
-	must(t, err)
+	c := placesWith(t, engine, somePlaces(1, 5)...)
+	updated(t, c, 3, func(p *place) { p.Seen = 1 })
 	table := openTable(t, engine, placeSpec())
 	var changes []docstore.Change
 	for id := int64(0); id <= 5; id++ { // none has the id 0
@@ -52,8 +50,7 @@ func updateManySkips(t *testing.T, engine docstore.Engine) {
 }
 
 func updateManyChanges(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 6))
+	c := placesWith(t, engine, somePlaces(1, 6)...)
 	calls := 0
 	must(t, c.UpdateMany(t.Context(), []int64{6, 2, 77, 3}, func(p *place) bool {
 		calls++
@@ -70,16 +67,14 @@ func updateManyChanges(t *testing.T, engine docstore.Engine) {
 }
 
 func updateManyRunsAgain(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 3))
+	c := placesWith(t, engine, somePlaces(1, 3)...)
 	calls := make(map[int64]int)
 	must(t, c.UpdateMany(t.Context(), []int64{1, 2, 3}, func(p *place) bool {
 		if p.Note == "done" {
 			return false
 		}
 		if calls[p.ID]++; p.ID == 2 && calls[2] <= 2 {
-			_, err := c.Update(t.Context(), 2, func(p *place) error { p.Title += "!"; return nil })
-			must(t, err)
+			updated(t, c, 2, func(p *place) { p.Title += "!" })
 		}
 		p.Note = "done"
 		p.Seen++
@@ -119,24 +114,20 @@ func updateManyAtOnce(t *testing.T, engine docstore.Engine) {
 		}
 	})
 	for _, id := range ids {
-		got, err := c.Get(t.Context(), id)
-		must(t, err)
+		got := documentOf(t, c, id)
 		wantEqual(t, "number of marks in "+got.Note, len(got.Note), writers)
 	}
 }
 
 func updateManyChangedID(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 2))
+	c := placesWith(t, engine, somePlaces(1, 2)...)
 	wantPlain(t, c.UpdateMany(t.Context(), []int64{1}, func(p *place) bool { p.ID = 3; return true }))
 	wantContents(t, c, somePlaces(1, 2))
 }
 
 func getLinearizable(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 2))
-	written, err := c.Update(t.Context(), 1, func(p *place) error { p.Note = "changed"; return nil })
-	must(t, err)
+	c := placesWith(t, engine, somePlaces(1, 2)...)
+	written := updated(t, c, 1, func(p *place) { p.Note = "changed" })
 	must(t, c.Delete(t.Context(), 2))
 	got, err := c.GetLinearizable(t.Context(), 1)
 	must(t, err)
@@ -174,8 +165,7 @@ func answered(t *testing.T, engine docstore.Engine) {
 	must(t, err)
 	_, _, err = create(t, c, drawing(2), "", "b")
 	must(t, err)
-	changed, err := c.Update(t.Context(), 1, func(m *member) error { m.Email = "c"; return nil })
-	must(t, err)
+	changed := updated(t, c, 1, func(m *member) { m.Email = "c" })
 	if got, found := ask("r"); !found || got != changed {
 		t.Errorf("got %+v, %v", got, found)
 	}

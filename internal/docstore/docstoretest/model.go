@@ -264,10 +264,7 @@ func (m *model) drawWhere(rt *rapid.T) (docstore.Where, []place) {
 func (m *model) walk(rt *rapid.T) {
 	selection, want := m.drawWhere(rt)
 	query := docstore.Query{Where: selection, Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Descending: rapid.Bool().Draw(rt, "descending")}
-	if query.Descending {
-		want = reversed(want)
-	}
-	wantEqual(rt, selection.Index(), walk(rt, m.c, query), want)
+	wantEqual(rt, selection.Index(), walk(rt, m.c, query), turned(want, query.Descending))
 }
 
 func (m *model) count(rt *rapid.T) {

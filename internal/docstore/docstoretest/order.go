@@ -69,12 +69,9 @@ func sortStrings(t *testing.T, engine docstore.Engine, list []string) {
 		wantEqual(t, index, got, sorted)
 	}
 	for _, s := range sorted {
-		found, err := c.Get(t.Context(), s)
-		must(t, err)
+		found := documentOf(t, c, s)
 		wantEqual(t, "id", found.ID, s)
-		n, err := c.Count(t.Context(), byText().Is(s))
-		must(t, err)
-		wantEqual(t, "documents with the text "+s, n, int64(1))
+		wantEqual(t, "documents with the text "+s, countOf(t, c, byText().Is(s)), int64(1))
 	}
 }
 
@@ -102,8 +99,7 @@ func scanAfter(t *testing.T, engine docstore.Engine) {
 		gone := all[9]
 		must(t, c.Delete(t.Context(), gone.ID))
 		for _, at := range []int{8, 9, len(all) - 1} {
-			raws, more, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.All(o.index), After: o.fields(all[at]), Limit: 50})
-			must(t, err)
+			raws, more := scanRaw(t, table, docstore.Scan{Where: docstore.All(o.index), After: o.fields(all[at]), Limit: 50})
 			want := len(all) - 1 - at
 			if at < 9 {
 				want--
@@ -143,9 +139,7 @@ func everyIndexSorts(t *testing.T, engine docstore.Engine) {
 				equal := o.fields(sample)[:n]
 				got := walk(t, c, docstore.Query{Where: where(o.index, equal...), Limit: 4})
 				wantEqual(t, o.index, got, o.pick(places, equal))
-				count, err := c.Count(t.Context(), where(o.index, equal...))
-				must(t, err)
-				wantEqual(t, "count by "+o.index, count, int64(len(got)))
+				wantEqual(t, "count by "+o.index, countOf(t, c, where(o.index, equal...)), int64(len(got)))
 			}
 		}
 	}

@@ -99,8 +99,7 @@ func idsOf(leaves []leaf) []int64 {
 
 func pageOf(t *testing.T, c *leaves, where docstore.Where) []int64 {
 	t.Helper()
-	page, err := c.Page(t.Context(), docstore.Query{Where: where, Limit: 100})
-	must(t, err)
+	page := firstPage(t, c, docstore.Query{Where: where, Limit: 100})
 	return idsOf(page.Documents)
 }
 
@@ -134,8 +133,7 @@ func placeNamed(t *testing.T, engine docstore.Engine) {
 	}
 	_, err := sessions.Count(t.Context(), byColor().Is(1))
 	wantPlain(t, err)
-	_, err = sessions.Count(t.Context(), byColor().Is(1).Everywhere())
-	must(t, err)
+	_ = countOf(t, sessions, byColor().Is(1).Everywhere())
 }
 
 func misplacedRefused(t *testing.T, engine docstore.Engine) {
@@ -150,9 +148,7 @@ func misplacedRefused(t *testing.T, engine docstore.Engine) {
 	must(t, c.Insert(t.Context(), newLeaf(2, 7)))
 	_, err = c.Update(t.Context(), placedID(2, 7), func(l *leaf) error { l.Tree++; return nil })
 	wantPlain(t, err)
-	got, err := c.Get(t.Context(), placedID(2, 7))
-	must(t, err)
-	wantEqual(t, "leaf", got, newLeaf(2, 7))
+	wantEqual(t, "leaf", documentOf(t, c, placedID(2, 7)), newLeaf(2, 7))
 }
 
 // twig is a document whose id is a text.
@@ -184,12 +180,9 @@ func textNamesPlace(t *testing.T, engine docstore.Engine) {
 	between := docstore.All(docstore.IDIndex).Within(docstore.Span{From: text(all[1]), To: text(textOf(7, "z"))})
 	_, err = c.Page(t.Context(), docstore.Query{Where: between, Limit: 5})
 	wantPlain(t, err)
-	page, err := c.Page(t.Context(), docstore.Query{Where: between.At(7), Limit: 5})
-	must(t, err)
+	page := firstPage(t, c, docstore.Query{Where: between.At(7), Limit: 5})
 	wantEqual(t, "page", page.Documents, []twig{{all[1], 1}, {all[2], 1}})
-	deleted, err := c.DeleteAll(t.Context(), between.At(7))
-	must(t, err)
-	wantEqual(t, "deleted", deleted, int64(2))
+	wantEqual(t, "deleted", deleteWhere(t, c, between.At(7)), int64(2))
 	_, err = c.Get(t.Context(), "nowhere")
 	wantError(t, err, docstore.ErrNotFound)
 }
@@ -212,8 +205,7 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 		wantEqual(t, "ids", got, idsOf(all))
 	}
 	last := all[len(all)-1].ID
-	_, err := c.Update(t.Context(), last, func(l *leaf) error { l.Color = 100; return nil })
-	must(t, err)
+	updated(t, c, last, func(l *leaf) { l.Color = 100 })
 	must(t, c.UpdateMany(t.Context(), idsOf(all), func(l *leaf) bool { l.RequestKey += " again"; return true }))
 	must(t, seenBy(t, c, last, 3))
 	for _, read := range []func() (leaf, error){
@@ -228,7 +220,7 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	must(t, c.Delete(t.Context(), last))
 	wantError(t, c.Delete(t.Context(), last), docstore.ErrNotFound)
 	wantError(t, seenBy(t, c, last, 3), docstore.ErrNotFound)
-	_, err = c.Update(t.Context(), last, func(*leaf) error { return nil })
+	_, err := c.Update(t.Context(), last, func(*leaf) error { return nil })
 	wantError(t, err, docstore.ErrNotFound)
 }
 
@@ -253,12 +245,8 @@ func placedSelections(t *testing.T, engine docstore.Engine) {
 		return int(a.ID - b.ID)
 	})
 	wantEqual(t, "walked", walked, idsOf(byTreeThenID))
-	n, err := c.DeleteAll(t.Context(), byTree().Is(placedID(1, 40_000)))
-	must(t, err)
-	wantEqual(t, "deleted", n, int64(3))
-	left, err := c.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
-	must(t, err)
-	wantEqual(t, "left", left, int64(9))
+	wantEqual(t, "deleted", deleteWhere(t, c, byTree().Is(placedID(1, 40_000))), int64(3))
+	wantEqual(t, "left", countOf(t, c, docstore.All(docstore.IDIndex).Everywhere()), int64(9))
 }
 
 func placedWalk(t *testing.T, engine docstore.Engine) {
@@ -292,10 +280,8 @@ func placedBytes(t *testing.T, engine docstore.Engine) {
 	refusals, err := table.Insert(t.Context(), []bson.Raw{raw})
 	must(t, errors.Join(append(refusals, err)...))
 	wantStored(t, table, placedID(5, 7), raw)
-	many, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(placedID(5, 7))), Limit: 1})
-	must(t, err)
-	scanned, _, err := table.Scan(t.Context(), docstore.Scan{Where: byTree().Is(placedID(1, 7)), Limit: 1})
-	must(t, err)
+	many, _ := scanRaw(t, table, docstore.Scan{Where: docstore.WithIDs(number(placedID(5, 7))), Limit: 1})
+	scanned, _ := scanRaw(t, table, docstore.Scan{Where: byTree().Is(placedID(1, 7)), Limit: 1})
 	for _, each := range append(many, scanned...) {
 		wantEqual(t, "document", each.String(), bson.Raw(raw).String())
 	}

@@ -34,8 +34,7 @@ func at(n int, do func(i int)) {
 
 func updatesCount(t *testing.T, engine docstore.Engine) {
 	const writers, each = 32, 3
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	at(writers, func(int) {
 		for range each {
 			if _, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil }); err != nil {
@@ -43,8 +42,7 @@ func updatesCount(t *testing.T, engine docstore.Engine) {
 			}
 		}
 	})
-	got, err := c.Get(t.Context(), int64(1))
-	must(t, err)
+	got := documentOf(t, c, int64(1))
 	wantEqual(t, "seen", got.Seen, int64(writers*each))
 }
 
@@ -64,9 +62,7 @@ func oneWins(t *testing.T, engine docstore.Engine) {
 		})
 		wantEqual(t, "winners", won.Load(), int64(1))
 	}
-	n, err := c.Count(t.Context(), byOwner().All())
-	must(t, err)
-	wantEqual(t, "documents", n, int64(5))
+	wantEqual(t, "documents", countOf(t, c, byOwner().All()), int64(5))
 }
 
 func readsOwnWrites(t *testing.T, engine docstore.Engine) {
@@ -97,9 +93,7 @@ func readsOwnWrites(t *testing.T, engine docstore.Engine) {
 			}
 		}
 	})
-	n, err := c.Count(t.Context(), byCode().All())
-	must(t, err)
-	wantEqual(t, "documents", n, int64(8*3))
+	wantEqual(t, "documents", countOf(t, c, byCode().All()), int64(8*3))
 }
 
 // closeWaits checks that Close interrupts no call that has begun. It cannot observe the

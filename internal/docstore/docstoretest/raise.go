@@ -35,15 +35,13 @@ func seenBy[T any](t *testing.T, c *docstore.Collection[int64, T], id, to int64)
 // countsOf returns the revision of a place, and how many changes left it alone.
 func countsOf(t *testing.T, engine docstore.Engine, id int64) (revision, adds int64) {
 	t.Helper()
-	raw, err := docstore.GetFrom(t.Context(), openTable(t, engine, placeSpec()), number(id), docstore.Present)
-	must(t, err)
+	raw := rawOf(t, openTable(t, engine, placeSpec()), id)
 	adds, _ = raw.Lookup(docstore.AddsField).Int64OK()
 	return raw.Lookup(docstore.RevisionField).Int64(), adds
 }
 
 func raiseCounts(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 3))
+	c := placesWith(t, engine, somePlaces(1, 3)...)
 	for _, to := range []int64{5, -7, 5} {
 		must(t, seenBy(t, c, 2, to))
 	}
@@ -59,8 +57,7 @@ func raiseCounts(t *testing.T, engine docstore.Engine) {
 }
 
 func amountMisfit(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	table := openTable(t, engine, placeSpec())
 	_, err := table.Update(t.Context(), docstore.Change{ID: number(1), Add: []docstore.Amount{{Field: "seen", By: 1}, {Field: "note", By: 1}}})
 	wantPlain(t, err)
@@ -124,17 +121,13 @@ func raises(t *testing.T, engine docstore.Engine) {
 		must(t, err)
 		wantEqual(t, "before", got, step.want)
 	}
-	got, err := c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "document", got, tally{ID: 1, Title: "t", Stars: 6})
-	_, err = c.Raise(t.Context(), 2, stars(1), nil)
+	wantEqual(t, "document", documentOf(t, c, 1), tally{ID: 1, Title: "t", Stars: 6})
+	_, err := c.Raise(t.Context(), 2, stars(1), nil)
 	wantError(t, err, docstore.ErrNotFound)
 	must(t, c.Insert(t.Context(), tally{ID: 3}))
 	_, err = c.Raise(t.Context(), 3, stars(-2), nil)
 	must(t, err)
-	got, err = c.Get(t.Context(), 3)
-	must(t, err)
-	wantEqual(t, "a missing field", got, tally{ID: 3, Stars: -2})
+	wantEqual(t, "a missing field", documentOf(t, c, 3), tally{ID: 3, Stars: -2})
 }
 
 // titled sets the title of a tally that has another one.
@@ -156,16 +149,14 @@ func raisesOnCondition(t *testing.T, engine docstore.Engine) {
 	}
 	must(t, titled(t, c, "a", "b"))
 	wantError(t, titled(t, c, "a", "c"), docstore.ErrConflict)
-	got, err := c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "document", got, tally{ID: 1, Title: "b", Stars: 1})
+	wantEqual(t, "document", documentOf(t, c, 1), tally{ID: 1, Title: "b", Stars: 1})
 }
 
 func raiseDuringUpdate(t *testing.T, engine docstore.Engine) {
 	c := openTallies(t, engine)
 	must(t, c.Insert(t.Context(), tally{ID: 1, Title: "a"}))
 	var read []string
-	_, err := c.Update(t.Context(), 1, func(each *tally) error {
+	updated(t, c, 1, func(each *tally) {
 		if read = append(read, each.Title); len(read) == 1 {
 			must(t, titled(t, c, "a", "b"))
 		} else {
@@ -173,18 +164,13 @@ func raiseDuringUpdate(t *testing.T, engine docstore.Engine) {
 			must(t, err)
 		}
 		each.Title += "!"
-		return nil
 	})
-	must(t, err)
 	wantEqual(t, "read", read, []string{"a", "b"})
-	got, err := c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "document", got, tally{ID: 1, Title: "b!", Stars: 7})
+	wantEqual(t, "document", documentOf(t, c, 1), tally{ID: 1, Title: "b!", Stars: 7})
 }
 
 func raiseRefuses(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	for _, field := range []string{"slot", "nowhere", "seen", "seen.x", docstore.RevisionField, docstore.IDIndex} {
 		_, err := c.Raise(t.Context(), 1, docstore.Amount{Field: "seen", By: 5}, map[string]any{field: int64(7)})
 		wantPlain(t, err)
@@ -212,14 +198,11 @@ func raisesTogether(t *testing.T, engine docstore.Engine) {
 			last = highest.Load()
 		}
 	})
-	got, err := c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "document", got, tally{ID: 1, Stars: writers})
+	wantEqual(t, "document", documentOf(t, c, 1), tally{ID: 1, Stars: writers})
 }
 
 func observesRaise(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	var seen []int64
 	must(t, c.Observe(t.Context(), 1, func(p *place) error {
 		if seen = append(seen, p.Seen); len(seen) <= 2 {
@@ -253,9 +236,7 @@ func sets(t *testing.T, engine docstore.Engine) {
 	must(t, err)
 	wantEqual(t, "returned", got, want)
 	for cell, n := range map[int64]int64{3: 0, 5: 1} {
-		found, err := c.Count(t.Context(), byCell.Is(cell).Everywhere())
-		must(t, err)
-		wantEqual(t, "in the index", found, n)
+		wantEqual(t, "in the index", countOf(t, c, byCell.Is(cell).Everywhere()), n)
 	}
 	mark := map[string]any{"text": "marked"}
 	for _, same := range []map[string]any{set, {"cell": int64(5)}, {}} {
@@ -278,7 +259,5 @@ func sets(t *testing.T, engine docstore.Engine) {
 		_, err = c.Set(t.Context(), 1, map[string]any{field: value}, nil)
 		wantPlain(t, err)
 	}
-	got, err = c.Get(t.Context(), 1)
-	must(t, err)
-	wantEqual(t, "stored", got, want)
+	wantEqual(t, "stored", documentOf(t, c, 1), want)
 }

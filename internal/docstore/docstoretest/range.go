@@ -2,6 +2,7 @@ package docstoretest
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,37 +12,15 @@ import (
 
 func rangeCases() []testCase {
 	return []testCase{
-		{"a range includes its bounds and all values between them, in every index", everyRange},
 		{"a range of integers compares by value, also below zero", integerRange},
 		{"a range of strings compares by bytes", stringRange},
 		{"a range with From above To is empty", emptyRange},
-		{"a scan of a range starts after After, inside or outside the range", rangeAfter},
 		{"FromID narrows a selection to the documents whose id is at least the given one", fromID},
 		{"a page token of another range is refused", rangeTokens},
+		{"a page token of the other direction is refused", directedTokens},
 		{"a bound of another kind, or without a field, is refused", badRanges},
-		{"several ranges select the documents in any of them, each once", severalRanges},
-		{"a scan of several ranges starts after After, in, between, before or behind them", severalRangesAfter},
-	}
-}
-
-func everyRange(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	places := somePlaces(-8, 12)
-	insertAll(t, c, places)
-	samples := []place{places[3], places[9], places[15], somePlace(99)}
-	for _, o := range placeOrders() {
-		for n := range o.fields(places[0]) {
-			equal := o.fields(places[12])[:n]
-			for _, low := range samples {
-				for _, high := range samples {
-					from, to := o.fields(low)[n], o.fields(high)[n]
-					for _, span := range []docstore.Span{{From: from}, {To: to}, {From: from, To: to}} {
-						got := walk(t, c, docstore.Query{Where: where(o.index, equal...).Within(span), Limit: 4})
-						wantEqual(t, o.index, got, o.cut(o.pick(places, equal), n, span))
-					}
-				}
-			}
-		}
+		{"ranges select the documents in any of them, each once, in both directions", severalRanges},
+		{"a scan of ranges starts after After, in, between, before or behind them, in both directions", severalRangesAfter},
 	}
 }
 
@@ -93,8 +72,7 @@ func stringRange(t *testing.T, engine docstore.Engine) {
 }
 
 func emptyRange(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 9))
+	c := placesWith(t, engine, somePlaces(1, 9)...)
 	for _, selection := range []docstore.Where{
 		docstore.All(docstore.IDIndex).Within(docstore.Span{From: number(5), To: number(4)}),
 		byOwner().In(docstore.Between[int64](2, 0)),
@@ -104,13 +82,9 @@ func emptyRange(t *testing.T, engine docstore.Engine) {
 		byCode().In(docstore.Between("code 9", "code 1"), docstore.Between("code 3", "code 2")),
 	} {
 		wantEqual(t, selection.Index(), walk(t, c, docstore.Query{Where: selection, Limit: 5}), []place{})
-		n, err := c.Count(t.Context(), selection)
-		must(t, err)
-		wantEqual(t, "count", n, int64(0))
-		n, err = c.DeleteAll(t.Context(), selection)
-		must(t, err)
-		wantEqual(t, "deleted", n, int64(0))
-		_, err = c.Find(t.Context(), selection)
+		wantEqual(t, "count", countOf(t, c, selection), int64(0))
+		wantEqual(t, "deleted", deleteWhere(t, c, selection), int64(0))
+		_, err := c.Find(t.Context(), selection)
 		wantError(t, err, docstore.ErrNotFound)
 	}
 	wantContents(t, c, somePlaces(1, 9))
@@ -132,34 +106,15 @@ func scanPlaces(t failer, table docstore.Table, scan docstore.Scan) (got []place
 	return got, more
 }
 
-func rangeAfter(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	places := somePlaces(1, 20)
-	insertAll(t, c, places)
-	table := openTable(t, engine, placeSpec())
-	for _, o := range placeOrders() {
-		all := o.pick(places, nil)
-		span := docstore.Span{From: o.fields(all[6])[0], To: o.fields(all[13])[0]}
-		for at, after := range all {
-			got, more := scanPlaces(t, table, docstore.Scan{Where: docstore.All(o.index).Within(span), After: o.fields(after), Limit: 50})
-			wantEqual(t, o.index, got, o.cut(all[at+1:], 0, span))
-			wantEqual(t, "more", more, false)
-		}
-	}
-}
-
 func fromID(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 9))
+	c := placesWith(t, engine, somePlaces(1, 9)...)
 	wantEqual(t, "of an owner", walk(t, c, docstore.Query{Where: byOwner().Is(1).FromID(4), Limit: 1}), []place{somePlace(4), somePlace(7)})
 	wantEqual(t, "of all", walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex).FromID(8), Limit: 5}), somePlaces(8, 9))
 }
 
 func rangeTokens(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 9))
-	page, err := c.Page(t.Context(), docstore.Query{Where: byOwner().In(docstore.Between[int64](0, 2)), Limit: 1})
-	must(t, err)
+	c := placesWith(t, engine, somePlaces(1, 9)...)
+	page := firstPage(t, c, docstore.Query{Where: byOwner().In(docstore.Between[int64](0, 2)), Limit: 1})
 	for _, other := range []docstore.Where{
 		byOwner().All(), byOwner().In(docstore.From[int64](0)), byOwner().In(docstore.UpTo[int64](2)),
 		byOwner().In(docstore.Between[int64](1, 2)), byOwner().In(docstore.Between[int64](2, 0)),
@@ -173,8 +128,7 @@ func rangeTokens(t *testing.T, engine docstore.Engine) {
 }
 
 func badRanges(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 3))
+	c := placesWith(t, engine, somePlaces(1, 3)...)
 	table := openTable(t, engine, placeSpec())
 	for _, selection := range []docstore.Where{
 		byOwner().All().Within(docstore.Span{From: text("1")}),
@@ -202,6 +156,7 @@ func badRanges(t *testing.T, engine docstore.Engine) {
 func someSpans(v [4]docstore.Value) map[string][]docstore.Span {
 	span := func(from, to int) docstore.Span { return docstore.Span{From: v[from], To: v[to]} }
 	return map[string][]docstore.Span{
+		"one":             {span(1, 2)},
 		"apart":           {span(0, 1), span(2, 3)},
 		"unsorted":        {span(2, 3), span(0, 1)},
 		"overlapping":     {span(0, 2), span(1, 3)},
@@ -229,10 +184,11 @@ func severalRanges(t *testing.T, engine docstore.Engine) {
 				what := o.index + ", " + name
 				selection := where(o.index, equal...).Within(spans...)
 				want := o.cut(all, n, spans...)
-				wantEqual(t, what, walk(t, c, docstore.Query{Where: selection, Limit: 3}), want)
-				count, err := c.Count(t.Context(), selection)
-				must(t, err)
-				wantEqual(t, "count of "+what, count, int64(len(want)))
+				for _, isDescending := range directions {
+					query := docstore.Query{Where: selection, Limit: 3, Descending: isDescending}
+					wantEqual(t, what, walk(t, c, query), turned(want, isDescending))
+				}
+				wantEqual(t, "count of "+what, countOf(t, c, selection), int64(len(want)))
 			}
 		}
 	}
@@ -247,20 +203,43 @@ func quarters(o order, n int, all []place) (values [4]docstore.Value) {
 }
 
 func severalRangesAfter(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
 	places := somePlaces(1, 15)
-	insertAll(t, c, places)
+	placesWith(t, engine, places...)
 	table := openTable(t, engine, placeSpec())
 	for _, o := range placeOrders() {
-		all := o.pick(places, nil)
-		for name, spans := range someSpans(quarters(o, 0, all)) {
-			for at, after := range all {
-				scan := docstore.Scan{Where: docstore.All(o.index).Within(spans...), After: o.fields(after), Limit: 3}
-				got, more := scanPlaces(t, table, scan)
-				want := o.cut(all[at+1:], 0, spans...)
-				wantEqual(t, o.index+", "+name, got, want[:min(3, len(want))])
-				wantEqual(t, "more of "+name, more, len(want) > 3)
+		for name, spans := range someSpans(quarters(o, 0, o.pick(places, nil))) {
+			for _, isDescending := range directions {
+				all := turned(o.pick(places, nil), isDescending)
+				for at, after := range all {
+					scan := docstore.Scan{Where: docstore.All(o.index).Within(spans...), After: o.fields(after), Limit: 3, Descending: isDescending}
+					got, more := scanPlaces(t, table, scan)
+					want := o.cut(all[at+1:], 0, spans...)
+					wantEqual(t, o.index+", "+name, got, want[:min(3, len(want))])
+					wantEqual(t, "more of "+name, more, len(want) > 3)
+				}
 			}
 		}
+	}
+}
+
+var directions = []bool{false, true}
+
+// turned returns places in the order of a walk.
+func turned[T any](all []T, isDescending bool) []T {
+	all = slices.Clone(all)
+	if isDescending {
+		slices.Reverse(all)
+	}
+	return all
+}
+
+func directedTokens(t *testing.T, engine docstore.Engine) {
+	c := placesWith(t, engine, somePlaces(1, 9)...)
+	for _, isDescending := range directions {
+		query := docstore.Query{Where: byOwner().All(), Descending: isDescending, Limit: 2}
+		page := firstPage(t, c, query)
+		query.Token, query.Descending = page.Next, !isDescending
+		_, err := c.Page(t.Context(), query)
+		wantError(t, err, docstore.ErrBadToken)
 	}
 }

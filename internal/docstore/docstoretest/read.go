@@ -45,14 +45,11 @@ func comesBack(t *testing.T, engine docstore.Engine) {
 		Inner: nested{Lat: 25.033964, Tags: []string{"", "山", "🏔️"}, Raw: []byte{0, 255, 1}},
 	}
 	must(t, c.Insert(t.Context(), want))
-	got, err := c.Get(t.Context(), want.ID)
-	must(t, err)
-	wantEqual(t, "document", got, want)
+	wantEqual(t, "document", documentOf(t, c, want.ID), want)
 }
 
 func unknownID(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	_, err := c.Get(t.Context(), int64(2))
 	wantError(t, err, docstore.ErrNotFound)
 	_, err = c.Update(t.Context(), int64(2), func(*place) error { return nil })
@@ -62,8 +59,7 @@ func unknownID(t *testing.T, engine docstore.Engine) {
 }
 
 func unknownKey(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	must(t, c.Insert(t.Context(), somePlace(1)))
+	c := placesWith(t, engine, somePlace(1))
 	_, err := c.Find(t.Context(), byCode().Is("code"))
 	wantError(t, err, docstore.ErrNotFound)
 	_, err = c.Find(t.Context(), byOwnerSlot().Is(1, 2))
@@ -71,8 +67,7 @@ func unknownKey(t *testing.T, engine docstore.Engine) {
 }
 
 func findsFirst(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 12))
+	c := placesWith(t, engine, somePlaces(1, 12)...)
 	got, err := c.Find(t.Context(), byOwner().Is(2))
 	must(t, err)
 	wantEqual(t, "by owner", got, somePlace(2))
@@ -85,8 +80,7 @@ func findsFirst(t *testing.T, engine docstore.Engine) {
 }
 
 func getMany(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 5))
+	c := placesWith(t, engine, somePlaces(1, 5)...)
 	got, err := c.GetMany(t.Context(), []int64{5, 9, 1, 5, -1, 1, 3})
 	must(t, err)
 	byID := placeOrders()[0]
@@ -115,15 +109,13 @@ func smallIntegers(t *testing.T, engine docstore.Engine) {
 	insertAll(t, c, all)
 	wantEqual(t, "all", walk(t, c, docstore.Query{Where: byOwner().All(), Limit: 2}), []small{all[4], all[1], all[0], all[3], all[2]})
 	wantEqual(t, "those of 7", walk(t, c, docstore.Query{Where: byOwner().Is(7), Limit: 2}), []small{all[0], all[3]})
-	_, err := c.Update(t.Context(), 2, func(s *small) error { s.Owner = 8; return nil })
-	must(t, err)
+	updated(t, c, 2, func(s *small) { s.Owner = 8 })
 	between := byOwner().In(docstore.Between[int64](-3, 8))
 	wantEqual(t, "those of a range", walk(t, c, docstore.Query{Where: between, Limit: 2}), []small{all[0], all[3], {2, 8}})
 }
 
 func misfitSelections(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 3))
+	c := placesWith(t, engine, somePlaces(1, 3)...)
 	table := openTable(t, engine, placeSpec())
 	for _, id := range []docstore.Value{text("1"), {}} {
 		_, err := docstore.GetFrom(t.Context(), table, id, docstore.Present)
@@ -177,17 +169,13 @@ func undeclaredIndex(t *testing.T, engine docstore.Engine) {
 }
 
 func callersOwn(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 3))
+	c := placesWith(t, engine, somePlaces(1, 3)...)
 	table := openTable(t, engine, placeSpec())
-	one, err := docstore.GetFrom(t.Context(), table, number(1), docstore.Present)
-	must(t, err)
-	many, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.WithIDs(number(2), number(3)), Limit: 2})
-	must(t, err)
-	scanned, _, err := table.Scan(t.Context(), docstore.Scan{Where: byCode().All(), Limit: 3})
-	must(t, err)
+	one := rawOf(t, table, 1)
+	many, _ := scanRaw(t, table, docstore.Scan{Where: docstore.WithIDs(number(2), number(3)), Limit: 2})
+	scanned, _ := scanRaw(t, table, docstore.Scan{Where: byCode().All(), Limit: 3})
 	scanned[0] = append(scanned[0], "more"...)
-	_, err = scanned[1].Elements()
+	_, err := scanned[1].Elements()
 	must(t, err)
 	for _, raw := range append(append(many, one), scanned...) {
 		clear([]byte(raw))
@@ -203,8 +191,7 @@ func collectionsApart(t *testing.T, engine docstore.Engine) {
 	other := openAs[place](t, engine, spec)
 	insertAll(t, c, somePlaces(1, 4))
 	insertAll(t, other, somePlaces(3, 8))
-	_, err := other.DeleteAll(t.Context(), byOwner().Is(0))
-	must(t, err)
+	_ = deleteWhere(t, other, byOwner().Is(0))
 	wantContents(t, c, somePlaces(1, 4))
 	wantContents(t, other, []place{somePlace(4), somePlace(5), somePlace(7), somePlace(8)})
 }

@@ -30,17 +30,20 @@ func reopeningCases(prepare Prepare) []reopeningCase {
 	}
 }
 
+// reopened closes a store and opens it again.
+func reopened(t *testing.T, engine docstore.Engine, open func(t *testing.T) docstore.Engine) docstore.Engine {
+	t.Helper()
+	must(t, engine.Close())
+	return open(t)
+}
+
 func staysThere(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	engine := open(t)
-	c := openPlaces(t, engine)
-	insertAll(t, c, somePlaces(1, 20))
+	c := placesWith(t, engine, somePlaces(1, 20)...)
 	must(t, c.Delete(t.Context(), int64(7)))
-	changed, err := c.Update(t.Context(), int64(8), func(p *place) error { p.Code, p.Owner = "changed", 9; return nil })
-	must(t, err)
+	changed := updated(t, c, 8, func(p *place) { p.Code, p.Owner = "changed", 9 })
 	want := append(append(somePlaces(1, 6), changed), somePlaces(9, 20)...)
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	c = openPlaces(t, engine)
 	wantContents(t, c, want)
 	must(t, c.Insert(t.Context(), somePlace(7)))
@@ -58,8 +61,7 @@ func with(names ...string) docstore.Spec {
 func buildsNew(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	engine := open(t)
 	insertAll(t, openAs[place](t, engine, with()), somePlaces(-20, 20))
-	must(t, engine.Close())
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	c := openPlaces(t, engine)
 	wantContents(t, c, somePlaces(-20, 20))
 	duplicate := somePlace(21)
@@ -73,8 +75,7 @@ func buildsChanged(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	spec := placeSpec()
 	spec.Indexes[1].Fields, spec.Indexes[2].Fields = spec.Indexes[2].Fields, spec.Indexes[1].Fields
 	insertAll(t, openAs[place](t, engine, spec), somePlaces(1, 20))
-	must(t, engine.Close())
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	wantContents(t, openPlaces(t, engine), somePlaces(1, 20))
 	must(t, engine.Close())
 }
@@ -84,24 +85,16 @@ func changesSparse(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	dense.Indexes[1].Sparse = false
 	engine := open(t)
 	insertAll(t, openPlaces(t, engine), somePlaces(1, 6))
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	_, err := engine.Open(t.Context(), dense)
 	wantPlain(t, err) // place 5 lacks the field
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	c := openPlaces(t, engine)
 	wantContents(t, c, somePlaces(1, 6))
 	must(t, c.Delete(t.Context(), 5))
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	wantEqual(t, "flagged", len(walk(t, openAs[place](t, engine, dense), docstore.Query{Where: byFlag().All(), Limit: 7})), 5)
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	c = openPlaces(t, engine)
 	must(t, c.Insert(t.Context(), somePlace(5)))
 	wantContents(t, c, somePlaces(1, 6))
@@ -111,19 +104,14 @@ func changesSparse(t *testing.T, open func(t *testing.T) docstore.Engine) {
 func comesBackWhole(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	engine := open(t)
 	insertAll(t, openPlaces(t, engine), somePlaces(1, 10))
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	c := openAs[place](t, engine, with("by_owner"))
 	_, err := c.Find(t.Context(), byCode().Is("code 1"))
 	wantPlain(t, err)
 	insertAll(t, c, somePlaces(11, 14))
 	must(t, c.Delete(t.Context(), int64(2)))
-	changed, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Code, p.Title = "changed", "changed"; return nil })
-	must(t, err)
-	must(t, engine.Close())
-
-	engine = open(t)
+	changed := updated(t, c, 1, func(p *place) { p.Code, p.Title = "changed", "changed" })
+	engine = reopened(t, engine, open)
 	wantContents(t, openPlaces(t, engine), append(somePlaces(3, 14), changed))
 	must(t, engine.Close())
 }
@@ -136,18 +124,14 @@ func changesUnique(prepare Prepare) func(t *testing.T, open func(t *testing.T) d
 			spec.Indexes[i].Unique = false
 		}
 		insertAll(t, openAs[place](t, engine, spec), somePlaces(1, 5))
-		must(t, engine.Close())
-
-		engine = open(t)
+		engine = reopened(t, engine, open)
 		must(t, prepare(t.Context(), engine, placeSpec()))
 		c := openPlaces(t, engine)
 		twin := somePlace(6)
 		twin.Code = "code 1"
 		wantDuplicate(t, c.Insert(t.Context(), twin), "code")
 		wantContents(t, c, somePlaces(1, 5))
-		must(t, engine.Close())
-
-		engine = open(t)
+		engine = reopened(t, engine, open)
 		must(t, prepare(t.Context(), engine, spec))
 		c = openAs[place](t, engine, spec)
 		must(t, c.Insert(t.Context(), twin))
@@ -162,24 +146,17 @@ func doesNotFit(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	twin.Code = "code 1"
 	places := append(somePlaces(1, 5), twin)
 	insertAll(t, openAs[place](t, engine, with("by_owner", "by_title")), places)
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	_, err := engine.Open(t.Context(), with("by_owner", "by_title", "code"))
 	var duplicate *docstore.DuplicateError
 	if err == nil || errors.As(err, &duplicate) && duplicate.Index != "code" {
 		t.Fatalf("got error %v", err)
 	}
-	must(t, engine.Close())
-
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	c := openAs[place](t, engine, with("by_owner", "by_title"))
 	wantEqual(t, "places", walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4}), places)
-	_, err = c.Update(t.Context(), int64(6), func(p *place) error { p.Code = "code 6"; return nil })
-	must(t, err)
-	must(t, engine.Close())
-
-	engine = open(t)
+	updated(t, c, 6, func(p *place) { p.Code = "code 6" })
+	engine = reopened(t, engine, open)
 	wantContents(t, openPlaces(t, engine), somePlaces(1, 6))
 	must(t, engine.Close())
 }
@@ -209,8 +186,7 @@ func lacksField(t *testing.T, open func(t *testing.T) docstore.Engine) {
 func otherID(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	engine := open(t)
 	insertAll(t, openPlaces(t, engine), somePlaces(1, 2))
-	must(t, engine.Close())
-	engine = open(t)
+	engine = reopened(t, engine, open)
 	spec := placeSpec()
 	spec.ID = docstore.String
 	_, err := engine.Open(t.Context(), spec)

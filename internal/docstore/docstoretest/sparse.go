@@ -23,8 +23,7 @@ func flagged(id, flag int64) place {
 
 func setFlag(t *testing.T, c *places, id, flag int64) {
 	t.Helper()
-	_, err := c.Update(t.Context(), id, func(p *place) error { p.Flag = flag; return nil })
-	must(t, err)
+	updated(t, c, id, func(p *place) { p.Flag = flag })
 }
 
 func sparseHasFew(t *testing.T, engine docstore.Engine) {
@@ -37,9 +36,7 @@ func sparseHasFew(t *testing.T, engine docstore.Engine) {
 			got = append(got, p.ID)
 		}
 		wantEqual(t, "flagged", got, want)
-		n, err := c.Count(t.Context(), byFlag().All())
-		must(t, err)
-		wantEqual(t, "count", n, int64(len(want)))
+		wantEqual(t, "count", countOf(t, c, byFlag().All()), int64(len(want)))
 	}
 	wantFlagged(4, 1, 3)
 	setFlag(t, c, 1, 0)
@@ -59,9 +56,7 @@ func sparseHasFew(t *testing.T, engine docstore.Engine) {
 func sparseDeletesFew(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, []place{flagged(1, 7), flagged(2, 0), flagged(3, -1)})
-	n, err := c.DeleteAll(t.Context(), byFlag().All())
-	must(t, err)
-	wantEqual(t, "deleted", n, int64(2))
+	wantEqual(t, "deleted", deleteWhere(t, c, byFlag().All()), int64(2))
 	wantContents(t, c, []place{flagged(2, 0)})
 }
 

@@ -144,20 +144,17 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 		return err
 	}
 	defer gate.Leave(1)
-	return handler(server, &checkedStream{ServerStream: stream, server: server, ctx: ctx, validate: i.validate, call: &call})
+	return handler(server, &checkedStream{ServerStream: WithContext(ctx, stream), server: server, validate: i.validate, call: &call})
 }
 
 // checkedStream validates each incoming message and resolves its old identifiers, and reports a caller that has gone as such.
 type checkedStream struct {
 	grpc.ServerStream
 	server   any
-	ctx      context.Context
 	validate func(any, ...apierror.Violation) error
 	call     *audit.Call
 	hasFirst bool
 }
-
-func (s *checkedStream) Context() context.Context { return s.ctx }
 
 func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
@@ -169,7 +166,7 @@ func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.validate(message); err != nil {
 		return err
 	}
-	_, err := resolve(s.ctx, s.server, message, false)
+	_, err := resolve(s.Context(), s.server, message, false)
 	return err
 }
 

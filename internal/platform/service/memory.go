@@ -50,17 +50,22 @@ func lendMemory(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handl
 	return &lentReply{message, memory}, nil
 }
 
+// lendMemoryToStream lends memory for the messages of a stream. gRPC has encoded a message when SendMsg returns, so
+// the service may use the memory again.
 func lendMemoryToStream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	ctx, memory := arena.With(stream.Context())
 	defer memory.Free()
-	return handler(server, lendingStream{stream, ctx})
+	return handler(server, WithContext(ctx, stream))
 }
 
-// lendingStream has memory for its messages. gRPC has encoded a message when SendMsg returns, so the service may
-// use the memory again.
-type lendingStream struct {
+// WithContext returns a stream with another context.
+func WithContext(ctx context.Context, stream grpc.ServerStream) grpc.ServerStream {
+	return inContext{stream, ctx}
+}
+
+type inContext struct {
 	grpc.ServerStream
 	ctx context.Context
 }
 
-func (s lendingStream) Context() context.Context { return s.ctx }
+func (s inContext) Context() context.Context { return s.ctx }
