@@ -36,7 +36,7 @@ func parse(args []string, told io.Writer) (run.Settings, error) {
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if *quick {
 		for name, value := range map[string]string{
-			"rounds": "3", "duration": "300ms", "documents": "50000", "what": "standalone,processes,large",
+			"rounds": "3", "duration": "300ms", "documents": "50000", "what": "standalone,processes,tail,large",
 			"cases": "getAlbum,getAlbum-children,addAlbum,getCategoryPOIList",
 		} {
 			if !given[name] {

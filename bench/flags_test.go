@@ -13,7 +13,7 @@ func TestOtherFlagsOverrideQuick(t *testing.T) {
 		t.Errorf("-quick -rounds=7: got %+v, %v", s, err)
 	}
 	full, err := parse(nil, io.Discard)
-	if err != nil || full.Documents != 1_000_000 || !slices.Contains(full.What, "large") || slices.Contains(full.What, "piwigo") {
+	if err != nil || full.Documents != 1_000_000 || !slices.Contains(full.What, "tail") || slices.Contains(full.What, "piwigo") {
 		t.Errorf("without flags: got %+v, %v", full, err)
 	}
 }

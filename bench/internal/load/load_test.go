@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -86,11 +87,44 @@ func TestRequestsAreSentInTurn(t *testing.T) {
 	}
 }
 
+// slow is a contender that does not reply until its gate is closed.
+type slow struct {
+	gate chan struct{}
+	done *atomic.Int64
+}
+
+func (s slow) Do(context.Context) error {
+	if s.done.Add(1) > 1 { // the first request sets up the connection
+		<-s.gate
+	}
+	return nil
+}
+
+func (s slow) Close() error { return nil }
+
 func TestARunThatIsOverBeforeItsFirstRequestMakesOnePerConnection(t *testing.T) {
 	from := newHTTP(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("SUCCESS")) })
 	result, err := Closed(t.Context(), from.Open, 2, 0)
 	if err != nil || len(result.Latencies) != 2 {
 		t.Errorf("%d requests, want 2; %v", len(result.Latencies), err)
+	}
+}
+
+func TestAtAFixedRateTheWaitBeforeARequestIsSentCounts(t *testing.T) {
+	const rate, duration = 1000, 100 * time.Millisecond
+	s := slow{make(chan struct{}), new(atomic.Int64)}
+	time.AfterFunc(duration, func() { close(s.gate) }) // most requests are due by then
+	result, err := AtRate(t.Context(), func(int) (Connection, error) { return s, nil }, 1, rate, duration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int(rate * duration.Seconds()); len(result.Latencies) != want || len(result.Lateness) != want {
+		t.Errorf("got %d latencies and %d latenesses, want %d of each", len(result.Latencies), len(result.Lateness), want)
+	}
+	for i := range result.Latencies {
+		if result.Latencies[i] < result.Lateness[i] {
+			t.Fatalf("the latency does not include the wait before the request was sent: latencies %v, latenesses %v", result.Latencies, result.Lateness)
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func opener(address string, request []byte, want string) load.Opener {
 
 // startRivals starts a gateway and the baselines, and returns rivals.
 func (d *deployment) startRivals(ctx context.Context, w *workshop) (byCase, error) {
-	gateway, err := w.start("rival", d.gatewayArgs...)
+	gateway, err := w.start("rival", nil, d.gatewayArgs...)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func startBaselines(w *workshop, answers []rival.Answer) (*process.Process, erro
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
-	return w.start("rival", "-answers="+path)
+	return w.start("rival", nil, "-answers="+path)
 }
 
 // askAll returns the replies of the deployment to cases.

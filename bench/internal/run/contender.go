@@ -43,6 +43,23 @@ func (c contender) closed(ctx context.Context, connections int, duration time.Du
 	return done, err
 }
 
+// rateConnections is the maximum number of requests in flight at a fixed rate.
+const rateConnections = 64
+
+// atRate runs a turn in an open loop, at a fixed rate, and adds the latencies and the CPU time to a row.
+func (c contender) atRate(ctx context.Context, rate float64, duration time.Duration, to *report.Row) error {
+	var done load.Result
+	used, err := process.Measure(c.serves, func() (err error) {
+		done, err = load.AtRate(ctx, c.open, rateConnections, rate, duration)
+		return err
+	})
+	to.Add("at /s", rate)
+	to.Add(serverCPU, micros(used.CPU)/float64(len(done.Latencies)))
+	addLatencies(to, done.Latencies)
+	to.Add("sent late, ms", millis(done.Lateness.Quantile(0.5)))
+	return err
+}
+
 func addLatencies(to *report.Row, latencies load.Latencies) {
 	to.Add(p50, millis(latencies.Quantile(0.5)))
 	to.Add(p99, millis(latencies.Quantile(0.99)))

@@ -73,7 +73,7 @@ func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployme
 	if err != nil {
 		return nil, err
 	}
-	d, err := standaloneOn(w, data, filled)
+	d, err := standaloneOn(w, data, filled, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,8 +82,8 @@ func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployme
 }
 
 // standaloneOn starts standalone on a store that no process has open.
-func standaloneOn(w *workshop, data string, filled content) (*deployment, error) {
-	started, err := w.start("standalone", onStore(data)...)
+func standaloneOn(w *workshop, data string, filled content, environment []string, args ...string) (*deployment, error) {
+	started, err := w.start("standalone", environment, append(onStore(data), args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func startProcesses(ctx context.Context, w *workshop, landmarks int) (*deploymen
 		if account != "" {
 			args = append(args, account)
 		}
-		if d.services[name], err = w.start(name, args...); err != nil {
+		if d.services[name], err = w.start(name, nil, args...); err != nil {
 			return nil, err
 		}
 		address := d.services[name].Addresses["grpc"]
@@ -124,7 +124,7 @@ func startProcesses(ctx context.Context, w *workshop, landmarks int) (*deploymen
 		}
 	}
 	var err error
-	if d.edge, err = w.start("edge", append(addresses, "-http=127.0.0.1:0", anyAdmin)...); err != nil {
+	if d.edge, err = w.start("edge", nil, append(addresses, "-http=127.0.0.1:0", anyAdmin)...); err != nil {
 		return nil, err
 	}
 	d.gatewayArgs = addresses[1:] // it has no sessions

@@ -46,14 +46,14 @@ func (b *bench) large(ctx context.Context) (err error) {
 	if err := b.starts(ctx, w, []*site{empty, small, large}); err != nil {
 		return err
 	}
-	running, err := standaloneOn(w, large.data, large.content)
+	running, err := standaloneOn(w, large.data, large.content, nil)
 	if err != nil {
 		return err
 	}
 	if err := b.longList(ctx, running, large.landmarks); err != nil {
 		return err
 	}
-	beside, err := standaloneOn(w, small.data, small.content)
+	beside, err := standaloneOn(w, small.data, small.content, nil)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (b *bench) starts(ctx context.Context, w *workshop, sites []*site) error {
 			want = "ALBUM NOT FOUND"
 		}
 		began := time.Now()
-		p, err := each.start("standalone", onStore(sites[i].data)...)
+		p, err := each.start("standalone", nil, onStore(sites[i].data)...)
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,7 @@ func sections() []section {
 		{"processes", "the same with each service in its own process", func(b *bench, ctx context.Context) error {
 			return b.compare(ctx, startProcesses)
 		}},
+		{"tail", "latency at half of the edge's maximum, and that of a handler that computes as long", (*bench).tail},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "growth: start, memory, a list of everything and reads, in stores of different sizes", (*bench).large},
 		{piwigoSection, "CPU beside Piwigo on nginx, php-fpm and MariaDB; runs only if -what names it, and needs -piwigo", (*bench).besidePiwigo},

@@ -49,12 +49,12 @@ func TestAllContendersGiveTheSameReplies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within, err := w.start("rival", d.gatewayArgs...)
+	within, err := w.start("rival", nil, d.gatewayArgs...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	services := d.edge.Addresses["grpc"]
-	apart, err := w.start("rival", "-album="+services, "-blog="+services, "-poi="+services)
+	apart, err := w.start("rival", nil, "-album="+services, "-blog="+services, "-poi="+services)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +70,7 @@ func TestAllContendersGiveTheSameReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkMeasurements(t, list, contenders)
+	checkTail(t, w, d)
 }
 
 // checkMeasurements checks that each contender gets figures in each case.
@@ -89,6 +90,19 @@ func checkMeasurements(t *testing.T, list []testCase, contenders byCase) {
 				t.Errorf("%s, %s: %+v", c.name, each.name, row)
 			}
 		}
+	}
+}
+
+// checkTail checks that an edge is compared with a handler that computes as long.
+func checkTail(t *testing.T, w *workshop, d *deployment) {
+	t.Helper()
+	var out strings.Builder
+	b := &bench{settings: Settings{Rounds: 2, Duration: 10 * time.Millisecond}, out: &out}
+	if err := b.tailOf(t.Context(), w, d); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "| a handler that computes as long |") {
+		t.Errorf("the tail is\n%s", out.String())
 	}
 }
 
@@ -168,10 +182,12 @@ func textsOf(t *testing.T, message proto.Message) (texts []string) {
 // checkBaselines checks that the baselines serve the recorded replies.
 func checkBaselines(t *testing.T, w *workshop, d *deployment, baselines *process.Process, c testCase, answer rival.Answer) {
 	t.Helper()
-	body, header, err := fetch(baselines.Addresses["http"], get11(rival.Path(c.name)))
-	if err != nil || !bytes.Equal(body, answer.Body) || !maps.EqualFunc(header, answer.Header, slices.Equal) {
-		t.Errorf("%s: the baseline replies %d bytes with headers %v, the edge %d with %v, %v",
-			c.name, len(body), header, len(answer.Body), answer.Header, err)
+	for _, path := range []string{rival.Path(c.name), rival.BusyPath(c.name, time.Microsecond)} {
+		body, header, err := fetch(baselines.Addresses["http"], get11(path))
+		if err != nil || !bytes.Equal(body, answer.Body) || !maps.EqualFunc(header, answer.Header, slices.Equal) {
+			t.Errorf("%s: the baseline replies %d bytes with headers %v, the edge %d with %v, %v",
+				path, len(body), header, len(answer.Body), answer.Header, err)
+		}
 	}
 	channels, err := w.dial(baselines.Addresses["grpc"], 1)
 	if err != nil {

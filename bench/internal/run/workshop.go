@@ -78,8 +78,8 @@ func (w *workshop) newData() (string, error) {
 var measurable = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_REWARDS_PER_DAY=0", "WAYBOOK_PPROF=true"}
 
 // start starts a program. close stops it.
-func (w *workshop) start(name string, args ...string) (*process.Process, error) {
-	started, err := process.Start(w.binary(name), measurable, args...)
+func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
+	started, err := process.Start(w.binary(name), slices.Concat(environment, measurable), args...)
 	if err == nil {
 		w.onClose(started.Stop)
 	}
@@ -113,7 +113,7 @@ func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string,
 	}
 	filling := w.within()
 	defer func() { err = errors.Join(err, filling.close()) }()
-	d, err := standaloneOn(filling, data, c)
+	d, err := standaloneOn(filling, data, c, nil)
 	if err != nil {
 		return "", c, err
 	}
