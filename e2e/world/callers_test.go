@@ -46,8 +46,17 @@ func (w *world) repeat(c *item) {
 			w.violated("a repeated request creates %q again, which was removed", c.first)
 		}
 		w.isAdded(c)
-		w.named(c, fmt.Sprint(id))
+		w.named(c, fmt.Sprint(w.shown(id)))
 	}
+}
+
+// createTogether sends the request that creates content several times at once, as a client does that gets no
+// answer soon.
+func (w *world) createTogether() {
+	u, k := w.users[w.random.IntN(len(w.users))], kinds[w.random.IntN(len(kinds))]
+	made := w.newRequest(u, k)
+	send := func() { w.repeat(made) }
+	w.turns.run(w.random, []func(){send, send, send})
 }
 
 // session is a session of a user that was closed, and when.
@@ -98,6 +107,7 @@ func (w *world) comeAndGo() {
 		return
 	}
 	u.id = made.GetUser().GetUserId()
+	w.means("user", fmt.Sprint(u.id), u.name)
 	if err := p.logIn(u); err != nil {
 		w.mustUnlessTroubled(err)
 		return

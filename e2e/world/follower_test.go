@@ -36,9 +36,11 @@ func (w *world) follow(k *kind) (more bool) {
 		f.titles = map[int64]string{}
 	}
 	for _, id := range page.deleted {
-		delete(f.titles, id)
+		delete(f.titles, w.shown(id))
 	}
-	maps.Copy(f.titles, page.titles)
+	for id, title := range page.titles {
+		f.titles[w.shown(id)] = title
+	}
 	w.note("the follower of each %s reads %d changes", k.name, len(page.titles)+len(page.deleted))
 	f.token = page.token
 	return page.hasMore

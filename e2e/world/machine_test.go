@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/embedded/forgetful"
 	"github.com/waybook/waybook/internal/id"
@@ -33,7 +34,7 @@ type machine struct {
 
 // newMachine starts a program on an empty store.
 func newMachine(w *world, empty []byte) *machine {
-	m := &machine{world: w, directory: w.t.TempDir()}
+	m := &machine{world: w, directory: docstoretest.FastDirectory(w.t)}
 	m.path = fileIn(m.directory)
 	m.must(os.WriteFile(m.path, empty, 0o600))
 	m.isOneClock = true
@@ -46,7 +47,7 @@ func newMachine(w *world, empty []byte) *machine {
 // than a history.
 func emptyStore(t *testing.T) (contents []byte) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &machine{world: &world{t: t, random: rand.New(rand.NewPCG(0, 0))}, directory: t.TempDir()}
+		m := &machine{world: &world{t: t, random: rand.New(rand.NewPCG(0, 0))}, directory: docstoretest.FastDirectory(t)}
 		m.path = fileIn(m.directory)
 		m.replaced()
 		m.start()
@@ -90,6 +91,7 @@ func (m *machine) stop() {
 // backup is a copy of the store, with the model at its moment.
 type backup struct {
 	path  string
+	taken time.Time
 	model model
 }
 
@@ -105,9 +107,9 @@ func (m *machine) operate() {
 		m.disk.KillAfter(after)
 		m.isDying = true
 	case 3:
-		by := m.upTo(20*time.Minute) - 10*time.Minute
-		m.note("the clock steps by %v", by)
-		m.skew += by
+		former := m.skew
+		m.skew = m.stepped(former)
+		m.note("the clock steps by %v", m.skew-former)
 	case 4:
 		m.pass(m.upTo(3 * time.Hour))
 	case 5:
@@ -141,6 +143,11 @@ func (m *machine) revive() {
 	} else if m.isFull && isNow {
 		m.makeSpace()
 	}
+}
+
+func (m *machine) whileWell(f func() error) error {
+	m.makeSpace()
+	return f()
 }
 
 func (m *machine) calm() {
@@ -209,7 +216,7 @@ func (m *machine) backUp() {
 	m.must(err)
 	m.must(m.engine.Backup(context.Background(), file, func(int64) error { return nil }))
 	m.must(file.Close())
-	m.kept = &backup{path, m.model.clone()}
+	m.kept = &backup{path, time.Now(), m.model.clone()}
 }
 
 // putBack puts the backup in the place of the store, as an operator does with cp.
@@ -230,10 +237,10 @@ func (m *machine) restore() {
 	})
 }
 
-// goBack puts the backup, if there is one, in the place of the store. Users who have opened sessions since
-// log in again.
+// goBack puts the backup, if there is one, in the place of the store, perhaps again when it has just been used.
+// Users who have opened sessions since log in again.
 func (m *machine) goBack(how string, replace func() error) {
-	if m.kept == nil {
+	if m.kept == nil || m.isTooOld(m.kept.taken) {
 		return
 	}
 	m.whileStopped(func() {
@@ -244,6 +251,10 @@ func (m *machine) goBack(how string, replace func() error) {
 	})
 	for _, u := range m.users {
 		m.must(m.programs[0].logIn(u))
+	}
+	if m.random.IntN(3) == 0 {
+		m.createTogether()
+		m.goBack(how, replace)
 	}
 }
 
@@ -260,7 +271,7 @@ func (m *machine) compact() {
 func (m *machine) dumpAndLoad() {
 	m.whileStopped(func() {
 		m.note("a dump is loaded in another store")
-		other := optionsIn(m.t.TempDir())
+		other := optionsIn(docstoretest.FastDirectory(m.t))
 		path := filepath.Join(other.Store.Data, "dump")
 		_, err := storekeeping.Dump(context.Background(), optionsIn(m.directory), path)
 		m.must(err)

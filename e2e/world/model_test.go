@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybook/waybook/internal/platform/smallids"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -73,15 +74,12 @@ func (m model) of(owner *user, k *kind) (all []*item) {
 	return all
 }
 
-// firstID is the least identifier that a reply shows.
-const firstID = 1 << 40
-
 // item is what the clients know of an album or a blog.
 type item struct {
 	span
 	*kind
 	owner *user
-	// id is 0 as long as no reply has named it, or below firstID what moves in has in the old service.
+	// id is 0 as long as no reply has named it, or what moves in has in the old service.
 	id int64
 	// requestID is that of the request that created it by gRPC; empty if a form did.
 	requestID string
@@ -210,6 +208,9 @@ func cloneParts(parts []*part) []*part {
 
 // means notes that a client has seen an identifier of something.
 func (w *world) means(kind, id, what string) {
+	if w.isSmall && w.number(id) > smallids.Max {
+		w.violated("%s %s does not fit in 31 bits", kind, id)
+	}
 	if was, isKnown := w.model.meant[kind+id]; isKnown && was != what {
 		w.violated("%s %s was %q and is %q", kind, id, was, what)
 	}

@@ -68,7 +68,7 @@ func (w *world) move(c *item) {
 		c.exists = no
 		return
 	}
-	w.named(c, strconv.FormatInt(result.GetId(), 10))
+	w.named(c, strconv.FormatInt(w.shown(result.GetId()), 10))
 	c.wasAdded, c.exists = yes, yes
 }
 

@@ -43,6 +43,7 @@ type program struct {
 
 	stack    *process.Stack
 	services []service.Service
+	sweepers []service.Sweeper
 	account  accountv1.AccountServiceClient
 	album    albumv1.AlbumServiceClient
 	blog     blogv1.BlogServiceClient
@@ -62,7 +63,7 @@ func (p *program) start(w *world) error {
 	validator := protovalidate.GlobalValidator
 	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
-	host.Deps.Now, host.Deps.NewIDs = p.now, p.newIDs
+	host.Deps.Now, host.Deps.NewIDs, host.Deps.Small = p.now, p.newIDs, w.setting(p.now)
 	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), tracing.Tracing{})
 	p.account, p.album = accountv1.NewAccountServiceClient(channel), albumv1.NewAlbumServiceClient(channel)
 	p.blog, p.poi = blogv1.NewBlogServiceClient(channel), poiv1.NewPoiServiceClient(channel)
@@ -86,10 +87,15 @@ func (p *program) start(w *world) error {
 	p.services = []service.Service{accounts, albums, blogs, pois}
 	for _, each := range p.services {
 		each.Register(channel)
+		p.sweepers = append(p.sweepers, each)
+	}
+	identifiers := edge.NewIdentifiers
+	if w.isSmall {
+		p.sweepers, identifiers = append(p.sweepers, host.Deps.Small), edge.OldIdentifiers
 	}
 	p.edge = edge.New(edge.Config{
 		Account: p.account, Album: p.album, Blog: p.blog, Poi: p.poi,
-		Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Validator: validator,
+		Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Validator: validator, Identifiers: identifiers,
 	})
 	return nil
 }
@@ -102,7 +108,7 @@ var sweeper = user{number: -1}
 
 // sweep runs the sweepers once.
 func (p *program) sweep(w *world) {
-	for _, each := range p.services {
+	for _, each := range p.sweepers {
 		if err := each.Sweep(sweeper.context()); err != nil && !w.mayFail {
 			w.violated("a sweep: %v", err)
 		}
@@ -129,6 +135,7 @@ func (p *program) newUser(w *world, number int) *user {
 	made, err := p.account.CreateUser(context.Background(), &accountv1.CreateUserRequest{Name: u.name})
 	w.must(err)
 	u.id = made.GetUser().GetUserId()
+	w.means("user", fmt.Sprint(u.id), u.name)
 	w.must(p.logIn(u))
 	return u
 }

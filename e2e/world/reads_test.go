@@ -58,13 +58,13 @@ func (w *world) list(u *user, k *kind) {
 	}
 	ids, titles := texts(r.body.find(k.items, "*", k.id)), texts(r.body.find(k.items, "*", k.title))
 	place := func(c *item) int {
-		if c.id < firstID {
+		if !w.isNamed(c) {
 			return slices.IndexFunc(titles, func(title string) bool { return slices.Contains(c.titles, title) })
 		}
 		return slices.Index(ids, strconv.FormatInt(c.id, 10))
 	}
 	next := 0
-	for _, c := range arranged(w.model.of(u, k), place, w.isOneClock && !k.isShared) {
+	for _, c := range arranged(w.model.of(u, k), place, w.isOneClock && (w.isSmall || !k.isShared)) {
 		op := ops[c]
 		if op == nil {
 			op = begin(c, false) // it was added meanwhile
@@ -75,7 +75,7 @@ func (w *world) list(u *user, k *kind) {
 			continue
 		}
 		w.is(op, yes)
-		if c.id < firstID {
+		if !w.isNamed(c) {
 			w.named(c, ids[next])
 		}
 		if op.isAlone() {

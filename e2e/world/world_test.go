@@ -7,6 +7,7 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -115,6 +117,8 @@ type world struct {
 	mayUndo bool
 	// isOneClock: all identifiers come from one clock, so that the contents of a user are in their order.
 	isOneClock bool
+	// isSmall: identifiers have 31 bits.
+	isSmall bool
 	// isBlind: a closed session may be accepted for long.
 	isBlind bool
 	// ticks are the moments of the model.
@@ -132,7 +136,8 @@ type system interface {
 	operate()
 	// revive starts programs in the place of those that have died. It may let others die.
 	revive()
-	// calm ends all trouble.
+	// whileWell calls f without any trouble of the store, which goes on afterwards. calm ends all trouble.
+	whileWell(f func() error) error
 	calm()
 	// check looks at the store as waybookctl does.
 	check()
@@ -148,6 +153,7 @@ func newWorld(t *testing.T, seed uint64, build func(*world) system) *world {
 		t: t, source: source, random: rand.New(source), model: newModel(),
 		followers: map[*kind]*follower{kinds[0]: {}, kinds[1]: {}, kinds[2]: {}},
 	}
+	w.isSmall = w.random.IntN(worldsForSmall) == 0
 	w.system = build(w)
 	for range 4 {
 		w.users = append(w.users, w.anyProgram().newUser(w, len(w.users)))
@@ -228,10 +234,16 @@ func (w *world) together() {
 	w.note("each has ended")
 }
 
-// run starts a program.
+// run starts a program. A start may need a store that answers.
 func (w *world) run(p *program) *program {
 	w.note("start")
-	if err := p.start(w); err != nil {
+	err := p.start(w)
+	if w.mayFail && errors.Is(err, docstore.ErrUnavailable) {
+		w.note("it fails and is repeated: %v", err)
+		p.end(w)
+		err = w.system.whileWell(func() error { return p.start(w) })
+	}
+	if err != nil {
 		w.violated("start: %v", err)
 		panic(cannotStart{})
 	}

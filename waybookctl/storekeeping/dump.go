@@ -29,15 +29,20 @@ const scanDocuments = 100
 // documents do not show a single moment: each is as it was when it was read. A store that is not
 // loaded completely is refused.
 func Dump(ctx context.Context, options Options, path string) (contents dumpfile.Contents, err error) {
-	parts, err := options.parts()
-	if err != nil {
-		return contents, err
-	}
 	store, err := options.openExisting(ctx, integrity.Look)
 	if err != nil {
 		return contents, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	return options.DumpFrom(ctx, store, path)
+}
+
+// DumpFrom is Dump of an open store.
+func (o Options) DumpFrom(ctx context.Context, store docstore.Engine, path string) (contents dumpfile.Contents, err error) {
+	parts, err := o.parts()
+	if err != nil {
+		return contents, err
+	}
 	if err := restoring.Refuse(ctx, store); err != nil {
 		return contents, err
 	}
@@ -52,8 +57,8 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 	if !slices.ContainsFunc(collections, collection.exists) {
 		return contents, errors.New("the store has no collections of these services; check that it is the right store")
 	}
-	err = atomicfile.WriteTo(options.Stdout, path, dumpPermissions, func(file io.Writer) (err error) {
-		contents, err = dump(ctx, options, file, collections)
+	err = atomicfile.WriteTo(o.Stdout, path, dumpPermissions, func(file io.Writer) (err error) {
+		contents, err = dump(ctx, o, file, collections)
 		return err
 	})
 	return contents, err

@@ -127,6 +127,11 @@ func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	return d.LoadInto(ctx, options, store)
+}
+
+// LoadInto is Load into an open store.
+func (d *DumpFile) LoadInto(ctx context.Context, options Options, store docstore.Engine) (loaded []dumpfile.Collection, err error) {
 	if err := d.refuseOthers(ctx, store); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,9 @@ type cluster struct {
 	directory string
 	clock     storeClock
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// epoch names the history of the feeds.
+	epoch   int64
 	specs   []docstore.Spec
 	shards  []*shard
 	servers []*server
@@ -121,7 +123,7 @@ var (
 // NewReplica returns an empty store, which is closed at the end of the test.
 func NewReplica(t testing.TB, settings ReplicaSettings) *Replica {
 	t.Helper()
-	r := &Replica{cluster: &cluster{settings: settings, t: t, directory: fastDirectory(t)}}
+	r := &Replica{cluster: &cluster{settings: settings, t: t, directory: FastDirectory(t), epoch: newEpoch()}}
 	if r.settings.Now == nil {
 		r.settings.Now = time.Now
 	}
@@ -149,8 +151,8 @@ func (r *Replica) Process() *Replica {
 	return &Replica{r.cluster, make([]int, len(r.shards))}
 }
 
-// fastDirectory returns a directory in memory, where a sync costs nothing, if there is one.
-func fastDirectory(t testing.TB) string {
+// FastDirectory returns a directory in memory, where a sync costs nothing, if there is one.
+func FastDirectory(t testing.TB) string {
 	t.Helper()
 	directory, err := os.MkdirTemp("/dev/shm", "replica")
 	if err != nil {

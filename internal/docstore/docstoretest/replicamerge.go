@@ -128,11 +128,20 @@ func tickSpec() docstore.Spec {
 	return docstore.Spec{Name: "replica_ticks", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "all"}}
 }
 
-// Feed merges the feeds of the shards.
+// Feed merges the feeds of the shards. Its chapters are the epochs of the store.
 func (t *replicaTable) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
 	if err := t.spec.CheckFeed(scan); err != nil {
 		return docstore.FeedBatch{}, err
 	}
+	t.replica.mu.Lock()
+	epoch := t.replica.epoch
+	t.replica.mu.Unlock()
+	batch, err := t.mergedFeed(ctx, scan)
+	batch.Chapter, batch.IsElsewhere = epoch, scan.Chapter != 0 && scan.Chapter != epoch
+	return batch, err
+}
+
+func (t *replicaTable) mergedFeed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
 	shards := t.replica.shards
 	if t.spec.Sharding == docstore.OneShard {
 		shards = shards[:1]

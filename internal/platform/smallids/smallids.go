@@ -167,7 +167,7 @@ func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(c
 	if n == nil {
 		return nil, nil
 	}
-	stored, err := n.counter(ctx, collection)
+	stored, isNew, err := n.counter(ctx, collection)
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +183,10 @@ func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(c
 		}
 	}
 	c := &Counter{numbers: n, collection: collection}
-	if stored, err = c.begin(ctx, stored); err != nil {
-		return nil, err
+	if !isNew {
+		if stored, err = c.begin(ctx, stored); err != nil {
+			return nil, err
+		}
 	}
 	c.report(stored.Last)
 	n.mu.Lock()
@@ -193,27 +195,27 @@ func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(c
 	return c, nil
 }
 
-// counter returns the stored counter of a collection. It stores one if there is none, or if another was not used.
-func (n *Numbers) counter(ctx context.Context, collection string) (counter, error) {
+// counter returns the stored counter of a collection. It stores one if there is none, or if that of another setting
+// was not used. One that was not used may be that of a state that was put back, so only a new one is like none.
+func (n *Numbers) counter(ctx context.Context, collection string) (stored counter, isNew bool, err error) {
 	fresh := counter{Collection: collection, From: n.from, Last: n.from - 1, Allowed: n.from + allowed.burst, Spare: spare.burst}
 	fresh.Allowed -= allowed.by(n.now())
 	fresh.Spare -= spare.by(n.now())
-	if _, err := n.stored.InsertNew(ctx, []counter{fresh}); err != nil {
-		return counter{}, err
+	taken, err := n.stored.InsertNew(ctx, []counter{fresh})
+	if err != nil || len(taken) == 0 {
+		return fresh, err == nil, err
 	}
-	return n.stored.Update(ctx, collection, func(stored *counter) error {
-		if !stored.isUsed() {
+	stored, err = n.stored.Update(ctx, collection, func(stored *counter) error {
+		if isNew = !stored.isUsed() && stored.From != n.from; isNew {
 			*stored = fresh
 		}
 		return nil
 	})
+	return stored, isNew, err
 }
 
 // begin leaves out the numbers that a later state of the store may have given.
 func (c *Counter) begin(ctx context.Context, stored counter) (counter, error) {
-	if !stored.isUsed() {
-		return stored, nil
-	}
 	now := c.numbers.now()
 	leftOut := min(stored.Allowed+allowed.by(now)-stored.Last, stored.Spare+spare.by(now), spare.burst)
 	if leftOut > 0 {

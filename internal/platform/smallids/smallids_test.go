@@ -160,7 +160,7 @@ func TestNoNumberIsGivenTwiceWhenAStateIsPutBack(t *testing.T) {
 				setting, c := w.start(1000)
 				history += " start"
 				for range 1 + random.IntN(3) {
-					calls, wait := random.IntN(200), time.Minute>>random.IntN(20)
+					calls, wait := random.IntN(200)*random.IntN(2), time.Minute>>random.IntN(20)
 					history += fmt.Sprintf(" %d calls %v", calls, wait)
 					for range calls {
 						number := w.next(c, 1)
