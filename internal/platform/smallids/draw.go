@@ -15,15 +15,24 @@ type growth struct{ perSecond, burst int64 }
 // by returns how much there is more than at the Unix epoch.
 func (g growth) by(now time.Time) int64 { return g.perSecond * now.UnixMilli() / 1000 }
 
-// pause returns how long a number has to wait for its time.
-func (c *Counter) pause(number int64) time.Duration {
-	at := time.UnixMilli(((number-c.allowed)*1000 + allowed.perSecond - 1) / allowed.perSecond)
-	return at.Sub(c.numbers.now())
+// reaches returns after how many milliseconds it has grown by an amount.
+func (g growth) reaches(amount int64) int64 { return (amount*1000 + g.perSecond - 1) / g.perSecond }
+
+// pause returns how long the last number of a call has to wait for its time. If it is far off, the clock of another
+// process is ahead, or this one's has stood still: then the call waits as if it were alone.
+func (c *Counter) pause(waiting *call) time.Duration {
+	at := time.UnixMilli(allowed.reaches(c.next + waiting.count - 1 - c.allowed))
+	alone := time.Duration(allowed.reaches(waiting.count)) * time.Millisecond
+	if pause := at.Sub(c.numbers.now()); pause <= maxAhead+alone {
+		return pause
+	}
+	return alone
 }
 
-// call is a call that waits for numbers.
+// call is a call that waits for numbers, until done or gone is closed.
 type call struct {
 	count int64
+	gone  <-chan struct{}
 	done  chan struct{}
 	first int64
 	err   error
@@ -32,7 +41,7 @@ type call struct {
 // Next draws numbers that follow each other, and returns the first. They are above all that were drawn before
 // the call. Errors: an *apierror.Error with the reason IDENTIFIERS_USED_UP.
 func (c *Counter) Next(ctx context.Context, count int) (first int64, err error) {
-	waiting := &call{count: int64(count), done: make(chan struct{})}
+	waiting := &call{count: int64(count), gone: ctx.Done(), done: make(chan struct{})}
 	if c.enter(waiting) {
 		go c.drawAll(context.WithoutCancel(ctx)) // for others, too, whose calls may last longer
 	}
@@ -50,7 +59,7 @@ func (c *Counter) Next(ctx context.Context, count int) (first int64, err error) 
 func (c *Counter) enter(waiting *call) (isFirst bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.waiting) == 0 && !c.isDrawing && c.end-c.next >= waiting.count && c.pause(c.next+waiting.count-1) <= 0 {
+	if len(c.waiting) == 0 && !c.isDrawing && c.end-c.next >= waiting.count && c.pause(waiting) <= 0 {
 		c.serve(waiting)
 		return false
 	}
@@ -108,7 +117,11 @@ func (c *Counter) finish(waiting *call, err error) {
 		close(waiting.done)
 		return
 	}
-	time.Sleep(c.pause(c.next + waiting.count - 1))
+	select {
+	case <-time.After(c.pause(waiting)):
+	case <-waiting.gone:
+		return // the numbers are the next call's
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.serve(waiting)

@@ -40,7 +40,10 @@ var (
 	spare = growth{perSecond: 8, burst: 1 << 24}
 )
 
-// maxAhead is how far a counter may be ahead of its schedule at a start. If it is further, the clock was put back, and
+// maxLeftOut bounds what a start leaves out if its clock is wrong: a thirty-second of all numbers.
+const maxLeftOut = 1 << 26
+
+// maxAhead is how far a counter may be ahead of its schedule. If it is further at a start, the clock was put back, and
 // the schedule begins anew: otherwise no number would be given until the clock is again where it was.
 const maxAhead = 10 * time.Second
 
@@ -217,7 +220,7 @@ func (n *Numbers) counter(ctx context.Context, collection string) (stored counte
 // begin leaves out the numbers that a later state of the store may have given.
 func (c *Counter) begin(ctx context.Context, stored counter) (counter, error) {
 	now := c.numbers.now()
-	leftOut := min(stored.Allowed+allowed.by(now)-stored.Last, stored.Spare+spare.by(now), spare.burst)
+	leftOut := min(stored.Allowed+allowed.by(now)-stored.Last, stored.Spare+spare.by(now), maxLeftOut)
 	if leftOut > 0 {
 		if _, err := c.advance(ctx, leftOut); err != nil {
 			return counter{}, err

@@ -2,6 +2,7 @@ package smallids_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -203,7 +204,7 @@ func (w *world) lost(unseen time.Duration) int64 {
 
 func TestAStartLeavesOutWhatALaterStateMayHaveGiven(t *testing.T) {
 	for unseen, want := range map[time.Duration]int64{
-		0: 1 << 13, time.Minute: 1<<13 + 128*60, 24 * time.Hour: 1<<13 + 128*86400, 20 * 365 * 24 * time.Hour: 1 << 24,
+		0: 1 << 13, time.Minute: 1<<13 + 128*60, 24 * time.Hour: 1<<13 + 128*86400, 30 * 24 * time.Hour: 1<<24 + 8*30*86400, 20 * 365 * 24 * time.Hour: 1 << 26,
 	} {
 		t.Run(fmt.Sprint(unseen), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -241,6 +242,39 @@ func TestAClockThatWasAheadStopsNoCalls(t *testing.T) {
 		_, c = w.start(1000)
 		if got := w.next(c, 1); got <= ahead || ahead <= first || time.Since(began) > 10*time.Second {
 			t.Errorf("got %d, %d and after %v %d", first, ahead, time.Since(began), got)
+		}
+	})
+}
+
+// A program with a clock that is ahead shares the counter.
+func TestAClockThatIsAheadStopsNoOtherProgram(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		_, c := w.start(1000)
+		w.next(c, 100)
+		_, ahead := w.startAt(1000, func() time.Time { return time.Now().Add(time.Hour) })
+		w.next(ahead, 1)
+		began := time.Now()
+		if w.next(c, 128); time.Since(began) > 2*time.Second {
+			t.Errorf("128 numbers took %v", time.Since(began))
+		}
+	})
+}
+
+// Nothing is left of a call that ends before its numbers come.
+func TestACallThatEndsLeavesItsNumbersToTheNext(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		_, c := w.start(1000)
+		w.next(c, 1)
+		_, c = w.start(1000)
+		before := w.next(c, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if first, err := c.Next(ctx, 1000); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %d, %v", first, err)
+		}
+		began := time.Now()
+		if got := w.next(c, 1); got != before+1 || time.Since(began) > time.Second {
+			t.Errorf("got %d after %d, in %v", got, before, time.Since(began))
 		}
 	})
 }
