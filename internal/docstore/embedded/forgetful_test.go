@@ -126,7 +126,8 @@ func (w *world) write(id int64) error {
 // pages that the first one freed, and is killed before it syncs them. If the power fails now, the store
 // must be as the process has shown it.
 func TestWhatARestartHasShownSurvivesAPowerCut(t *testing.T) {
-	const steps, seeds = 10, 15
+	t.Parallel()
+	steps, seeds := 10, longform.Number(5, 15)
 	filled := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, filled)
 	first := newWorld(t, 0)
@@ -138,7 +139,7 @@ func TestWhatARestartHasShownSurvivesAPowerCut(t *testing.T) {
 	for name, interrupt := range map[string]func(*forgetful.Disk, int){"a killed commit": (*forgetful.Disk).KillAfter, "a failed sync": (*forgetful.Disk).FailSync} {
 		t.Run(name, func(t *testing.T) {
 			for step := range steps {
-				for seed := range uint64(seeds) {
+				for seed := range uint64(seeds) { // #nosec G115 -- small
 					w := newWorld(t, seed)
 					w.begin(filled)
 					w.stored = maps.Clone(first.stored)
