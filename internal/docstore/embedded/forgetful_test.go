@@ -139,7 +139,7 @@ func TestWhatARestartHasShownSurvivesAPowerCut(t *testing.T) {
 	for name, interrupt := range map[string]func(*forgetful.Disk, int){"a killed commit": (*forgetful.Disk).KillAfter, "a failed sync": (*forgetful.Disk).FailSync} {
 		t.Run(name, func(t *testing.T) {
 			for step := range steps {
-				for seed := range uint64(seeds) { // #nosec G115 -- small
+				for seed := range uint64(seeds) {
 					w := newWorld(t, seed)
 					w.begin(filled)
 					w.stored = maps.Clone(first.stored)
