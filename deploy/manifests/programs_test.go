@@ -1,19 +1,19 @@
 package manifests_test
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/waybook/waybook/deploy/image"
@@ -23,40 +23,40 @@ import (
 // line.
 var startable = []string{"edge", "account", "album", "blog", "poi"}
 
-// directory is where compileAll puts the programs.
-var directory string
+// programs is where e2e/launch keeps the programs that are up to date; Git ignores it.
+const programs = "../../.bin/programs"
 
-func TestMain(m *testing.M) {
-	var err error
-	if directory, err = os.MkdirTemp("", "waybook-manifests"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	status := m.Run()
-	if err := os.RemoveAll(directory); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
-
-// compileAll compiles all programs as in the images, once for all tests.
+// compileAll compiles all programs once for all tests. They have a build ID, unlike those of images, so go build
+// links only those that have changed.
 var compileAll = sync.OnceValue(func() error {
-	var packages []string
-	for _, p := range image.Programs() {
-		packages = append(packages, p.Package)
+	if err := os.MkdirAll(programs, 0o700); err != nil {
+		return err
 	}
-	here := v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}
-	return image.Compile(context.Background(), "../..", directory, image.Revision{Version: "test"}, here, packages...)
+	lock, err := os.OpenFile(filepath.Join(programs, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
+	if err == nil {
+		args := []string{"build", "-o", programs + string(filepath.Separator)}
+		for _, p := range image.Programs() {
+			args = append(args, path.Join("github.com/waybook/waybook", p.Package))
+		}
+		var output []byte
+		if output, err = exec.Command("go", args...).CombinedOutput(); err != nil {
+			err = fmt.Errorf("build the programs: %w\n%s", err, output)
+		}
+	}
+	return errors.Join(err, lock.Close())
 })
 
-// compiled returns the path of a program as in its image.
+// compiled returns the path of a program.
 func compiled(t *testing.T, name string) string {
 	t.Helper()
 	if err := compileAll(); err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(directory, name)
+	return filepath.Join(programs, name)
 }
 
 // accepted reports whether a program accepts the flags of its container. -help is the last flag, so

@@ -179,6 +179,7 @@ func faultAt(server *mongowire.Server, batch int64, fault mongowire.Fault) (isHi
 }
 
 func TestABackfillThatIsCutBetweenAnyTwoWritesIsCompletedByTheNext(t *testing.T) {
+	t.Parallel()
 	server := mongotest.StartServer(t, mongowire.Config{})
 	cut := func(name string, kind mongowire.FaultKind, stored, batch, batches int64) {
 		t.Run(fmt.Sprintf("%s batch %d of %d", name, batch, batches), func(t *testing.T) {
@@ -210,6 +211,7 @@ func TestABackfillThatIsCutBetweenAnyTwoWritesIsCompletedByTheNext(t *testing.T)
 
 // The batch has been chosen, and documents in it change before the server changes them.
 func TestABackfillChangesNoDocumentThatHasTheFieldByNow(t *testing.T) {
+	t.Parallel()
 	server := mongotest.StartServer(t, mongowire.Config{})
 	for batch := int64(1); batch <= fields; batch++ {
 		for name, isAlone := range map[string]bool{"alone": true, "beside another process": false} {
@@ -253,6 +255,7 @@ func TestABackfillChangesNoDocumentThatHasTheFieldByNow(t *testing.T) {
 }
 
 func TestTwoProcessesBackfillWhileAnOldOneWrites(t *testing.T) {
+	t.Parallel()
 	v := onOneCollection(t, mongotest.StartServer(t, mongowire.Config{}))
 	v.insertOld(0, few)
 	const stored = few + 50
@@ -289,6 +292,7 @@ func TestTwoProcessesBackfillWhileAnOldOneWrites(t *testing.T) {
 
 // A process that starts backfills before it serves.
 func TestAStartThatIsCutDuringItsBackfillIsRepeated(t *testing.T) {
+	t.Parallel()
 	server := mongotest.StartServer(t, mongowire.Config{})
 	uri := server.URI("")
 	database := mongotest.NewDatabase(t, uri)

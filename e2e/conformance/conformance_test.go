@@ -29,6 +29,7 @@ func ferretSettings() docstoretest.Settings {
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
+	t.Parallel()
 	server := mongotest.StartServer(t, mongowire.Config{})
 	runAll(t, server.URI(mongotest.Database()), ferretSettings())
 	checkShapes(t, server)
@@ -36,6 +37,7 @@ func TestMongoEngineOnAReplicaSet(t *testing.T) {
 
 // Replies are cut, so that cursors are left open. Each is closed on the router that opened it.
 func TestMongoEngineOnTwoRouters(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	const smallBatch = 300
 	first := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, MaxBatch: smallBatch})
@@ -77,11 +79,13 @@ func checkShapes(t *testing.T, server *mongowire.Server) {
 }
 
 func TestMongoEngineOnARealServer(t *testing.T) {
+	t.Parallel()
 	runAll(t, mongotest.OnRealServer(t), docstoretest.Settings{Deleted: 11_000})
 }
 
 // This runs few programs; set -rapid.checks to run more.
 func TestTheMongoEngineDoesWhatTheEmbeddedOneDoes(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(testing.TB) string{
 		"FerretDB": mongotest.StartReplicaSet, "a real server": mongotest.OnRealServer,
 	} {

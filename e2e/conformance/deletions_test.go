@@ -16,6 +16,7 @@ import (
 // The sweeps of another process take place while the deletion is on its way, before and after the
 // server's clock has stepped.
 func TestADeletionThatArrivesLateIsShownAndSwept(t *testing.T) {
+	t.Parallel()
 	server := mongotest.StartServer(t, mongowire.Config{})
 	var offset atomic.Int64
 	server.SetClock(func() time.Time { return time.Now().Add(time.Duration(offset.Load())) })

@@ -58,6 +58,7 @@ func expectTitles(t *testing.T, got, want map[int64]string) {
 }
 
 func TestADurableReadSeesNothingThatAFailoverUndoes(t *testing.T) {
+	t.Parallel()
 	for name, role := range map[string]mongowire.Role{"replica set": mongowire.Primary, "mongos": mongowire.Router} {
 		for _, fails := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -114,6 +115,7 @@ func (f *follower) insertLast(ctx context.Context) {
 
 // The follower polls meanwhile, and sweeps run. Then the feed has what is stored.
 func TestFollowersAndSweepsSeeNothingThatAFailoverUndoes(t *testing.T) {
+	t.Parallel()
 	documents, server := onPrimary(t, mongowire.Primary)
 	f := &follower{documents: documents, titles: map[int64]string{}}
 	for f.titles[2] == "" {
@@ -142,6 +144,7 @@ func TestFollowersAndSweepsSeeNothingThatAFailoverUndoes(t *testing.T) {
 // first change is settled, changes in between. A read of the newest data would leave it out, and the next poll
 // would begin behind the first change, which is the last one again.
 func TestAFollowerSeesAChangeAgainThatTheNextOneHidAndAFailoverUndoes(t *testing.T) {
+	t.Parallel()
 	documents, server := onPrimary(t, mongowire.Primary)
 	f := &follower{documents: documents, titles: map[int64]string{}}
 	arrived, held := make(chan struct{}), make(chan struct{})
@@ -169,6 +172,7 @@ func TestAFollowerSeesAChangeAgainThatTheNextOneHidAndAFailoverUndoes(t *testing
 
 // The primary has made the write and is lost before a majority acknowledges it. The driver sends it to the next one.
 func TestAWriteThatAFailoverUndoesIsMadeOnceByTheNextPrimary(t *testing.T) {
+	t.Parallel()
 	documents, server := onPrimary(t, mongowire.Primary)
 	has := func(id int64, title string) bool {
 		found, err := documents.Get(t.Context(), id)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
+	t.Parallel()
 	const (
 		unnamed = "a version of Waybook that was never released has written to the database"
 		lower   = `has format "6" of a version that was never released, and this program reads 7: start with an empty store`
@@ -68,6 +69,7 @@ func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 }
 
 func TestALookAtAnEmptyDatabaseWritesNothing(t *testing.T) {
+	t.Parallel()
 	uri := mongotest.StartReplicaSet(t)
 	database := mongotest.NewDatabase(t, uri)
 	must(open(t, uri, database).Inspect(t.Context(), guestSpec("email", "phone")))

@@ -133,6 +133,7 @@ func (g guests) insert(table docstore.Table, document bson.Raw, refusedBy string
 }
 
 func TestAnEqualIndexOfAnotherNameIsAccepted(t *testing.T) {
+	t.Parallel()
 	g := onFreshDatabase(t)
 	g.create("theirs", bson.D{{Key: "email", Value: 1}}, true)
 	table := g.start(guestSpec("email", "phone"))
@@ -146,6 +147,7 @@ func TestAnEqualIndexOfAnotherNameIsAccepted(t *testing.T) {
 }
 
 func TestAStartDropsNobodysIndex(t *testing.T) {
+	t.Parallel()
 	g := onFreshDatabase(t)
 	g.create("order", bson.D{{Key: "theirs", Value: 1}}, false)
 	g.create("phones", bson.D{{Key: "phone", Value: 1}}, false)
@@ -159,6 +161,7 @@ func TestAStartDropsNobodysIndex(t *testing.T) {
 }
 
 func TestAChangedUniqueIndexIsPreparedBesideTheOldOne(t *testing.T) {
+	t.Parallel()
 	g := onFreshDatabase(t)
 	before, after := guestSpec("email", "phone"), guestSpec("phone", "email")
 	g.insert(g.start(before), guest(t, 1, "a", "1"), "")

@@ -8,6 +8,7 @@ import (
 )
 
 func TestStartRunsAServerWithADatabaseOfItsOwn(t *testing.T) {
+	t.Parallel()
 	first, second := mongotest.StartReplicaSet(t), mongotest.StartReplicaSet(t)
 	if first == second {
 		t.Errorf("both are %s", first)
@@ -25,6 +26,7 @@ func TestStartRunsAServerWithADatabaseOfItsOwn(t *testing.T) {
 }
 
 func TestInDatabaseChangesTheDatabaseAndKeepsTheUser(t *testing.T) {
+	t.Parallel()
 	for uri, want := range map[string]string{
 		"mongodb://h":                          "mongodb://h/new",
 		"mongodb://h:1,i:2/?replicaSet=r":      "mongodb://h:1,i:2/new?replicaSet=r",

@@ -73,6 +73,7 @@ func failing(t *testing.T, b *mutants.Tests, m *mutants.Mutant, pkg, test string
 }
 
 func TestEveryMutantIsFoundInItsSource(t *testing.T) {
+	t.Parallel()
 	all := mutants.Read(t, mutantsFile, docstoreFolder)
 	mutants.Switched(t, all)
 	for _, m := range all {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAnOpenWaitsForAServerThatEndsTheFirstConnections(t *testing.T) {
+	t.Parallel()
 	server := mongotest.StartServer(t, mongowire.Config{})
 	var pings atomic.Int64
 	server.SetFaults(func(command mongowire.Command) mongowire.Fault {

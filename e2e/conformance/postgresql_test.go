@@ -23,6 +23,7 @@ var ofOneDocument = []string{
 }
 
 func TestMongoEngineOnPostgreSQL(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	for name, concurrent := range map[string]bool{"one write at a time": false, "writes at the same time": true} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 // A server may let a write wait, for a lock or for room, longer than a change waits to settle.
 func TestADocumentWhoseInsertQueuesIsInTheFeed(t *testing.T) {
+	t.Parallel()
 	server := mongotest.StartServer(t, mongowire.Config{})
 	uri := server.URI("")
 	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 100 * time.Millisecond}}

@@ -52,6 +52,7 @@ func callers(t *testing.T) []program {
 }
 
 func TestTheProgramsOfThePageListAlbums(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	binaries := t.TempDir()
 	if err := launch.Build(binaries, launch.AsTested, "github.com/waybook/waybook/standalone"); err != nil {

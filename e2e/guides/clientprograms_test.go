@@ -58,6 +58,7 @@ var runs = map[string]struct {
 var printed = regexp.MustCompile(`^([0-9]{13,16}) 台北一日$`)
 
 func TestThePrograms(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	all, err := programs()
 	if err != nil {

@@ -65,6 +65,7 @@ func (c *client) start(t *testing.T, origin, address string) sender {
 }
 
 func TestEveryClientSendsEveryOperation(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	origin := servePage(t)
 	p := start(t, "-trusted-origins", origin)
@@ -169,6 +170,7 @@ func loggedIn(t *testing.T, address string, user account) sender {
 }
 
 func TestHttpClientWithItsDefaultCharsetLosesChinese(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	at := slices.IndexFunc(clients, func(c client) bool { return c.refused != nil })
 	p := start(t)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheGuideForLegacyClientsNamesEveryOperation(t *testing.T) {
+	t.Parallel()
 	guide := read(t, docs+"legacy.md")
 	for _, each := range edge.Operations() {
 		heading := ": `" + each.Func + "`"

@@ -110,6 +110,7 @@ func (d *desk) startPrograms() {
 const namespace = "kubectl create namespace waybook --save-config\n"
 
 func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	blocks, err := examples.Blocks("../../deploy/README.md")
 	if err != nil {
@@ -147,6 +148,7 @@ func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
 }
 
 func TestCertificatesCanBeRenewedInTheNamespace(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	d := newDesk(t)
 	const certificates = "go run ./waybookctl certs ~/.waybook-certificates --secrets | kubectl apply -f -\n"
@@ -180,6 +182,7 @@ func (d *desk) only(kind string) *unstructured.Unstructured {
 }
 
 func TestAReleaseIsAppliedWhileTheJobOfAnotherExists(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	d := newDesk(t)
 	const file = "deploy/k8s/overlays/prod/kustomization.yaml"
@@ -204,6 +207,7 @@ func TestAReleaseIsAppliedWhileTheJobOfAnotherExists(t *testing.T) {
 }
 
 func TestNothingDiffersFromAnOverlayThatWasApplied(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	examples.Need(t, "diff")
 	for _, overlay := range []string{"dev", "prod", "single"} {
@@ -221,6 +225,7 @@ func TestNothingDiffersFromAnOverlayThatWasApplied(t *testing.T) {
 }
 
 func TestBackupsAndRestoresAreStartedAgain(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	blocks, err := examples.Blocks("../../deploy/README.md")
 	if err != nil {

@@ -12,11 +12,13 @@ import (
 const docs = examples.Docs
 
 func TestTheExamplesForInternalCallersWork(t *testing.T) {
+	t.Parallel()
 	longform.Only(t) // grpcurl and its dependencies are compiled for it
 	play(t, "grpc.md", examples.Setting{Folder: buildGrpcurl(t)})
 }
 
 func TestTheExamplesForLegacyClientsWork(t *testing.T) {
+	t.Parallel()
 	examples.Need(t, "curl")
 	play(t, "legacy.md", examples.Setting{})
 }

@@ -20,6 +20,7 @@ import (
 type failure struct{ code, reason string }
 
 func TestTheGuideForInternalCallersHasTheReasonsOfTheCode(t *testing.T) {
+	t.Parallel()
 	inCode, inGuide := reasonsOfTheCode(t), reasonsOfTheGuide(t)
 	if len(inCode) < 25 {
 		t.Errorf("only %d reasons were found in the code", len(inCode))

@@ -12,6 +12,7 @@ import (
 
 // The CronJob of the component certificates, with the model of an API server.
 func TestCertificatesThatExpireSoonAreRenewedWithoutCertManager(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	d := newDesk(t)
 	d.must(namespace + "go run ./waybookctl certs ~/.waybook-certificates --secrets --lifetime 800h | kubectl apply -f -\n")

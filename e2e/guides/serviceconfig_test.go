@@ -56,6 +56,7 @@ func reads(t *testing.T) (found []method) {
 }
 
 func TestTheServiceConfigsNameAllReads(t *testing.T) {
+	t.Parallel()
 	policies := map[string]map[string]any{
 		retries: {"retryPolicy": map[string]any{
 			"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "2s", "backoffMultiplier": 2, "retryableStatusCodes": []string{"UNAVAILABLE"},
@@ -84,6 +85,7 @@ func TestTheServiceConfigsNameAllReads(t *testing.T) {
 }
 
 func TestTheServiceConfigOfThePageIsThatOfTheFile(t *testing.T) {
+	t.Parallel()
 	decode := func(text string) (config map[string]any, names []any) {
 		if err := json.Unmarshal([]byte(text), &config); err != nil {
 			t.Fatal(err)
@@ -128,6 +130,7 @@ func (f flaky) intercept(_ any, stream grpc.ServerStream) error {
 }
 
 func TestARetriedReadSucceedsAndAWriteIsSentOnce(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]int64{
 		retries: 3,
 		hedging: 1, // grpc-go has no hedging
@@ -164,6 +167,7 @@ func TestARetriedReadSucceedsAndAWriteIsSentOnce(t *testing.T) {
 
 // The set must resolve with nothing but itself.
 func TestTheDescriptorSetIsSelfContained(t *testing.T) {
+	t.Parallel()
 	encoded, err := os.ReadFile(descriptorSet)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheExamplesWorkWhereSignaturesAreRequired(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	for _, program := range []string{"curl", "openssl"} {
 		examples.Need(t, program)

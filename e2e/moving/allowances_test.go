@@ -11,6 +11,7 @@ import (
 // TestWhatOldServicesHaveMovesInUnderItsAllowance has content of shapes that old services have. Without its
 // allowance, something is left out.
 func TestWhatOldServicesHaveMovesInUnderItsAllowance(t *testing.T) {
+	t.Parallel()
 	const entry = `{"kind":"entry","id":1,"author_id":7,"type":"0_8","lat":1,"lng":2,"title":"one","content":"text","post_date":"2008-03-05","weather":"有彩虹","create_time":1204679251}`
 	vote := strings.Replace(entry, `"create_time"`, `"vote":{"description":"q","choices":[{"description":"a"}]},"create_time"`, 1)
 	read := url.Values{"func": {"getBlog"}, "blogID": {"1"}}
@@ -65,6 +66,7 @@ func TestWhatOldServicesHaveMovesInUnderItsAllowance(t *testing.T) {
 
 // TestARepairTakesAllThatCanBeMended has one of each fault that a repair mends, and content without an owner.
 func TestARepairTakesAllThatCanBeMended(t *testing.T) {
+	t.Parallel()
 	lines := ended([]string{
 		anna, first,
 		`{"kind":"album","id":2,"owner_id":99,"title":"two","category":77,"lat":null,"lng":"x","score":-1,"create_time":"0000-00-00"}`,

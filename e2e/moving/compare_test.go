@@ -71,6 +71,7 @@ func (c compared) count() (requests, same, allowed int) {
 }
 
 func TestAnOldServerWithHabitsOfItsOwnDoesNotDiffer(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	old := serve(t, oldserver.New(w.content))
@@ -93,6 +94,7 @@ func TestAnOldServerWithHabitsOfItsOwnDoesNotDiffer(t *testing.T) {
 }
 
 func TestEachPlantedDifferenceIsFoundAndNoOther(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	last, entry, landmark := w.content.Albums[w.albums[3]], w.content.Entries[w.entries[0]], w.content.Landmarks[w.landmarks[0]]
@@ -143,6 +145,7 @@ func (a *alternating) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestAnIdentifierThatStandsForTwoIsADifference(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	old := serve(t, oldserver.New(w.content))
@@ -158,6 +161,7 @@ func TestAnIdentifierThatStandsForTwoIsADifference(t *testing.T) {
 }
 
 func TestAServerIsTheSameAsItself(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	found := compare(t, "http://"+p.HTTP+"/API.php", "http://"+p.HTTP+"/", "all.ids", w.ids())

@@ -28,6 +28,7 @@ func began(t *testing.T, journal string, lines int, args ...string) *exec.Cmd {
 }
 
 func TestOneImportAtATimeUsesAJournal(t *testing.T) {
+	t.Parallel()
 	old := newOldService(t, 1)
 	waybook, journal := startOn(t, t.TempDir()), filepath.Join(t.TempDir(), "journal")
 	args := old.importInto(waybook, journal, "--workers", "1")
@@ -59,6 +60,7 @@ func (o oldService) straight(t *testing.T) (file string) {
 
 // Two owners may import at the same time. Everything, rewards too, is stored once.
 func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
+	t.Parallel()
 	old, data := newOldService(t, 1), t.TempDir()
 	want := old.straight(t)
 	waybook := startOn(t, data)
@@ -82,6 +84,7 @@ func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
 // An owner may put another store in the place of the one that an import has begun to fill. What the
 // journal says is stored is not there then.
 func TestAnImportThatGoesOnSendsAgainWhatTheStoreHasLost(t *testing.T) {
+	t.Parallel()
 	old, data := newOldService(t, 1), t.TempDir()
 	want := old.straight(t)
 	waybook, journal := startOn(t, data), filepath.Join(t.TempDir(), "journal")

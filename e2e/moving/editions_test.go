@@ -33,6 +33,7 @@ func TestASecondRunBringsWhatHasChanged(t *testing.T) {
 }
 
 func TestOldPasswordsAndSessionsWorkAfterTheMove(t *testing.T) {
+	t.Parallel()
 	old := newOldService(t, 1)
 	waybook := startOn(t, t.TempDir())
 	succeed(t, old.importInto(waybook, filepath.Join(t.TempDir(), "journal"))...)
@@ -94,6 +95,7 @@ const (
 )
 
 func TestAParentWithABadRecordIsLeftOutAsAWhole(t *testing.T) {
+	t.Parallel()
 	for name, bad := range map[string]string{
 		"a value":      `{"kind":"photo","id":4,"album_id":1,"url":"b.jpg","description":"\u0007"}`,
 		"a field":      `{"kind":"photo","id":4,"album_id":1,"url":"b.jpg","size":3}`,
@@ -123,6 +125,7 @@ func TestAParentWithABadRecordIsLeftOutAsAWhole(t *testing.T) {
 }
 
 func TestADryRunChangesNothing(t *testing.T) {
+	t.Parallel()
 	file := small(t, anna, first, second, picture)
 	data := t.TempDir()
 	waybook := startOn(t, data)

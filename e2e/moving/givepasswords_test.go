@@ -18,6 +18,7 @@ func logsIn(t *testing.T, at *launch.Process, email, password string) bool {
 }
 
 func TestUsersWithoutAPasswordGetOneInAFileOfTheOwner(t *testing.T) {
+	t.Parallel()
 	waybook := startOn(t, t.TempDir())
 	old := small(t, ended([]string{
 		`{"kind":"user","id":7,"name":"Anna","email":"a@old.example","password_hash":"5f4dcc3b5aa765d61d8327deb882cf99"}`,

@@ -112,6 +112,7 @@ func used(http string) string {
 
 // An export that fails leaves half of a file.
 func TestTheGuideStopsWhenAnExportFails(t *testing.T) {
+	t.Parallel()
 	examples.Need(t, "bash")
 	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAnExportHasTheSelectedLandmarks(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	file := some(t, landmarkfile.NDJSON, 500)
 	summary, err := w.importText(file, w.options(landmarkfile.NDJSON))
@@ -41,6 +42,7 @@ func TestAnExportHasTheSelectedLandmarks(t *testing.T) {
 }
 
 func TestAFailedExportLeavesTheFileUnchanged(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	summary, err := w.importText(some(t, landmarkfile.NDJSON, 1000), w.options(landmarkfile.NDJSON))
 	expect(t, summary, err, 1000, 0, 0)

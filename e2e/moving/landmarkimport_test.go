@@ -37,6 +37,7 @@ func some(t *testing.T, format landmarkfile.Format, count int) string {
 }
 
 func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
+	t.Parallel()
 	for _, format := range landmarkfile.Formats() {
 		t.Run(string(format), func(t *testing.T) {
 			w, elsewhere := start(t), start(t)
@@ -60,6 +61,7 @@ func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
 }
 
 func TestAnInvalidRecordRejectsTheFileUnlessSkipped(t *testing.T) {
+	t.Parallel()
 	good := some(t, landmarkfile.NDJSON, 60)
 	for name, bad := range map[string]string{
 		"not JSON": "{", "swapped": `{"name":"x","lat":121.5,"lng":25}`, "no name": `{"lat":1,"lng":1}`, "Big5": "{\"name\":\"\xa4\xa4\",\"lat\":1,\"lng\":1}",
@@ -87,6 +89,7 @@ func TestAnInvalidRecordRejectsTheFileUnlessSkipped(t *testing.T) {
 }
 
 func TestATruncatedFileIsNotImportedInPart(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	file := some(t, landmarkfile.GeoJSON, 100)
 	options := w.options(landmarkfile.GeoJSON)
@@ -101,6 +104,7 @@ func TestATruncatedFileIsNotImportedInPart(t *testing.T) {
 }
 
 func TestTheFirstProblemsAreReportedAndAllAreCounted(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	options := w.options(landmarkfile.NDJSON)
 	options.MaxProblems = 3
@@ -126,6 +130,7 @@ func (w *watcher) Reach(done int64) {
 }
 
 func TestAnInterruptedImportResumesWhenRunAgain(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	file := some(t, landmarkfile.CSV, 12_000)
 	options := w.options(landmarkfile.CSV)
@@ -158,6 +163,7 @@ func TestAnInterruptedImportResumesWhenRunAgain(t *testing.T) {
 }
 
 func TestACallWithALostReplyIsRetriedWithoutDuplicates(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	file := some(t, landmarkfile.GeoJSON, 900)
 	w.line.after, w.line.loseReplies = 1, 3
@@ -179,6 +185,7 @@ func TestACallWithALostReplyIsRetriedWithoutDuplicates(t *testing.T) {
 }
 
 func TestAnUnavailableServiceEndsTheImportWithAdvice(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	w.line.loseReplies = 1000
 	longest := time.Duration(0)
@@ -197,6 +204,7 @@ func TestAnUnavailableServiceEndsTheImportWithAdvice(t *testing.T) {
 }
 
 func TestARefusedCallIsNotRetried(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	options := w.options(landmarkfile.NDJSON)
 	options.OwnerID = 1
@@ -207,6 +215,7 @@ func TestARefusedCallIsNotRetried(t *testing.T) {
 }
 
 func TestARefusedPlaceIsReportedWithItsLine(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	table := func(name string) string {
 		return "key,name,lat,lng\n" + strings.Repeat("\n", 5) + "1,x,1,1\n2," + name + ",1,1\n3,z,1,1\n"
@@ -223,6 +232,7 @@ func TestARefusedPlaceIsReportedWithItsLine(t *testing.T) {
 }
 
 func TestPlacesWithoutKeysAreRecognisedByTheirContent(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	file := `[{"country":"AD","name":"Vila","lat":"42.53176","lng":"1.56654"},{"country":"AD","name":"El Tarter","lat":"42.57952","lng":"1.65362"},
 		{"country":"XX","name":"Vila","lat":"42.53176","lng":"1.56654"}]`
@@ -255,6 +265,7 @@ func (g *generated) Read(p []byte) (int, error) {
 }
 
 func TestALongFileIsSentInCallsOfBoundedSize(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	const count = 12_000
 	report := &watcher{}

@@ -28,6 +28,7 @@ func lines(keysAndNames ...string) string {
 }
 
 func TestAnUpdateWithPruneMakesTheOwnersLandmarksThoseOfTheFile(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for _, owner := range []int64{w.newUser(), w.owner} {
 		options := w.options(landmarkfile.NDJSON)
@@ -69,6 +70,7 @@ func TestAnUpdateWithPruneMakesTheOwnersLandmarksThoseOfTheFile(t *testing.T) {
 }
 
 func TestAnImportWithRejectedPlacesPrunesNothing(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	summary, err := w.importText(lines("a", "1", "b", "1"), w.options(landmarkfile.NDJSON))
 	expect(t, summary, err, 2, 0, 0)
@@ -104,6 +106,7 @@ func (w *waybook) everybody() string {
 }
 
 func TestAnExportOfEverybodyIsImportedForTheOwnersInIt(t *testing.T) {
+	t.Parallel()
 	for _, format := range landmarkfile.Formats() {
 		w := start(t)
 		owners := []int64{w.owner, w.newUser(), w.newUser()}
@@ -139,6 +142,7 @@ func TestAnExportOfEverybodyIsImportedForTheOwnersInIt(t *testing.T) {
 }
 
 func TestAnExportOfAnUnknownOwnerTouchesNoFile(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	path := filepath.Join(t.TempDir(), "places.csv")
 	options := transfer.ExportOptions{OwnerID: 1, Format: landmarkfile.CSV}

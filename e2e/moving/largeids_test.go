@@ -31,6 +31,7 @@ func parts(t *testing.T, read func(after string) string, id string) (found []str
 
 // Old services count by clocks, and some do not count.
 func TestLargeNumbersAndTextsAreOldIdentifiersInEveryReply(t *testing.T) {
+	t.Parallel()
 	olds := []string{
 		"5", "1099511627776", "1700000000123", "850000000000000", "1700000000123456", "9007199254740991", "12345678901234567890",
 		"6ba7b810-9dad-11d1-80b4-00c04fd430c8", "6BA7B810-9DAD-11D1-80B4-00C04FD430C8",

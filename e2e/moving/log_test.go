@@ -30,6 +30,7 @@ const accessLog = `192.0.2.1 - - [05/Mar/2008:09:07:31 +0800] "GET /API.php?func
 `
 
 func TestOnlyReadsOfALogAreSent(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	server := oldserver.New(w.content)
@@ -54,6 +55,7 @@ func TestOnlyReadsOfALogAreSent(t *testing.T) {
 }
 
 func TestALogMayHaveSeveralFormats(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	body := fmt.Sprintf("func=getAlbum&albumID=%d", w.albums[0])
@@ -94,6 +96,7 @@ func TestALogMayHaveSeveralFormats(t *testing.T) {
 }
 
 func TestWritesAreSentOnRequestInTheirOrder(t *testing.T) {
+	t.Parallel()
 	servers := [2]*oldserver.Server{oldserver.New(oldserver.Content{}), oldserver.New(oldserver.Content{})}
 	var log strings.Builder
 	for i := range 20 {
@@ -117,6 +120,7 @@ func TestWritesAreSentOnRequestInTheirOrder(t *testing.T) {
 }
 
 func TestRequestsAtATimeAreLimited(t *testing.T) {
+	t.Parallel()
 	var inside, most atomic.Int64
 	server := oldserver.New(oldserver.Content{})
 	counting := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -136,6 +140,7 @@ func TestRequestsAtATimeAreLimited(t *testing.T) {
 }
 
 func TestTroubleIsStatus2(t *testing.T) {
+	t.Parallel()
 	server := oldserver.New(oldserver.Content{})
 	good := serve(t, server)
 	elsewhere := oldserver.New(oldserver.Content{})
@@ -182,6 +187,7 @@ func TestTroubleIsStatus2(t *testing.T) {
 }
 
 func TestTheReportShowsExamplesSideBySide(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	w.content.Albums[w.albums[0]].Title = "<script>alert(1)</script>"

@@ -92,6 +92,7 @@ func (m messyService) bringBack(exported, problems string) {
 // The life of a move, from another old service than that of the guide: moved in, changed there, moved
 // again, switched, and gone back. What clients see is compared with the old database each time.
 func TestAMessyOldServiceMovesInAndIsGoneBackTo(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	old := startMessyService(t)
 	data := t.TempDir()

@@ -203,6 +203,7 @@ func kills() int {
 }
 
 func TestAnImportThatIsKilledEndsInTheSameStore(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	old, data := newOldService(t, 1), t.TempDir()
 	want := old.straight(t)

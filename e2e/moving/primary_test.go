@@ -13,6 +13,7 @@ import (
 )
 
 func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
+	t.Parallel()
 	for name, start := range deployments {
 		t.Run(name, func(t *testing.T) {
 			primary := &late{}
@@ -72,6 +73,7 @@ func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
 }
 
 func TestAPrimaryThatIsAwayIsAServiceThatIsUnavailable(t *testing.T) {
+	t.Parallel()
 	p := startStandalone(t, "-primary", "http://127.0.0.1:1")
 	got := send(t, p, api("func=getAlbum&albumID=1"), "")
 	if got.status != 503 || got.header.Get("Retry-After") != "1" || got.header.Get("X-Waybook-Reason") != "SERVICE_UNAVAILABLE" ||
@@ -84,6 +86,7 @@ func TestAPrimaryThatIsAwayIsAServiceThatIsUnavailable(t *testing.T) {
 
 // A reply that breaks off must break off for the client, too.
 func TestAReplyOfThePrimaryThatBreaksOffIsNoWholeReply(t *testing.T) {
+	t.Parallel()
 	primary := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		_, _ = io.WriteString(w, "<response><status>SUCCESS</status>")

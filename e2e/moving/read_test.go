@@ -119,6 +119,7 @@ func TestMovereadReadsWhatTheStatementsOfTheGuideExport(t *testing.T) {
 }
 
 func TestMovereadRepairsWhatOldDatabasesHold(t *testing.T) {
+	t.Parallel()
 	const doubled, big5 = "insert into users values (20, 'æ\u009d±åŒ—', '', null, null, '0000-00-00 00:00:00')", "insert into users values (21, cast(x'aa46a55f' as text), '', null, null, '2008-01-01 00:00:00')"
 	path := oldDatabase(t, doubled, big5,
 		"insert into albums values (50, 20, 'a &amp; b', ' 5 ', '25.5 ', '121.5', null, '0000-00-00 00:00:00', '0000-00-00 00:00:00')")
@@ -155,6 +156,7 @@ func TestMovereadRepairsWhatOldDatabasesHold(t *testing.T) {
 }
 
 func TestMovereadReadsPostgreSQL(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	examples.Need(t, "psql")
 	source := mongotest.StartPostgreSQL(t)
@@ -190,6 +192,7 @@ select 'entry' as kind, id, post_date, created as create_time, question as "vote
 }
 
 func TestMovereadReadsMariaDB(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	examples.Need(t, "mariadbd")
 	examples.Need(t, "mariadb-install-db")
@@ -236,6 +239,7 @@ insert into users values (1, convert(x'E69DB1E58C97' using binary), '0000-00-00'
 
 // Nothing of a password is in the message of a connection that fails.
 func TestMovereadKeepsTheAddressOfTheDatabaseSecret(t *testing.T) {
+	t.Parallel()
 	read := moveread(t)
 	closed := launch.Address(t)
 	for kind, source := range map[string]string{

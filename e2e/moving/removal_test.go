@@ -47,6 +47,7 @@ func ended(lines []string) []string {
 }
 
 func TestAnUpdateFromAFileThatWasCutOffRemovesNothing(t *testing.T) {
+	t.Parallel()
 	whole := discussion()
 	waybook := startOn(t, t.TempDir())
 	if done := imported(t, waybook, small(t, ended(whole)...)); done.status != 0 {
@@ -76,6 +77,7 @@ func TestAnUpdateFromAFileThatWasCutOffRemovesNothing(t *testing.T) {
 }
 
 func TestAFileThatIsNotWholeIsNotImported(t *testing.T) {
+	t.Parallel()
 	whole := ended(discussion())
 	end := whole[len(whole)-1]
 	waybook := startOn(t, t.TempDir())
@@ -104,6 +106,7 @@ func TestAFileThatIsNotWholeIsNotImported(t *testing.T) {
 }
 
 func TestAFileWithoutAnEndIsImportedOnlyIfTheOwnerSaysSo(t *testing.T) {
+	t.Parallel()
 	file := small(t, discussion()...)
 	waybook := startOn(t, t.TempDir())
 	for _, args := range [][]string{{"move", "check", file}, {"move", "import", "--address", socket(waybook), "--dry-run", file}} {
@@ -124,6 +127,7 @@ func TestAFileWithoutAnEndIsImportedOnlyIfTheOwnerSaysSo(t *testing.T) {
 
 // A line that cannot be read may have been any of those that the end record counts.
 func TestALineThatCannotBeReadLeavesTheFileWhole(t *testing.T) {
+	t.Parallel()
 	lines := ended(discussion())
 	lines[10] = "{\"kind\":\"comment\",\"text\":\"\xa4\xa4\"}"
 	waybook := startOn(t, t.TempDir())
@@ -137,6 +141,7 @@ func TestALineThatCannotBeReadLeavesTheFileWhole(t *testing.T) {
 
 // What the store remembers of deletions, and for how long, is tested in e2e/rpc.
 func TestWhatWasDeletedInWaybookIsListedAndStaysDeleted(t *testing.T) {
+	t.Parallel()
 	file, list := small(t, ended(discussion())...), filepath.Join(t.TempDir(), "problems.ndjson")
 	waybook := startOn(t, t.TempDir())
 	if done := imported(t, waybook, file); done.status != 0 {
@@ -158,6 +163,7 @@ func TestWhatWasDeletedInWaybookIsListedAndStaysDeleted(t *testing.T) {
 }
 
 func TestPhotosAndCommentsThatUsersRemovedAreListedAndStayRemoved(t *testing.T) {
+	t.Parallel()
 	file, list := small(t, ended(discussion())...), filepath.Join(t.TempDir(), "problems.ndjson")
 	waybook := startOn(t, t.TempDir())
 	if done := imported(t, waybook, file); done.status != 0 {

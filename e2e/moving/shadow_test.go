@@ -96,6 +96,7 @@ var deployments = map[string]func(t *testing.T, args ...string) (edge *launch.Pr
 }
 
 func TestEachReadIsAlsoAskedOfTheShadow(t *testing.T) {
+	t.Parallel()
 	for name, start := range deployments {
 		t.Run(name, func(t *testing.T) {
 			shadow := &late{}
@@ -155,6 +156,7 @@ func TestEachReadIsAlsoAskedOfTheShadow(t *testing.T) {
 
 // The old server does not answer, and nobody notices but the metrics.
 func TestNoClientWaitsForTheShadow(t *testing.T) {
+	t.Parallel()
 	asked := make(chan struct{}, 10_000)
 	release, end := context.WithCancel(t.Context())
 	defer end()
@@ -186,6 +188,7 @@ func TestNoClientWaitsForTheShadow(t *testing.T) {
 }
 
 func TestTheRateOfTheShadowIsLimited(t *testing.T) {
+	t.Parallel()
 	old := oldserver.New(oldserver.Content{})
 	p := startStandalone(t, "-shadow", serve(t, old), "-shadow-rate", "0.001")
 	for range 20 {
@@ -196,6 +199,7 @@ func TestTheRateOfTheShadowIsLimited(t *testing.T) {
 }
 
 func TestTheCertificateOfTheShadowIsVerified(t *testing.T) {
+	t.Parallel()
 	old := oldserver.New(oldserver.Content{})
 	server := httptest.NewUnstartedServer(old)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -238,6 +242,7 @@ func TestTheShadowLeadsToNoOtherServer(t *testing.T) {
 }
 
 func TestInvalidSettingsOfTheComparisonAreReported(t *testing.T) {
+	t.Parallel()
 	for _, binary := range []string{"standalone", "edge"} {
 		p := launch.Begin(t, filepath.Join(binaries, binary), nil,
 			"-check", "-shadow", "http://a.example", "-primary", "http://b.example", "-shadow-sample", "0", "-shadow-rate", "-1", "-primary-read-only", strings.Repeat("x", 1001), "-photos", "nowhere")

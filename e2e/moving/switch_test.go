@@ -250,6 +250,7 @@ func TestNoWriteAndNoLoginIsLostInASwitch(t *testing.T) {
 
 // The drill sees what is lost.
 func TestASwitchWithoutAReadOnlyPrimaryLosesWrites(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	if lost, written := switchOver(t, false); lost == 0 {
 		t.Errorf("%d of %d writes and logins were lost", lost, written)

@@ -16,6 +16,7 @@ import (
 
 // The cases are in testdata/alerts.yaml. promtool evaluates them with the rules as Prometheus does.
 func TestTheAlertsFireWhenTheyShould(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

@@ -13,6 +13,7 @@ type application struct {
 }
 
 func TestTheLifeCycleOfAnApplication(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	var made application
 	o.mustRead(&made, "application", "create", "地圖")

@@ -19,6 +19,7 @@ type auditLine struct {
 }
 
 func TestALoginAtTheEdgeIsAnEventWithTheRequestIDOfItsReply(t *testing.T) {
+	t.Parallel()
 	for name, start := range deployments {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, t.TempDir(), "-log-format=json", "-log-level=error")

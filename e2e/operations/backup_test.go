@@ -19,6 +19,7 @@ import (
 // The exercise of docs/operations.md: back up a store while users write, put the file in place of
 // another store, and serve from there.
 func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
+	t.Parallel()
 	standalone, data, file := filepath.Join(binaries, "standalone"), t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
 	waybook := launch.Start(t, standalone, data)
 	on := operator{t, waybook.GRPC}
@@ -99,6 +100,7 @@ func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
 }
 
 func TestOnlyTheOperatorMayBackUpAStore(t *testing.T) {
+	t.Parallel()
 	folder, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
 	plain := operator{t, "127.0.0.1:1"}
 	plain.must("certs", folder)
@@ -122,6 +124,7 @@ func TestOnlyTheOperatorMayBackUpAStore(t *testing.T) {
 var progressLine = regexp.MustCompile(`(?m)^\w+: 0 documents in .*\n`)
 
 func TestATruncatedStoreIsOneLineInEveryProgram(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	on := operator{t, "127.0.0.1:1"}
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), data)
@@ -157,6 +160,7 @@ func TestATruncatedStoreIsOneLineInEveryProgram(t *testing.T) {
 }
 
 func TestACompactionReportsWhatItReturns(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	on := operator{t, "127.0.0.1:1"}
 	on.run("", "store", "compact", "--data", data).expect(3, "no embedded store")

@@ -10,6 +10,7 @@ import (
 )
 
 func TestChangesContinueAfterTheTokenInAFile(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner := o.createUser("小旅人")
 	var created struct {
@@ -71,6 +72,7 @@ func TestChangesContinueAfterTheTokenInAFile(t *testing.T) {
 }
 
 func TestWhatIsNewAndNearIsListed(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner := o.createUser("小旅人")
 	for _, title := range []string{"一", "二"} {

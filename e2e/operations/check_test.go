@@ -74,6 +74,7 @@ func lose(ctx context.Context, s store, table docstore.Table, id int64) {
 }
 
 func TestAStoreWrittenByServicesIsClean(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		made := s.fill()
 		s.serve(func(connection *grpc.ClientConn) {
@@ -106,6 +107,7 @@ func TestAStoreWrittenByServicesIsClean(t *testing.T) {
 }
 
 func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		made := s.fill()
 		specs := s.specs()
@@ -198,6 +200,7 @@ func withoutRevision(document string) string {
 }
 
 func TestAnIndexThatCannotBeCreatedIsReported(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		s.fill()
 		specs := s.specs()
@@ -246,6 +249,7 @@ func (s store) twin(spec docstore.Spec) {
 }
 
 func TestAStoreOfOtherServicesIsClean(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		options := s.options()
 		options.Services = []string{"album"}
@@ -270,6 +274,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 }
 
 func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
+	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
 		s.must(err)
@@ -288,6 +293,7 @@ func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
 }
 
 func TestADocumentWithoutATimeOfItsChangeIsFoundAndStamped(t *testing.T) {
+	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		s.fill()
 		s.client(func(ctx context.Context, db *mongo.Database) error {
@@ -304,6 +310,7 @@ func TestADocumentWithoutATimeOfItsChangeIsFoundAndStamped(t *testing.T) {
 }
 
 func TestOnMongoDBServicesMayRunDuringACheck(t *testing.T) {
+	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		s.fill()
 		s.serve(func(*grpc.ClientConn) {

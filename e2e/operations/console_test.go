@@ -97,6 +97,7 @@ var pathsOfConsole = map[string][]string{
 }
 
 func TestTheConsoleServesOneBrowserWithTheSecretOnly(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	user := operator{t, p.GRPC}.createUser("a")
 	d := startConsole(t, p)
@@ -140,6 +141,7 @@ func TestTheConsoleServesOneBrowserWithTheSecretOnly(t *testing.T) {
 }
 
 func TestTheConsoleListensOnLoopbackOnly(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "nonsense"} {
 		operator{t, "unix:/nowhere"}.run("", "console", "--listen", address).expect(2, "is not a loopback address")
 	}
@@ -158,6 +160,7 @@ type shownUser struct {
 }
 
 func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	id := o.createUser("Mina")
@@ -221,6 +224,7 @@ func closedPort(t *testing.T) string {
 
 // Every failure is shown with the sentence that the other commands print.
 func TestTheConsoleExplainsWhatFails(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	d := startConsole(t, p).open()
 	expect := func(want int, sentence string) {

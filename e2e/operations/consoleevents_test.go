@@ -64,6 +64,7 @@ func follow[Event any](d *desk, path string, isWanted func(Event) bool) (last Ev
 }
 
 func TestTheConsoleFollowsFailedAndSlowRequests(t *testing.T) {
+	t.Parallel()
 	programs := launch.StartPrograms(t, binaries, t.TempDir())
 	p := startEmpty(t)
 	d := startConsole(t, p, "--admin", programs["edge"].Admin, "--admin", programs["album"].Admin).open()
@@ -97,6 +98,7 @@ type deletedEvent struct {
 }
 
 func TestTheConsoleShowsWhatIsDeletedOfEachKind(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	user := o.createUser("a")
@@ -156,6 +158,7 @@ type movesEvent struct {
 }
 
 func TestTheConsoleShowsAnImportWhileItRuns(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	folder := t.TempDir()
 	journal, file := filepath.Join(folder, "journal"), filepath.Join(folder, "users")
@@ -185,6 +188,7 @@ func TestTheConsoleShowsAnImportWhileItRuns(t *testing.T) {
 }
 
 func TestTheConsoleShowsTheResultOfAnImport(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	journal := filepath.Join(t.TempDir(), "journal")
@@ -225,6 +229,7 @@ type stateEvent struct {
 }
 
 func TestTheConsoleShowsTheStateOfEachProgram(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	d := startConsole(t, p, "--admin", closedPort(t)).open()
 	first := follow(d, "/state/events", func(now stateEvent) bool { return len(now.Programs) == 2 })

@@ -100,6 +100,7 @@ func readFile(t *testing.T, path string) string {
 // The lines of the program before must not count for one that ends at once. On busy processors it takes
 // a while until its own output is there.
 func TestADrillDoesNotTakeTheOutputOfTheProgramBefore(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	const script = `set -eu
 . ../../deploy/drills/common

@@ -65,6 +65,7 @@ func empty(t *testing.T) store {
 }
 
 func TestALoadedDumpIsDumpedTheSameFromEachStore(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		request := &albumv1.CreateAlbumRequest{
 			OwnerId: s.fill().users[0], RequestId: uuid.NewString(), Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: place(),
@@ -110,6 +111,7 @@ func TestALoadedDumpIsDumpedTheSameFromEachStore(t *testing.T) {
 }
 
 func TestStoresOfSingleServicesAreLoadedIntoOne(t *testing.T) {
+	t.Parallel()
 	s, to := store{t, service.StoreFlags{Data: t.TempDir()}}, empty(t)
 	s.fill()
 	services := []string{"poi", "account", "blog", "album"}
@@ -134,6 +136,7 @@ func TestStoresOfSingleServicesAreLoadedIntoOne(t *testing.T) {
 }
 
 func TestAnIncompleteFileLeavesNoTraceInTheStore(t *testing.T) {
+	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	whole := s.read(s.dump())
@@ -157,6 +160,7 @@ func TestAnIncompleteFileLeavesNoTraceInTheStore(t *testing.T) {
 }
 
 func TestAStoreWithOtherDocumentsIsRefused(t *testing.T) {
+	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	made := s.fill()
 	path := s.dump()
@@ -211,6 +215,7 @@ func withID(s store, raw bson.Raw, n int64) bson.Raw {
 }
 
 func TestAnInterruptedLoadResumes(t *testing.T) {
+	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := s.dump()
@@ -241,6 +246,7 @@ func TestAnInterruptedLoadResumes(t *testing.T) {
 const killedFile, killedData = "WAYBOOK_TEST_LOAD_FILE", "WAYBOOK_TEST_LOAD_DATA"
 
 func TestAKilledLoadResumes(t *testing.T) {
+	t.Parallel()
 	if path := os.Getenv(killedFile); path != "" {
 		options := storekeeping.Options{Store: service.StoreFlags{Data: os.Getenv(killedData)}}
 		dump, err := storekeeping.OpenDump(t.Context(), options, path)
@@ -275,6 +281,7 @@ func TestAKilledLoadResumes(t *testing.T) {
 
 // The dump of a store in use may have two documents that violate a unique index together.
 func TestDocumentsThatViolateAUniqueIndexAreReported(t *testing.T) {
+	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := filepath.Join(t.TempDir(), "dump")
@@ -301,6 +308,7 @@ func TestDocumentsThatViolateAUniqueIndexAreReported(t *testing.T) {
 }
 
 func TestAnEmbeddedStoreInUseIsNeitherDumpedNorLoaded(t *testing.T) {
+	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := s.dump()

@@ -17,6 +17,7 @@ import (
 )
 
 func TestADamagedFileIsFoundAndLeftUnchanged(t *testing.T) {
+	t.Parallel()
 	s := store{t: t}
 	s.flags.Data = t.TempDir()
 	s.fill()
@@ -37,6 +38,7 @@ func TestADamagedFileIsFoundAndLeftUnchanged(t *testing.T) {
 }
 
 func TestALookLeavesTheEmbeddedFileUnchanged(t *testing.T) {
+	t.Parallel()
 	s := store{t: t}
 	s.flags.Data = t.TempDir()
 	s.fill()
@@ -51,6 +53,7 @@ func TestALookLeavesTheEmbeddedFileUnchanged(t *testing.T) {
 }
 
 func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
+	t.Parallel()
 	s := store{t: t}
 	s.flags.Data = filepath.Join(t.TempDir(), "none")
 	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
@@ -74,6 +77,7 @@ func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
 }
 
 func TestACheckKnowsHowMuchOfTheFileIsFree(t *testing.T) {
+	t.Parallel()
 	s := store{t: t}
 	s.flags.Data = t.TempDir()
 	s.fill()

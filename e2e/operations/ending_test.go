@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheExitStatusTellsScriptsTheKindOfFailure(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	o.run("", "album", "show", "12").expect(3, "12")
@@ -27,6 +28,7 @@ func TestTheExitStatusTellsScriptsTheKindOfFailure(t *testing.T) {
 }
 
 func TestASignalEndsAWaitingCommand(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +55,7 @@ func TestASignalEndsAWaitingCommand(t *testing.T) {
 }
 
 func TestBashCompletesCommandLines(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("SKIPPED: bash is not installed, so its script is not checked")
 	}

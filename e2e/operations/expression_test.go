@@ -105,6 +105,7 @@ func (e exposed) check(expression string) (problems []string, known map[string]b
 }
 
 func TestUnknownMetricsAndLabelsAreFound(t *testing.T) {
+	t.Parallel()
 	e := newExposed()
 	if err := e.add("# TYPE a_seconds histogram\na_seconds_bucket{verb=\"get\",le=\"+Inf\"} 1\na_seconds_sum{verb=\"get\"} 1\n" +
 		"a_seconds_count{verb=\"get\"} 1\n# TYPE b_total counter\nb_total 1\n"); err != nil {

@@ -7,6 +7,7 @@ import (
 
 // No row of waybookctl's table names these methods: their commands are made from their descriptors alone.
 func TestAMethodThatNoTableNamesHasACommand(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	ann, bob := o.createUser("Ann"), o.createUser("Bob")
 	place := []string{"--as", ann, "--category", "food", "--lat", "25", "--lng", "121", "-o", "name"}
@@ -47,6 +48,7 @@ func TestAMethodThatNoTableNamesHasACommand(t *testing.T) {
 }
 
 func TestAChangeIsMadeOnlyInTheStateThatItsEtagNames(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	ann := o.createUser("Ann")
 	at := []string{"--as", ann, "--lat", "25", "--lng", "121", "-o", "name"}

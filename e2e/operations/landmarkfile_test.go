@@ -96,6 +96,7 @@ func TestAKilledImportResumesAndEndsWithTheSameContent(t *testing.T) {
 }
 
 func TestAnImportedExportIsExportedTheSameInEachFormat(t *testing.T) {
+	t.Parallel()
 	from, to := operator{t, startEmpty(t).GRPC}, operator{t, startEmpty(t).GRPC}
 	owner := from.createUser("地主")
 	from.must("landmark", "import", citiesFile(t, 300), "--owner", owner, "--category", "2")
@@ -122,6 +123,7 @@ func TestAnImportedExportIsExportedTheSameInEachFormat(t *testing.T) {
 }
 
 func TestAnInvalidFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
+	t.Parallel()
 	on := operator{t, startEmpty(t).GRPC}
 	owner := on.createUser("地主")
 	good := "id,name,lat,lng,category\na,甲,25,121,1\n"
@@ -150,6 +152,7 @@ func TestAnInvalidFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
 }
 
 func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	on := operator{t, launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false", "-mongodb-uri", mongotest.StartReplicaSet(t)).GRPC}
 	owner := on.createUser("地主")
@@ -168,6 +171,7 @@ func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
 }
 
 func TestAnImportUpdatesAndPrunesIfAskedTo(t *testing.T) {
+	t.Parallel()
 	on := operator{t, startEmpty(t).GRPC}
 	owner := on.createUser("地主")
 	on.must("landmark", "import", citiesFile(t, 120), "--owner", owner, "--category", "community")
@@ -224,6 +228,7 @@ func (o operator) updateAndPrune(owner, exported string) {
 }
 
 func TestAnExportOfEverybodyWithIdentifiersIsTheSameFromEachStore(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	data, uri, dump := t.TempDir(), mongotest.StartReplicaSet(t), filepath.Join(t.TempDir(), "dump")
 	formats := []string{"geojson", "json", "ndjson", "csv"}

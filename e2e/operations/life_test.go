@@ -34,6 +34,7 @@ func call(t *testing.T, edge, cookie string, form url.Values) string {
 }
 
 func TestTheEdgeAcceptsASessionsCookieUntilItIsClosed(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	user := o.createUser("小旅人")
@@ -87,6 +88,7 @@ type thing struct {
 }
 
 func TestTheLifeCycleOfAnAlbum(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner, friend := o.createUser("小旅人"), o.createUser("阿海")
 	var album struct {
@@ -111,6 +113,7 @@ func TestTheLifeCycleOfAnAlbum(t *testing.T) {
 }
 
 func TestTheLifeCycleOfALandmark(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner, friend := o.createUser("地主"), o.createUser("阿海")
 	var landmark struct {
@@ -129,6 +132,7 @@ func TestTheLifeCycleOfALandmark(t *testing.T) {
 }
 
 func TestTheLifeCycleOfAnEntry(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	author, friend := o.createUser("作者"), o.createUser("阿海")
 	var entry struct {

@@ -184,6 +184,7 @@ func startWithMore(t *testing.T) *launch.Process {
 }
 
 func TestTheDashboardAndTheAlertsUseExistingMetrics(t *testing.T) {
+	t.Parallel()
 	for name, start := range deployments {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, t.TempDir())
@@ -221,6 +222,7 @@ func TestTheDashboardAndTheAlertsUseExistingMetrics(t *testing.T) {
 }
 
 func TestEachAlertHasASummaryADescriptionAndARunbook(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, a := range readAlerts(t) {
 		if seen[a.Alert] {

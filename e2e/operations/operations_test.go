@@ -22,6 +22,7 @@ func readDoc(t *testing.T, name string) string {
 }
 
 func TestEachAlertHasASectionAndEachSectionAnAlert(t *testing.T) {
+	t.Parallel()
 	page := readDoc(t, "operations.md")
 	var sections []string
 	for _, heading := range regexp.MustCompile(`(?m)^### (Waybook\w+)\n\n\*\*Means:\*\* (?s:.*?)\n\*\*Look at:\*\* (?s:.*?)\n\*\*Do:\*\* `).FindAllStringSubmatch(page, -1) {
@@ -43,6 +44,7 @@ func TestEachAlertHasASectionAndEachSectionAnAlert(t *testing.T) {
 
 // A test of waybookctl compares the reference with the commands.
 func TestTheCommandsInTheOperatorsGuideExist(t *testing.T) {
+	t.Parallel()
 	reference := readDoc(t, "waybookctl.md")
 	_, common, _ := strings.Cut(reference, "\n## Flags of all commands\n")
 	common, _, _ = strings.Cut(common, "\n## ")
@@ -76,6 +78,7 @@ func TestTheCommandsInTheOperatorsGuideExist(t *testing.T) {
 }
 
 func TestTheFlagsInTheOperatorsGuideExist(t *testing.T) {
+	t.Parallel()
 	var known strings.Builder
 	for _, program := range append(launch.Programs(), "standalone") {
 		help, err := exec.CommandContext(t.Context(), filepath.Join(binaries, filepath.Base(program)), "-help").CombinedOutput()

@@ -20,6 +20,7 @@ import (
 )
 
 func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		first, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
 		s.must(err)
@@ -54,6 +55,7 @@ func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 }
 
 func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T) (uri string){
 		"FerretDB": func(t *testing.T) string {
 			longform.Only(t)
@@ -81,6 +83,7 @@ func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 }
 
 func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {
+	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		spec := s.specs()[0]
 		index := spec.Indexes[0].Name
@@ -114,6 +117,7 @@ func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {
 }
 
 func TestPrepareSetsValidatorsOnlyIfTold(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	// FerretDB has no validators, and says so.
 	s := store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}}

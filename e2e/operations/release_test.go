@@ -34,6 +34,7 @@ func dpkg(t *testing.T, root string, args ...string) string {
 }
 
 func TestTheDebianPackageIsInstalledUpgradedAndRemoved(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	if _, err := exec.LookPath("dpkg"); err != nil {
 		t.Skip("SKIPPED: dpkg is missing")

@@ -26,6 +26,7 @@ import (
 // The programs of the manifests get ten new certificates each, while requests pass them over connections
 // that they keep, and callers connect anew for each call.
 func TestTenRenewalsOfCertificatesFailNoRequest(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
 	edge, album := fleet.Of("edge")[0], fleet.Of("album")[0]

@@ -20,6 +20,7 @@ import (
 // This is the exercise of docs/operations.md: dump a store with demo content, load it elsewhere,
 // and serve from there.
 func TestARestoredStoreServesTheSameContent(t *testing.T) {
+	t.Parallel()
 	data, restored := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "restored")
 	file := filepath.Join(t.TempDir(), "waybook.dump")
 	on := operator{t, "127.0.0.1:1"}
@@ -83,6 +84,7 @@ func TestARestoredStoreServesTheSameContent(t *testing.T) {
 }
 
 func TestNoProgramStartsOnAHalfLoadedStore(t *testing.T) {
+	t.Parallel()
 	data, restored := t.TempDir(), t.TempDir()
 	file := filepath.Join(t.TempDir(), "waybook.dump")
 	on := operator{t, "127.0.0.1:1"}

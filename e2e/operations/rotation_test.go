@@ -24,6 +24,7 @@ func lastBackup(t *testing.T, p *launch.Process) float64 {
 }
 
 func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {
+	t.Parallel()
 	data, directory := t.TempDir(), t.TempDir()
 	for _, day := range []string{"01", "02", "03"} {
 		if err := os.WriteFile(filepath.Join(directory, "waybook-202001"+day+"T000000Z.db"), nil, 0o600); err != nil {
@@ -68,6 +69,7 @@ func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {
 }
 
 func TestARestoreReplacesADamagedStoreAndKeepsIt(t *testing.T) {
+	t.Parallel()
 	data, directory := t.TempDir(), t.TempDir()
 	standalone, file := filepath.Join(binaries, "standalone"), filepath.Join(data, "waybook.db")
 	waybook := launch.Start(t, standalone, data, "-demo=false")
@@ -100,6 +102,7 @@ func TestARestoreReplacesADamagedStoreAndKeepsIt(t *testing.T) {
 }
 
 func TestADamagedBackupIsNotRestored(t *testing.T) {
+	t.Parallel()
 	data, file := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "backup.db")
 	on := operator{t, "127.0.0.1:1"}
 	on.must("store", "prepare", "--data", data)

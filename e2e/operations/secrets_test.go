@@ -30,6 +30,7 @@ const (
 )
 
 func TestNoSecretIsRevealedAndNoLineIsForged(t *testing.T) {
+	t.Parallel()
 	for name, start := range deployments {
 		for _, format := range []string{"text", "json"} {
 			t.Run(name+" "+format, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // Whoever has a copy of a store has no password and no session, but the secrets of applications, which cannot be
 // hashed (SECURITY.md).
 func TestACopyOfAStoreHasNoPasswordAndNoSession(t *testing.T) {
+	t.Parallel()
 	p := startEmpty(t)
 	on := operator{t, p.GRPC}
 	const password = "correct horse of Ann"

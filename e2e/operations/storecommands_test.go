@@ -11,6 +11,7 @@ import (
 )
 
 func TestAStoreIsPreparedAndCheckedWhileNoServiceHasItOpen(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	on := operator{t, "127.0.0.1:1"}
 	on.run("", "store", "check", "--data", data).expect(3, "no embedded store")
@@ -39,6 +40,7 @@ func TestAStoreIsPreparedAndCheckedWhileNoServiceHasItOpen(t *testing.T) {
 }
 
 func TestOnlyTheOperatorsCertificateIsAuthorized(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	plain := operator{t, "127.0.0.1:1"}
 	plain.must("certs", folder)

@@ -32,6 +32,7 @@ waybook-edge server getAlbum
 }
 
 func TestOneTraceOfAGetAlbumReachesTheStores(t *testing.T) {
+	t.Parallel()
 	for name, start := range deployments {
 		t.Run(name, func(t *testing.T) {
 			data := t.TempDir()

@@ -45,6 +45,7 @@ func (s store) expectIncomplete() {
 
 // Each load ends its own part only.
 func TestAnotherLoadLeavesTheMarksOfAnInterruptedOne(t *testing.T) {
+	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := s.dump()

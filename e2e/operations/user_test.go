@@ -32,6 +32,7 @@ func (o operator) logsIn(email, password string) bool {
 }
 
 func TestAUserLogsInWithAPipedPassword(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	var user printedUser
 	o.run("correct horse\n", "user", "create", "Ann", "--email", "Ann@example.com", "--password-stdin", "-o", "json").expect(0).read(&user)
@@ -57,6 +58,7 @@ func TestAUserLogsInWithAPipedPassword(t *testing.T) {
 }
 
 func TestAGeneratedPasswordIsPrintedOnceAndWorks(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	var user printedUser
 	o.mustRead(&user, "user", "create", "Ann", "--email", "ann@example.com", "--generate-password")
@@ -74,12 +76,14 @@ func TestAGeneratedPasswordIsPrintedOnceAndWorks(t *testing.T) {
 }
 
 func TestAPasswordNeedsAnAddressFirst(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	user := o.createUser("Ann")
 	o.run("correct horse", "user", "set-password", user, "--password-stdin").expect(4, "user set-email")
 }
 
 func TestAnEntrysRewardIsInItsAuthorsTotal(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	user := o.createUser("作者")
 	for range 2 {
@@ -92,6 +96,7 @@ func TestAnEntrysRewardIsInItsAuthorsTotal(t *testing.T) {
 }
 
 func TestEntriesAreListedByPlannedDate(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	user := o.createUser("作者")
 	for _, day := range []string{"2020-03-02", "9998-01-01", "2020-03-01"} {

@@ -29,6 +29,7 @@ func hasLine(table, words string) bool {
 }
 
 func TestUsersAreListedAndFound(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	md5 := &accountv1.MovedUser{UserId: 7, Name: "Old", Email: "old@example.com", PasswordHash: "8743b52063cd84097a65d1633f5c74f5"}
 	_, err := accountv1.NewAccountServiceClient(launch.Dial(t, o.address)).
@@ -128,6 +129,7 @@ func (w *owner) counts() string {
 }
 
 func TestAUserIsDeletedWithTheContentAsTheOperatorSays(t *testing.T) {
+	t.Parallel()
 	for content, c := range map[string]struct {
 		status int
 		counts string
@@ -161,6 +163,7 @@ func TestAUserIsDeletedWithTheContentAsTheOperatorSays(t *testing.T) {
 }
 
 func TestAUserWithoutContentIsDeletedByDefault(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	user := o.createUser("Ann")
 	if out := o.must("user", "delete", user); !strings.Contains(out, "deleted user "+user) {
@@ -172,6 +175,7 @@ func TestAUserWithoutContentIsDeletedByDefault(t *testing.T) {
 // TestAKilledDeletionLeavesADisabledUserAndIsFinishedByTheNext kills the command when it has
 // deleted some albums.
 func TestAKilledDeletionLeavesADisabledUserAndIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	w := newOwner(t, o, 400)
 	program := command(t, "user", "delete", w.user(), "--content", "delete")
@@ -207,6 +211,7 @@ func TestAKilledDeletionLeavesADisabledUserAndIsFinishedByTheNext(t *testing.T) 
 }
 
 func TestADisabledUserIsEnabledAgain(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	o.must("user", "create", "Ann", "--email", "ann@example.com", "--generate-password")
 	var users []printedUser

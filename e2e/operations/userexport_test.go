@@ -44,6 +44,7 @@ func sortedLines(text string) []string {
 // TestAnExportedPersonMovesInUnchanged moves a person in, exports the person, and moves the export
 // into another Waybook, whose export is the same.
 func TestAnExportedPersonMovesInUnchanged(t *testing.T) {
+	t.Parallel()
 	first, second := operator{t, startEmpty(t).GRPC}, operator{t, startEmpty(t).GRPC}
 	folder := t.TempDir()
 	input, file := filepath.Join(folder, "old.ndjson"), filepath.Join(folder, "person.ndjson")
@@ -74,6 +75,7 @@ func TestAnExportedPersonMovesInUnchanged(t *testing.T) {
 
 // TestAPersonOfWaybookMovesToAnother does the same with identifiers that Waybook has drawn.
 func TestAPersonOfWaybookMovesToAnother(t *testing.T) {
+	t.Parallel()
 	first, second := operator{t, startEmpty(t).GRPC}, operator{t, startEmpty(t).GRPC}
 	w := newOwner(t, first, 2)
 	file := filepath.Join(t.TempDir(), "person.ndjson")

@@ -152,6 +152,7 @@ func TestAWatchThatIsKilledLeavesNoChangeOut(t *testing.T) {
 }
 
 func TestAWatchThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	position := filepath.Join(t.TempDir(), "position")
 	if err := os.WriteFile(position, []byte("damaged\n"), 0o600); err != nil {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestClientsInOtherLanguagesGetTheirTextsBackByteForByte(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	p := launch.Start(t, binary, t.TempDir())
 	for _, client := range []struct{ language, interpreter, script string }{

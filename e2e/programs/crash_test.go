@@ -22,6 +22,7 @@ import (
 const unfinishedFile = "demo-unfinished"
 
 func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	want := content(t, launch.Start(t, binary, t.TempDir()))
 	data := t.TempDir()
@@ -156,6 +157,7 @@ func describe(into *strings.Builder, r reply, path string) {
 }
 
 func TestAnAcknowledgedAlbumSurvivesSIGKILL(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	var added []string
 	for round := range 3 {

@@ -42,6 +42,7 @@ const (
 )
 
 func TestCurlCanCallEveryOperation(t *testing.T) {
+	t.Parallel()
 	p := launch.Start(t, binary, t.TempDir())
 	cookie := demoCookie(t, p.Data)
 	place := []string{"lat", "25.034", "lng", "121.5645"}

@@ -13,6 +13,7 @@ import (
 )
 
 func TestASignalEndsAnIdleProgramWithStatus0(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := launch.Start(t, binary, t.TempDir())
@@ -24,6 +25,7 @@ func TestASignalEndsAnIdleProgramWithStatus0(t *testing.T) {
 }
 
 func TestASignalDuringTheStartIsNotAFailure(t *testing.T) {
+	t.Parallel()
 	p := launch.Begin(t, binary, nil, launch.FreePorts(t.TempDir())...)
 	awaitFilling(t, p)
 	if status := p.End(os.Interrupt); status != 0 {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestTheLogNamesTheAddressesTheStoreAndWhyTheProgramStopped(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	p := launch.Start(t, binary, data, "-demo=false") // creating the demo content is in the audit log
 	p.End(syscall.SIGTERM)
@@ -25,6 +26,7 @@ func TestTheLogNamesTheAddressesTheStoreAndWhyTheProgramStopped(t *testing.T) {
 }
 
 func TestTheVersionIsPrintedAndNothingStarts(t *testing.T) {
+	t.Parallel()
 	for _, flag := range []string{"-version", "--version"} {
 		p := launch.Begin(t, binary, []string{"WAYBOOK_DEMO=maybe"}, flag)
 		if status := p.Wait(); status != 0 || p.Logged() != "" || strings.Count(p.Out(), "\n") != 1 {

@@ -46,6 +46,7 @@ func (b browser) kept() string {
 }
 
 func TestABrowserLogsInWritesAndLogsOut(t *testing.T) {
+	t.Parallel()
 	p := launch.Start(t, binary, t.TempDir())
 	password := demoPassword(t, p.Data)
 	b := newBrowser(t, p)

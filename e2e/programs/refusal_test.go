@@ -27,6 +27,7 @@ func expectRefusal(t *testing.T, p *launch.Process, status int, parts ...string)
 }
 
 func TestASecondProcessOnTheSameDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	first := launch.Start(t, binary, data)
 	seeded := landmarks(t, first)
@@ -40,6 +41,7 @@ func TestASecondProcessOnTheSameDirectoryIsRefused(t *testing.T) {
 }
 
 func TestAPortInUseIsReportedWithItsFlag(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +59,7 @@ func TestAPortInUseIsReportedWithItsFlag(t *testing.T) {
 }
 
 func TestInvalidFlagsAndVariablesAreStatus2(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		environment, args, tell []string
 	}{
@@ -79,11 +82,13 @@ func TestInvalidFlagsAndVariablesAreStatus2(t *testing.T) {
 }
 
 func TestAnUnknownTimeZoneIsRefusedByName(t *testing.T) {
+	t.Parallel()
 	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-time-zone", "Asia/Nowhere")...)
 	expectRefusal(t, p, 1, "-time-zone", "Asia/Nowhere")
 }
 
 func TestAnInvalidRewardIsRefusedByName(t *testing.T) {
+	t.Parallel()
 	for _, reward := range []string{"-1", "1000000001"} {
 		p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-reward="+reward)...)
 		expectRefusal(t, p, 1, "-reward", reward, "1000000000")
@@ -91,6 +96,7 @@ func TestAnInvalidRewardIsRefusedByName(t *testing.T) {
 }
 
 func TestADirectoryThatCannotBeCreatedIsNamed(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -100,6 +106,7 @@ func TestADirectoryThatCannotBeCreatedIsNamed(t *testing.T) {
 }
 
 func TestAFileThatIsNotAStoreIsLeftUnchanged(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	file := filepath.Join(data, "waybook.db")
 	if err := os.WriteFile(file, []byte(strings.Repeat("my novel\n", 2000)), 0o600); err != nil {
@@ -112,6 +119,7 @@ func TestAFileThatIsNotAStoreIsLeftUnchanged(t *testing.T) {
 }
 
 func TestHelpListsAllFlagsWithTheirDefaults(t *testing.T) {
+	t.Parallel()
 	p := launch.Begin(t, binary, nil, "-help")
 	if status := p.Wait(); status != 0 {
 		t.Errorf("status %d", status)

@@ -26,6 +26,7 @@ import (
 func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) { throughKills(t) }
 
 func TestASmallIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
+	t.Parallel()
 	albums := throughKills(t, "-small-ids-from", "5000000", "-ids", "old")
 	for each := range albums.added {
 		if each < 5_000_000 || each > smallids.Max {
@@ -65,6 +66,7 @@ func throughKills(t *testing.T, flags ...string) *albumLedger {
 
 // The same, in two processes on one MongoDB, of which one after the other ends.
 func TestAnIdentifierMeansOneThingInTwoProcesses(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	const writers = 4
 	uri := mongotest.StartServer(t, mongowire.Config{}).URI(mongotest.Database())

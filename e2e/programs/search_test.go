@@ -89,6 +89,7 @@ func (s *search) await(words, want string) {
 }
 
 func TestSearchFollowsWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-grpc=")
 	connection := launch.Dial(t, "unix:"+filepath.Join(waybook.Data, "grpc.sock"))
@@ -128,6 +129,7 @@ func TestSearchFollowsWhatIsWritten(t *testing.T) {
 }
 
 func TestASearchOutsideItsBoundsIsRefused(t *testing.T) {
+	t.Parallel()
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-grpc=")
 	s := startSearch(t, waybook, filepath.Join(t.TempDir(), "index"))
 	for _, query := range []string{strings.Repeat("a", 201), "a&limit=0", "a&limit=101", "a&limit=x"} {

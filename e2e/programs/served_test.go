@@ -69,6 +69,7 @@ func (r received) expect(t *testing.T, status int, part string) received {
 }
 
 func TestOperationsPassTheProxies(t *testing.T) {
+	t.Parallel()
 	waybook := installed(t, "-demo", "-cookie-secure=auto") // so that Secure needs X-Forwarded-Proto
 	password, err := os.ReadFile(filepath.Join(waybook.Data, "demo-password"))
 	if err != nil {
@@ -98,6 +99,7 @@ func TestOperationsPassTheProxies(t *testing.T) {
 }
 
 func TestTheProxiesLeaveTheBoundsToTheEdge(t *testing.T) {
+	t.Parallel()
 	waybook := installed(t)
 	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
 		client := p.client("127.0.0.1")
@@ -111,6 +113,7 @@ func TestTheProxiesLeaveTheBoundsToTheEdge(t *testing.T) {
 }
 
 func TestTheProxiesRedirectToTLS(t *testing.T) {
+	t.Parallel()
 	waybook := installed(t)
 	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
 		reply := send(t, p.client("127.0.0.1"), http.MethodPost, "http://"+site+"/API.php?func=login", "email=a")
@@ -123,6 +126,7 @@ func TestTheProxiesRedirectToTLS(t *testing.T) {
 }
 
 func TestTheEdgeLearnsTheClientsAddressAndNoInventedOne(t *testing.T) {
+	t.Parallel()
 	for _, each := range kinds() {
 		t.Run(each.name, func(t *testing.T) {
 			waybook := installed(t, "-client-rate", "0.00001") // one request of an address in a day
@@ -177,6 +181,7 @@ func sendPois(stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse], from,
 }
 
 func TestALongListBeginsBeforeItsEndIsMade(t *testing.T) {
+	t.Parallel()
 	service := &pois{more: make(chan struct{})}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -219,6 +224,7 @@ func TestALongListBeginsBeforeItsEndIsMade(t *testing.T) {
 }
 
 func TestThePhotosOfAnOldServiceAreServedByWaybookAndByTheProxies(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	write(t, folder, "upload/photo/1.jpg", "of old")
 	waybook := installed(t, "-photos", folder)

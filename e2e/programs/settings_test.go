@@ -40,6 +40,7 @@ func TestANewlineAfterTheURIOfTheDatabaseDoesNotCount(t *testing.T) {
 }
 
 func TestAMalformedURIIsReportedWithItsSettingAndWithoutItsPassword(t *testing.T) {
+	t.Parallel()
 	p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=mongodb:// amy:s3cr3t@db1/"}, launch.FreePorts(t.TempDir())...)
 	expectRefusal(t, p, 1, "-mongodb-uri", "white space")
 	if strings.Contains(p.Printed(), "s3cr3t") {
@@ -48,6 +49,7 @@ func TestAMalformedURIIsReportedWithItsSettingAndWithoutItsPassword(t *testing.T
 }
 
 func TestAFileOfSettingsStartsTheProgram(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	file := writeFile(t, "waybook.yaml", "# ports that the system picks\nhttp: 127.0.0.1:0\ngrpc: 127.0.0.1:0\nadmin: 127.0.0.1:0\n"+
 		"data: "+data+"\ndemo: false\nlog-format: json\nlog-level: warn\n")
@@ -62,6 +64,7 @@ func TestAFileOfSettingsStartsTheProgram(t *testing.T) {
 }
 
 func TestAnInvalidFileOfSettingsIsStatus2(t *testing.T) {
+	t.Parallel()
 	file := writeFile(t, "waybook.yaml", "demo: false\nmax-request: 5\nmongodb-uri: mongodb://amy:s3cr3t@db1/\n")
 	p := launch.Begin(t, binary, nil, "-config", file)
 	expectRefusal(t, p, 2, file+`:2: unknown setting "max-request"`, file+":3: mongodb-uri holds a password", "mongodb-uri-file")
@@ -71,6 +74,7 @@ func TestAnInvalidFileOfSettingsIsStatus2(t *testing.T) {
 }
 
 func TestACheckReportsAllInvalidSettingsAndStartsNothing(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	file := writeFile(t, "waybook.yaml", "reward: -1\ntime-zone: Asia/Nowhere\n")
 	p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=db1"},
@@ -87,6 +91,7 @@ func TestACheckReportsAllInvalidSettingsAndStartsNothing(t *testing.T) {
 }
 
 func TestACheckPassesBesideTheRunningProgram(t *testing.T) {
+	t.Parallel()
 	running := launch.Start(t, binary, t.TempDir())
 	p := launch.Begin(t, binary, nil, "-check", "-data", running.Data, "-http", running.HTTP, "-grpc", running.GRPC, "-admin", running.Admin)
 	if status := p.Wait(); status != 0 {

@@ -44,6 +44,7 @@ func mustAnswer(t *testing.T, p *launch.Process) {
 }
 
 func TestTheGRPCPortIsASocketForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(shortDirectory(t), "data")
 	p := startOnSocket(t, data).Ready()
 	if want := "unix:" + filepath.Join(data, "grpc.sock"); p.GRPC != want {
@@ -64,12 +65,14 @@ func TestTheGRPCPortIsASocketForItsOwnerOnly(t *testing.T) {
 }
 
 func TestATCPPortWithoutTLSIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	p := launch.Start(t, binary, t.TempDir(), "-demo=false")
 	p.End(syscall.SIGTERM)
 	expectParts(t, p.Logged(), "level=WARN", "every local user can act as any user", "grpc="+p.GRPC)
 }
 
 func TestAKilledProcessesSocketIsReplacedAndARunningOnesIsNot(t *testing.T) {
+	t.Parallel()
 	data := shortDirectory(t)
 	killed := startOnSocket(t, data, "-demo=false").Ready()
 	killed.End(syscall.SIGKILL)
@@ -87,6 +90,7 @@ func TestAKilledProcessesSocketIsReplacedAndARunningOnesIsNot(t *testing.T) {
 }
 
 func TestADirectoryTooLongForASocketIsRefusedWithAdvice(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), strings.Repeat("a", 100))
 	expectRefusal(t, startOnSocket(t, data, "-demo=false"), 1, "bytes", "-grpc", "WAYBOOK_GRPC")
 }

@@ -40,6 +40,7 @@ func pasteAll(t *testing.T, p *launch.Process) (replies []reply) {
 }
 
 func TestTheCommandsThatTheFirstStartPrintsWork(t *testing.T) {
+	t.Parallel()
 	for name, folder := range map[string]string{
 		"in a plain directory":               "data",
 		"in a directory that needs quoting":  `it's "my" $data & 資料`,
@@ -69,6 +70,7 @@ func TestTheCommandsThatTheFirstStartPrintsWork(t *testing.T) {
 }
 
 func TestOnlyTheOwnerCanReadTheDemoSecretsAndTheStore(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	launch.Start(t, binary, data)
 	for file, want := range map[string]os.FileMode{
@@ -85,6 +87,7 @@ func TestOnlyTheOwnerCanReadTheDemoSecretsAndTheStore(t *testing.T) {
 }
 
 func TestASecondStartFindsDataAndSession(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	first := launch.Start(t, binary, data)
 	added := pasteAll(t, first)[2].text("albumID")
@@ -115,6 +118,7 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 }
 
 func TestAnExpiredSessionIsReplacedAtTheNextStart(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	first := launch.Start(t, binary, data, "-session-ttl", "1ns")
 	stale := demoCookie(t, data)
@@ -130,6 +134,7 @@ func TestAnExpiredSessionIsReplacedAtTheNextStart(t *testing.T) {
 }
 
 func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	p := launch.Start(t, binary, data, "-demo=false")
 	if counts := landmarks(t, p); counts != [5]int{} {
@@ -174,6 +179,7 @@ func filesIn(t *testing.T, directory string) (names []string) {
 }
 
 func TestWithoutAdditionsAFuncIsOneOfTheEleven(t *testing.T) {
+	t.Parallel()
 	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-additions=false")...).Ready()
 	const eleven = "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"
 	for _, function := range []string{"login", "logout", "getUserBlogList", "getNearbyPOIList", "addComment", "castVote"} {
@@ -187,6 +193,7 @@ func TestWithoutAdditionsAFuncIsOneOfTheEleven(t *testing.T) {
 }
 
 func TestEveryFlagHasAnEnvironmentVariable(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	p := launch.Begin(t, binary, []string{
 		"WAYBOOK_HTTP=127.0.0.1:0", "WAYBOOK_GRPC=127.0.0.1:0", "WAYBOOK_ADMIN=127.0.0.1:0",

@@ -43,6 +43,7 @@ func unit(t *testing.T, withMongoDB bool, more ...string) (directory string) {
 }
 
 func TestTheUnitIsValid(t *testing.T) {
+	t.Parallel()
 	for _, withMongoDB := range []bool{false, true} {
 		output, err := analyze(t, unit(t, withMongoDB), "verify", "--man=no", "--recursive-errors=no", "./waybook.service")
 		if err != nil || output != "" {
@@ -66,6 +67,7 @@ func TestTheUnitIsValid(t *testing.T) {
 }
 
 func TestTheUnitIsExposedLessThan2(t *testing.T) {
+	t.Parallel()
 	const threshold = "--threshold=19" // 1.9 of 10
 	for _, withMongoDB := range []bool{false, true} {
 		output, err := analyze(t, unit(t, withMongoDB), "security", "--offline=true", threshold, "./waybook.service")
@@ -190,6 +192,7 @@ func expectState(t *testing.T, manager *net.UnixConn, want string) {
 var call = regexp.MustCompile(`^\d+ +(\w+)\((.*)`)
 
 func TestTheProgramNeedsOnlyWhatTheUnitPermits(t *testing.T) {
+	t.Parallel()
 	data, lines := traced(t, func(p *launch.Process) {
 		for _, path := range []string{"/", "/API.php?func=getCategoryPOIList&category=2", "/API.php?func=login&email=demo@waybook.example&password=x"} {
 			send(t, http.DefaultClient, http.MethodGet, "http://"+p.HTTP+path, "")
@@ -252,6 +255,7 @@ func forbidden(name, arguments, data string) string {
 }
 
 func TestTheExampleOfSettingsIsValid(t *testing.T) {
+	t.Parallel()
 	p := launch.Begin(t, binary, nil, "-check", "-config", filepath.Join(deploy, "systemd/waybook.yaml"), "-data", t.TempDir())
 	if status := p.Wait(); status != 0 {
 		t.Errorf("status %d\n%s", status, p.Printed())
@@ -259,6 +263,7 @@ func TestTheExampleOfSettingsIsValid(t *testing.T) {
 }
 
 func TestTheUnitWaitsAsLongAsAStopMayTake(t *testing.T) {
+	t.Parallel()
 	found := regexp.MustCompile(`(?m)^TimeoutStopSec=(\S+)$`).FindStringSubmatch(example(t, "systemd/waybook.service"))
 	if found == nil {
 		t.Fatal("the unit has no TimeoutStopSec")

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	created := must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "小旅人", IconUrl: "a.jpg"}))(t).GetUser()
 	if created.GetUserId() < 1 || created.GetUserId() > 1<<53-1 || time.Since(created.GetCreateTime().AsTime()) > time.Hour {
@@ -39,6 +40,7 @@ func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
 }
 
 func TestABatchOfUsersHasEachExistingUserOnce(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	a, b := w.newUser("a"), w.newUser("b")
 	reply, err := w.account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{b, 1, a, a, 2}})
@@ -53,6 +55,7 @@ func TestABatchOfUsersHasEachExistingUserOnce(t *testing.T) {
 }
 
 func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	open := func() string {
@@ -90,6 +93,7 @@ func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 }
 
 func TestASessionThatExpiredIsRefused(t *testing.T) {
+	t.Parallel()
 	w := start(t, func(config *app.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
 	token := must(w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()
@@ -97,6 +101,7 @@ func TestASessionThatExpiredIsRefused(t *testing.T) {
 }
 
 func TestAccountFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	name, password := "x", "long enough"
 	expectFailures(t, []failure{

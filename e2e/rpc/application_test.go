@@ -26,6 +26,7 @@ func signatureOf(key, secret string, seconds int64, content string) *accountv1.V
 }
 
 func TestAnApplicationIsShownWithoutItsSecret(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	created := must(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{
 		Name: "地圖", Key: "Map-1.0_", Secret: "!a-secret-of-2009~", AllowLegacy: true,
@@ -42,6 +43,7 @@ func TestAnApplicationIsShownWithoutItsSecret(t *testing.T) {
 }
 
 func TestApplicationsAreListedByKey(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	var want []string
 	for i := range 25 {
@@ -69,6 +71,7 @@ func TestApplicationsAreListedByKey(t *testing.T) {
 }
 
 func TestCallsAboutApplicationsFailAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w, ctx := start(t), t.Context()
 	secret := must(w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "x", Key: "taken"}))(t).GetSecret()
 	now := time.Now().Unix()

@@ -118,6 +118,7 @@ func event(name, outcome, reason, caller, method string, others ...any) map[stri
 }
 
 func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
+	t.Parallel()
 	s := startAudited(t)
 	operator, edge, poi := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge")), clientsOf(s.dial(t, "poi"))
 	ctx := t.Context()
@@ -221,6 +222,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 }
 
 func TestALoginAboveALimitIsRecordedAsLimited(t *testing.T) {
+	t.Parallel()
 	s := startAudited(t)
 	edge := clientsOf(s.dial(t, "edge"))
 	var err error
@@ -235,6 +237,7 @@ func TestALoginAboveALimitIsRecordedAsLimited(t *testing.T) {
 }
 
 func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
+	t.Parallel()
 	for _, isOn := range []bool{true, false} {
 		s := startAudited(t, func(config *app.Config) { config.HasAuditLog = isOn })
 		poi := clientsOf(s.dial(t, "poi"))

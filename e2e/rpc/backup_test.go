@@ -17,6 +17,7 @@ import (
 )
 
 func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	before := w.newUser("before")
 	stream, err := storev1.NewStoreServiceClient(w.connection).Backup(t.Context(), &storev1.BackupRequest{})
@@ -57,6 +58,7 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 }
 
 func TestAMongoDBIsNotBackedUp(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	w := start(t, func(config *app.Config) { config.Store.MongoDBURI = mongotest.StartReplicaSet(t) })
 	expectFault(t, failed(collect(storev1.NewStoreServiceClient(w.connection).Backup(t.Context(), &storev1.BackupRequest{}))),

@@ -38,6 +38,7 @@ func (w *waybook) votes(blog int64) (numbers [3]int64) {
 }
 
 func TestConcurrentBallotsAreCountedExactly(t *testing.T) {
+	t.Parallel()
 	const voters = 32
 	w := start(t)
 	blog := w.newBlog(w.newUser("a"))
@@ -54,6 +55,7 @@ func TestConcurrentBallotsAreCountedExactly(t *testing.T) {
 }
 
 func TestARepeatedBallotIsCountedOnce(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	voter := w.newUser("v")
 	blog := w.newBlog(voter)
@@ -68,6 +70,7 @@ func TestARepeatedBallotIsCountedOnce(t *testing.T) {
 }
 
 func TestOfTwoConcurrentChoicesOfAVoterOneCounts(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	voter := w.newUser("v")
 	blog := w.newBlog(voter)

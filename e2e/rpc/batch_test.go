@@ -35,6 +35,7 @@ func (k kind) gather(ctx context.Context, ids ...int64) (g gathered, err error) 
 }
 
 func TestABatchHasEachDocumentOnceInTheOrderOfTheRequestAndNamesTheMissing(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	ann, ben := w.newUser("Ann"), w.newUser("Ben")
 	w.moveAll(12, ann)
@@ -67,6 +68,7 @@ func TestABatchHasEachDocumentOnceInTheOrderOfTheRequestAndNamesTheMissing(t *te
 }
 
 func TestABatchTakesAThousandIdentifiersAndRefusesOthers(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	for _, k := range w.kinds() {
@@ -95,6 +97,7 @@ func TestABatchTakesAThousandIdentifiersAndRefusesOthers(t *testing.T) {
 }
 
 func TestABatchOfLongEntriesIsBoundedAndContinues(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	var ids []int64

@@ -11,6 +11,7 @@ import (
 )
 
 func TestAnEntryGetsItsDefaultsAndReward(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	b := w.getBlog(w.newBlog(w.newUser("阿海"))).GetBlog()
 	if b.GetZoomLevel() != 14 || b.GetMapType() != blogv1.MapType_MAP_TYPE_MAP || b.GetReward() != 10 || b.GetReplyBlogId() != 0 {
@@ -22,6 +23,7 @@ func TestAnEntryGetsItsDefaultsAndReward(t *testing.T) {
 }
 
 func TestAnEntryCanQuoteOnlyAnExistingEntry(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	id := w.newBlog(author)
@@ -39,6 +41,7 @@ func TestAnEntryCanQuoteOnlyAnExistingEntry(t *testing.T) {
 }
 
 func TestVotingFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w, ctx := start(t), t.Context()
 	author, other := w.newUser("a"), w.newUser("b")
 	id, elsewhere := w.newBlog(author), w.newBlog(author)

@@ -17,6 +17,7 @@ import (
 )
 
 func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	user := p.newUser("a")
 	calls := p.everyCall(user, p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x"))
@@ -75,6 +76,7 @@ func deletes(call string) int {
 }
 
 func TestEveryCallHonoursTheCallersDeadline(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
 	calls := w.everyCall(user, w.newAlbum(user, "x"), w.newBlog(user), w.newPoi(user, "x"))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestASmallChangeOfALargeEntryIsASmallWriteOnMongoDB(t *testing.T) {
+	t.Parallel()
 	p, server := startOnPrimary(t)
 	author, reader := p.newUser("a"), p.newUser("b")
 	request := newBlogRequest(author)

@@ -163,6 +163,7 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 }
 
 func TestEveryMethodHasAValidRequest(t *testing.T) {
+	t.Parallel()
 	for name, method := range everyMethod() {
 		if err := protovalidate.Validate(validRequest(method, 1, 1, 1, 1)); err != nil {
 			t.Errorf("%s: %v; give its fields values in validRequest", name, err)

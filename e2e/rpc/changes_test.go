@@ -46,6 +46,7 @@ func (f feed) catchUp(t *testing.T, token string, size int32) (all []change, nex
 func settleFast(c *app.Config) { c.Changes = service.Changes{Settling: settling} }
 
 func TestEachFeedHasWhatWasCreatedChangedAndDeleted(t *testing.T) {
+	t.Parallel()
 	w := start(t, settleFast)
 	owner := w.newUser("owner")
 	for name, f := range w.feeds(t.Context(), owner) {
@@ -92,6 +93,7 @@ func TestEachFeedHasWhatWasCreatedChangedAndDeleted(t *testing.T) {
 }
 
 func TestAChangeTellsWhichPartChanged(t *testing.T) {
+	t.Parallel()
 	w := start(t, settleFast)
 	owner, other := w.newUser("owner"), w.newUser("other")
 	feeds := w.feeds(t.Context(), owner)
@@ -162,6 +164,7 @@ func partsOf(parts *typev1.PartRevisions) map[string]int64 {
 }
 
 func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
+	t.Parallel()
 	w := start(t, settleFast)
 	ctx, owner := t.Context(), w.newUser("owner")
 	feeds := w.feeds(ctx, owner)
@@ -201,6 +204,7 @@ func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
 }
 
 func TestAFeedFromATimeHasWhatWasMadeAndDeletedSince(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	owner := p.newUser("owner")
 	for name, f := range p.feeds(t.Context(), owner) {
@@ -229,6 +233,7 @@ func TestAFeedFromATimeHasWhatWasMadeAndDeletedSince(t *testing.T) {
 }
 
 func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	owner := p.newUser("owner")
 	feeds := p.feeds(t.Context(), owner)
@@ -257,6 +262,7 @@ func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 }
 
 func TestAWatchSendsWhatChangesAndEndsWithTheService(t *testing.T) {
+	t.Parallel()
 	w, stop := startStoppable(t, settleFast)
 	owner := w.newUser("owner")
 	receives := map[string]func() (changePage, error){}
@@ -298,6 +304,7 @@ func until(t *testing.T, receive func() (changePage, error), id int64, kind type
 }
 
 func TestAFeedHasALimitedNumberOfWatches(t *testing.T) {
+	t.Parallel()
 	const most = 100
 	w := start(t, settleFast)
 	ctx, cancel := context.WithCancel(t.Context())

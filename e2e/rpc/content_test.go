@@ -42,6 +42,7 @@ func (k kind) partialChanges(owner int64) []partialChange {
 }
 
 func TestContentIsChangedInPart(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("小旅人")
 	for _, k := range w.kinds() {
@@ -72,6 +73,7 @@ func TestContentIsChangedInPart(t *testing.T) {
 }
 
 func TestALandmarkMovesBetweenCategories(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner, k := w.newUser("a"), w.kinds()[2]
 	id := k.create(owner, "碧潭吊橋")
@@ -84,6 +86,7 @@ func TestALandmarkMovesBetweenCategories(t *testing.T) {
 }
 
 func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	for _, k := range w.kinds() {
@@ -129,6 +132,7 @@ func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
 }
 
 func TestDeletedContentIsNotFound(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	for _, k := range w.kinds() {

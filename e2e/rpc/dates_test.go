@@ -79,6 +79,7 @@ func between(all []entry, author int64, from, to *typev1.Date) []entry {
 }
 
 func TestEntriesAreListedByPlannedDate(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	a, b := w.newUser("a"), w.newUser("b")
 	all := w.plan(a, b)
@@ -99,6 +100,7 @@ func TestEntriesAreListedByPlannedDate(t *testing.T) {
 }
 
 func TestAnEntryMovesWithItsPlannedDate(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	id := w.newBlog(author)
@@ -122,6 +124,7 @@ func TestAnEntryMovesWithItsPlannedDate(t *testing.T) {
 }
 
 func TestAListWithoutEntriesIsEmptyUnlessItsAuthorIsUnknown(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	request := &blogv1.ListBlogsRequest{Order: byDate}
 	if listed := w.walkDates(request); len(listed) != 0 {
@@ -141,6 +144,7 @@ func TestAListWithoutEntriesIsEmptyUnlessItsAuthorIsUnknown(t *testing.T) {
 }
 
 func TestPublishedEntriesAreThoseOfTodayAndEarlier(t *testing.T) {
+	t.Parallel()
 	p := startParts(t) // on May 1, 2026
 	a, b := p.newUser("a"), p.newUser("b")
 	all := p.plan(a, b)
@@ -160,6 +164,7 @@ func TestPublishedEntriesAreThoseOfTodayAndEarlier(t *testing.T) {
 }
 
 func TestAnInvalidListRequestSaysHowToCorrectIt(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for message, request := range map[string]*blogv1.ListBlogsRequest{
 		"author_id: must be given, unless entries are listed by planned date": {},
@@ -172,6 +177,7 @@ func TestAnInvalidListRequestSaysHowToCorrectIt(t *testing.T) {
 }
 
 func TestATokenOfAnotherListOfEntriesIsRefused(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	a, b := w.newUser("a"), w.newUser("b")
 	w.plan(a, b)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAChangeWithAnEtagIsMadeOnlyInTheStateThatWasRead(t *testing.T) {
+	t.Parallel()
 	onBothEngines(t, func(t *testing.T, w *waybook) {
 		owner, other := w.newUser("a"), w.newUser("b")
 		for _, k := range w.kinds() {
@@ -77,6 +78,7 @@ func (k kind) expectEtagsOfPhotos(t *testing.T, owner, other, id int64) {
 }
 
 func TestOfConcurrentChangesWithOneEtagOneIsMade(t *testing.T) {
+	t.Parallel()
 	onBothEngines(t, func(t *testing.T, w *waybook) {
 		owner := w.newUser("a")
 		for _, k := range w.kinds() {

@@ -60,6 +60,7 @@ func batchesOf(owner int64, size int, pois []*poiv1.ImportedPoi) (batches []*poi
 }
 
 func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
+	t.Parallel()
 	w, elsewhere := start(t), start(t)
 	owner, there := w.newUser("a"), elsewhere.newUser("b")
 	w.newPoi(w.newUser("other"), "not this one")
@@ -90,6 +91,7 @@ func (w *waybook) newPoiOf(owner int64, name, request string) int64 {
 }
 
 func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
+	t.Parallel()
 	elsewhere := start(t)
 	onEachStore(t, func(t *testing.T, p *parts) {
 		var owners []int64
@@ -124,6 +126,7 @@ func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
 }
 
 func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	a, b := w.newUser("a"), w.newUser("b")
 	want := map[int64]int64{w.newPoi(a, "x"): a, w.newPoi(b, "x"): b}
@@ -156,6 +159,7 @@ func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
 }
 
 func TestAnExportHasTheRequestedLandmarks(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	a, b, idle := w.newUser("a"), w.newUser("b"), w.newUser("c")
 	all := somePois(700)
@@ -180,6 +184,7 @@ func TestAnExportHasTheRequestedLandmarks(t *testing.T) {
 }
 
 func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
@@ -221,6 +226,7 @@ func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 }
 
 func TestAnExportFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: -1, Category: 6}))),
 		codes.InvalidArgument, "INVALID_PARAMETER", "owner_id", "category")

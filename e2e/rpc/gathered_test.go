@@ -36,6 +36,7 @@ func (c *countedAccount) VerifySessions(
 // TestAClosedSessionWritesNothingWhileSessionsShareCalls lets people log in, write, log out and try to
 // write again, all at the same time, through an edge that verifies their sessions with shared calls.
 func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
+	t.Parallel()
 	const people, rounds, mostRounds = 16, 4, 400
 	w := start(t)
 	account := &countedAccount{AccountServiceClient: w.account}

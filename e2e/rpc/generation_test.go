@@ -36,6 +36,7 @@ func (w *waybook) endings(user int64) map[string]func() error {
 }
 
 func TestALoginUnderWayWhileAllSessionsAreClosedOpensNone(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		for _, name := range []string{"a new password", "close all"} {
 			user := p.newLogin(requestID(len(name))+"@waybook.example", "the old one")
@@ -57,6 +58,7 @@ func TestALoginUnderWayWhileAllSessionsAreClosedOpensNone(t *testing.T) {
 // TestNoSessionOfAnOldPasswordIsOpenAfterConcurrentLogins lets logins race with a new password
 // wherever they happen to meet.
 func TestNoSessionOfAnOldPasswordIsOpenAfterConcurrentLogins(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	for round := range 5 {
 		user := p.newLogin(requestID(round)+"@waybook.example", "the old one")
@@ -82,6 +84,7 @@ func TestNoSessionOfAnOldPasswordIsOpenAfterConcurrentLogins(t *testing.T) {
 }
 
 func TestSessionsAreClosedAlsoWhenTheirDeletionFails(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		user := p.newLogin("a@waybook.example", "the old one").GetUserId()
 		for name, end := range p.endings(user) {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
+	t.Parallel()
 	const (
 		// albums is more than two batches of a stream.
 		albums = 450

@@ -93,6 +93,7 @@ func callEmpty(t *testing.T, connection *grpc.ClientConn, method string, isStrea
 }
 
 func TestEachIdentityCallsTheMethodsOfItsColumnAndNoOther(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t, nil, settleFast)
 	methods := must(descriptors.Methods())(t)
 	declared := declaredCallers(t)
@@ -132,6 +133,7 @@ func TestEachIdentityCallsTheMethodsOfItsColumnAndNoOther(t *testing.T) {
 // Health checks and reflection tell which services run. No process of Waybook uses them here;
 // probes use the admin port.
 func TestOnlyTheOperatorChecksHealthAndReadsTheContracts(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t, nil)
 	for method, isStream := range map[string]bool{
 		"/grpc.health.v1.Health/Check":                                   false,
@@ -147,6 +149,7 @@ func TestOnlyTheOperatorChecksHealthAndReadsTheContracts(t *testing.T) {
 }
 
 func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t, nil, func(config *app.Config) {
 		err := config.Clients.Set("reports=/waybook.album.v1.AlbumService/List*,reports=/waybook.account.v1.AccountService/BatchGetUsers," +
 			"gateway=edge,logins=/waybook.account.v1.AccountService/OpenSession,sre=operator,probe=/grpc.health.v1.Health/Check")
@@ -187,6 +190,7 @@ func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
 
 // Whoever steals the edge's certificate still needs the password of each user.
 func TestTheEdgesCertificateOpensASessionOnlyWithThePassword(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t, nil)
 	operator, edge := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge"))
 	user := must(operator.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
@@ -211,6 +215,7 @@ func TestTheEdgesCertificateOpensASessionOnlyWithThePassword(t *testing.T) {
 
 // On loopback a port may have no TLS. Then it does not know its callers.
 func TestAPortWithoutTLSAdmitsEveryCaller(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for _, method := range []string{"/waybook.account.v1.AccountService/UpdateUser", "/waybook.album.v1.AlbumService/GetAlbum"} {
 		if answer := callEmpty(t, w.connection, method, false); answer.Code() != codes.InvalidArgument {

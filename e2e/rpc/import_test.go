@@ -45,6 +45,7 @@ func expectImport(t *testing.T, got *poiv1.ImportPoisResponse, created, unchange
 }
 
 func TestARepeatedImportReportsUnchangedLandmarks(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	batches := func(owner int64) []*poiv1.ImportPoisRequest {
@@ -68,6 +69,7 @@ func TestARepeatedImportReportsUnchangedLandmarks(t *testing.T) {
 }
 
 func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	moved := importedPoi("1", "one")
@@ -93,6 +95,7 @@ func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
 }
 
 func TestAnImportListsTheFirstThousandFailuresAndCountsAll(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	bad := batchOf(w.newUser("a"))
 	for range 600 {
@@ -106,6 +109,7 @@ func TestAnImportListsTheFirstThousandFailuresAndCountsAll(t *testing.T) {
 }
 
 func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
@@ -121,6 +125,7 @@ func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 }
 
 func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w, ctx := start(t), t.Context()
 	owner, other := w.newUser("a"), w.newUser("b")
 	item := importedPoi("1", "x")
@@ -144,6 +149,7 @@ func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
 }
 
 func TestAnImportUpdatesWhatDiffersIfAskedTo(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		owner, other := p.newUser("a"), p.newUser("b")
 		single := p.newPoi(owner, "singly")

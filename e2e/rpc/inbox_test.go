@@ -32,6 +32,7 @@ func (k kind) inBox(t *testing.T, bounds *typev1.Bounds, category int, size int3
 }
 
 func TestAlbumsAndEntriesInABoxAreAllThere(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for _, k := range w.kinds()[:2] {
 		t.Run(k.service, func(t *testing.T) {
@@ -64,6 +65,7 @@ func TestAlbumsAndEntriesInABoxAreAllThere(t *testing.T) {
 }
 
 func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
+	t.Parallel()
 	p := startParts(t) // on 2026-05-01
 	entries, author := p.kinds()[1], p.newUser("a")
 	post := func(day int32) int64 {
@@ -98,6 +100,7 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 }
 
 func TestABoxOfAlbumsOrEntriesFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for _, k := range w.kinds()[:2] {
 		owner := w.newUser("a")

@@ -21,6 +21,7 @@ func long(characters int) string { return strings.Repeat("長", characters) }
 const tooHigh = 1 << 53
 
 func TestEveryViolationOfARequestIsReported(t *testing.T) {
+	t.Parallel()
 	w, ctx := start(t), t.Context()
 	nowhere := &typev1.Location{Lat: -90.001, Lng: 180.001}
 	for name, test := range map[string]struct {
@@ -196,6 +197,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 }
 
 func TestADayThatDoesNotExistIsRefused(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	for _, day := range []*typev1.Date{
@@ -215,6 +217,7 @@ func TestADayThatDoesNotExistIsRefused(t *testing.T) {
 }
 
 func TestTheLongestTextsReadBackTheSame(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser(long(100))
 	request := newBlogRequest(author)

@@ -225,6 +225,7 @@ func valueAs[T any](value protoreflect.Value) T {
 }
 
 func TestContentFailsAsTheContractsSay(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner, other, third := w.newUser("a"), w.newUser("b"), w.newUser("c")
 	for _, k := range w.kinds() {

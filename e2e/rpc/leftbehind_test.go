@@ -14,6 +14,7 @@ import (
 
 // A primary that is cut off believes for some seconds that it is one, while another takes writes.
 func TestThroughAPrimaryThatWasLeftBehindNothingIsDecidedAndNoFollowerLosesAChange(t *testing.T) {
+	t.Parallel()
 	longform.Only(t)
 	old := mongotest.StartServer(t, mongowire.Config{})
 	next := mongotest.StartServer(t, mongowire.Config{Beside: old})

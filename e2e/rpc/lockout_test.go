@@ -12,6 +12,7 @@ const (
 )
 
 func TestStrangersDoNotLockAUsersDeviceOut(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		p.newLogin("a@waybook.example", "password of a")
 		// They share an address, as in an office.
@@ -32,6 +33,7 @@ func TestStrangersDoNotLockAUsersDeviceOut(t *testing.T) {
 }
 
 func TestWrongPasswordsFromOneAddressDoNotLockOthersOut(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	p.newLogin("a@waybook.example", "password of a")
 	stranger, user := p.newBrowser(t, p.account, "192.0.2.1"), p.newBrowser(t, p.account, "192.0.2.2")
@@ -43,6 +45,7 @@ func TestWrongPasswordsFromOneAddressDoNotLockOthersOut(t *testing.T) {
 }
 
 func TestADeviceHasALimitOfItsOwn(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	p.newLogin("a@waybook.example", "password of a")
 	thief, user := p.newBrowser(t, p.account, "192.0.2.1"), p.newBrowser(t, p.account, "192.0.2.2")
@@ -57,6 +60,7 @@ func TestADeviceHasALimitOfItsOwn(t *testing.T) {
 }
 
 func TestADeviceIsKnownForEachUserWhoHasLoggedInFromIt(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	emails := []string{"a@waybook.example", "b@waybook.example"}
 	for _, email := range emails {
@@ -77,6 +81,7 @@ func TestADeviceIsKnownForEachUserWhoHasLoggedInFromIt(t *testing.T) {
 }
 
 func TestADeviceIsForgottenWithANewPasswordAndCloseAll(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	user := p.newLogin("a@waybook.example", "the password").GetUserId()
 	password := "the password"

@@ -57,6 +57,7 @@ func (w *waybook) expectNoLogin(email, password string) {
 }
 
 func TestAUserLogsInWithAnyLetterCaseOfTheAddress(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	a, b := w.newLogin("Ann@Waybook.example", "password of a"), w.newLogin("b@waybook.example", "  密碼密碼密碼  ")
 	if a.GetEmail() != "Ann@Waybook.example" || !a.GetHasPassword() {
@@ -77,6 +78,7 @@ func TestAUserLogsInWithAnyLetterCaseOfTheAddress(t *testing.T) {
 }
 
 func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
 	w.expectNoLogin(fmt.Sprint("#", user), "long enough")
@@ -100,6 +102,7 @@ func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
 }
 
 func TestABatchOfUsersDoesNotShowHowTheyLogIn(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user := w.newLogin("a@waybook.example", "long enough").GetUserId()
 	read := must(w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: user}))(t)
@@ -113,6 +116,7 @@ func TestABatchOfUsersDoesNotShowHowTheyLogIn(t *testing.T) {
 }
 
 func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		create := func(email, requestID string) (*accountv1.User, error) {
 			reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, RequestId: requestID})
@@ -152,6 +156,7 @@ func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
 }
 
 func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreated(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		var created [32]int64
 		var group sync.WaitGroup
@@ -179,6 +184,7 @@ func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreated(t *testing.T) {
 }
 
 func TestARepeatedCreateReturnsTheFirstUserAndKeepsTheFirstPassword(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		create := func(password string) int64 {
 			reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
@@ -206,6 +212,7 @@ func TestARepeatedCreateReturnsTheFirstUserAndKeepsTheFirstPassword(t *testing.T
 }
 
 func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user, other := w.newLogin("a@waybook.example", "the old one").GetUserId(), w.newUser("b")
 	mine, others := []string{w.openSession(user), w.openSession(user)}, w.openSession(other)
@@ -238,6 +245,7 @@ func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
 }
 
 func TestTooManyAttemptsAreRefusedForTheQuarterOfAnHour(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		user := p.newLogin("a@waybook.example", "password of a").GetUserId()
 		other := p.newLogin("b@waybook.example", "password of b").GetUserId()
@@ -272,6 +280,7 @@ func TestTooManyAttemptsAreRefusedForTheQuarterOfAnHour(t *testing.T) {
 }
 
 func TestASweepRemovesOldCountsOfAttempts(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	p.expectNoLogin("a@waybook.example", "a wrong password")
 	for _, step := range []struct {

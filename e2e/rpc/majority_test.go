@@ -49,6 +49,7 @@ func expectUnanswered(t *testing.T, server *mongowire.Server, call func() error)
 }
 
 func TestARepeatedCreateIsAsDurableAsTheFirst(t *testing.T) {
+	t.Parallel()
 	p, server := startOnPrimary(t)
 	owner := p.newUser("a")
 	for name, create := range p.creates(owner) {
@@ -60,6 +61,7 @@ func TestARepeatedCreateIsAsDurableAsTheFirst(t *testing.T) {
 }
 
 func TestARepeatedChoiceRewardOrImportIsAsDurableAsTheFirst(t *testing.T) {
+	t.Parallel()
 	p, server := startOnPrimary(t)
 	user, blog := p.newUser("a"), p.newBlog(p.newUser("b"))
 	calls := map[string]func(context.Context) error{
@@ -86,6 +88,7 @@ func TestARepeatedChoiceRewardOrImportIsAsDurableAsTheFirst(t *testing.T) {
 }
 
 func TestASessionIsClosedOnlyWithAMajority(t *testing.T) {
+	t.Parallel()
 	p, server := startOnPrimary(t)
 	user := p.newUser("a")
 	token := p.openSession(user)
@@ -95,6 +98,7 @@ func TestASessionIsClosedOnlyWithAMajority(t *testing.T) {
 }
 
 func TestASessionIsNotVerifiedForLongByAPrimaryWithoutAMajority(t *testing.T) {
+	t.Parallel()
 	p, server := startOnPrimary(t)
 	user := p.newUser("a")
 	token := p.openSession(user)

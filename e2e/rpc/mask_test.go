@@ -56,6 +56,7 @@ func (k kind) expectMasked(t *testing.T, method string, call fields, resource pr
 }
 
 func TestAMaskChangesExactlyTheNamedFieldsOfContent(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	elsewhere := at(1, 2)
@@ -101,6 +102,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfContent(t *testing.T) {
 }
 
 func TestAnUnknownPathOfAMaskIsNamedBesideTheKnownOnes(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	err := failed(w.album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: 1, AlbumId: 1, UpdateMask: mask("titel")}))
 	for _, part := range []string{`"titel"`, "title, category, lat, lng, location"} {
@@ -111,6 +113,7 @@ func TestAnUnknownPathOfAMaskIsNamedBesideTheKnownOnes(t *testing.T) {
 }
 
 func TestAMaskChangesExactlyTheNamedFieldsOfAPhoto(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	updates := map[string][]masked{
@@ -134,6 +137,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfAPhoto(t *testing.T) {
 }
 
 func TestAMaskChangesExactlyTheNamedFieldsOfAUserAndAnApplication(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	k := w.users()
 	user := must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
@@ -158,6 +162,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfAUserAndAnApplication(t *testing.T) 
 
 // The services know an update by its mask, so an update without one would take none.
 func TestEveryUpdateHasAMask(t *testing.T) {
+	t.Parallel()
 	found := 0
 	for name, method := range everyMethod() {
 		if !strings.HasPrefix(string(method.Name()), "Update") {

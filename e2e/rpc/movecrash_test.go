@@ -85,6 +85,7 @@ func (p *parts) expectFinished(m move, counts map[string]int64) {
 // A call that crashes at any of its writes is finished by the next, and between them nobody sees a
 // part of new content.
 func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
 	for writes, died := 0, true; died; writes++ {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
@@ -110,6 +111,7 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 // What changed in the old service after a crash is right, too: of content that nobody has seen, nothing
 // stays that its record lacks.
 func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
+	t.Parallel()
 	for writes, died := 0, true; died; writes++ {
 		t.Run(fmt.Sprint("writes=", writes), func(t *testing.T) {
 			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
@@ -126,6 +128,7 @@ func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 }
 
 func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
 	for writes, died := 0, true; died; writes++ {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {

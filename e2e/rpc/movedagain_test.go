@@ -13,6 +13,7 @@ import (
 
 // A sweep after the deletion would take the children that were just moved in.
 func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *testing.T) {
+	t.Parallel()
 	var p *parts
 	movingAgain := false
 	store := newBrittle(t)
@@ -55,6 +56,7 @@ func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *te
 
 // Another Waybook, whose clock is ahead, has drawn the identifier of the photo.
 func TestPhotosAreAddedAfterThoseThatAreMovedIn(t *testing.T) {
+	t.Parallel()
 	for name, before := range map[string]func(p *parts, whole *albumv1.MovedAlbum){
 		"with the album": func(*parts, *albumv1.MovedAlbum) {},
 		"after the album": func(p *parts, whole *albumv1.MovedAlbum) {
@@ -97,6 +99,7 @@ func TestPhotosAreAddedAfterThoseThatAreMovedIn(t *testing.T) {
 
 // Another call moves the same album in without photos, before this one stores them.
 func TestPhotosOfAnAlbumThatTwoCallsMoveInAreShown(t *testing.T) {
+	t.Parallel()
 	var p *parts
 	moving := func() {}
 	store := newBrittle(t)

@@ -14,6 +14,7 @@ import (
 // A vote that has fewer choices stays, because ballots name choices by their position; the rest of the entry is
 // taken over.
 func TestAChangedVoteIsTakenOverByAnUpdate(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		author, voter, other := p.newUser("author"), p.newUser("voter"), p.newUser("other")
 		votes := func() (counts []int64) {
@@ -59,6 +60,7 @@ func TestAChangedVoteIsTakenOverByAnUpdate(t *testing.T) {
 
 // An import refuses an update that removes too much, by these numbers.
 func TestAnUpdateReportsWhatItRemoves(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		author, voter, other := p.newUser("author"), p.newUser("voter"), p.newUser("other")
 		move := func(options *typev1.MoveOptions, record *blogv1.MovedBlog) *typev1.MoveResult {

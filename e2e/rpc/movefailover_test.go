@@ -13,6 +13,7 @@ import (
 // Moves crash or fail while primaries fall and others answer late. The next one finishes them. A seed does
 // not repeat all of it: the identifiers of the users are random, and so is where they lie.
 func TestAMoveDuringFailoversIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
 	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 2})

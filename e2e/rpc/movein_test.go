@@ -38,6 +38,7 @@ func (p *parts) check() {
 }
 
 func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	owner, friend := p.newUser("a"), p.newUser("b")
 	results := p.moveAlbums(nil, fullAlbum("4711", owner, 100, friend, owner))
@@ -119,6 +120,7 @@ func theSameRecordsChangeNothing(t *testing.T, p *parts) {
 }
 
 func TestAnEntryMovesInWithItsVote(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
 	expectOutcomes(t, p.moveBlogs(nil, fullBlog("5", a, 100, a, b)), created)
@@ -143,6 +145,7 @@ func TestAnEntryMovesInWithItsVote(t *testing.T) {
 }
 
 func TestAQuoteIsCompletedWhenTheQuotedEntryIsThere(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	a, b := p.newUser("a"), p.newUser("b")
 	quoting := movedBlog("10", a)
@@ -171,6 +174,7 @@ func TestAQuoteIsCompletedWhenTheQuotedEntryIsThere(t *testing.T) {
 }
 
 func TestAnUpdateMakesContentEqualToItsRecord(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, anUpdateMakesContentEqualToItsRecord)
 }
 
@@ -208,6 +212,7 @@ func anUpdateMakesContentEqualToItsRecord(t *testing.T, p *parts) {
 }
 
 func TestSplitContentIsVisibleWithItsLastRecord(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, splitContentIsVisibleWithItsLastRecord)
 }
 
@@ -231,6 +236,7 @@ func splitContentIsVisibleWithItsLastRecord(t *testing.T, p *parts) {
 }
 
 func TestRecordsAreRefusedOneByOne(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	a, b := p.newUser("a"), p.newUser("b")
 	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
@@ -262,6 +268,7 @@ func TestRecordsAreRefusedOneByOne(t *testing.T) {
 }
 
 func TestDeletedContentIsMovedInAgainOnlyByIntent(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		a := p.newUser("a")
 		albums := []*albumv1.MovedAlbum{fullAlbum("1", a, 100), fullAlbum("one", a, 200)}
@@ -288,6 +295,7 @@ func TestDeletedContentIsMovedInAgainOnlyByIntent(t *testing.T) {
 }
 
 func TestPhotosAndCommentsThatUsersRemovedComeBackOnlyByIntent(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		a := p.newUser("a")
 		album, entry, landmark := fullAlbum("1", a, 100), fullBlog("one", a, 200), fullPoi("3", a, 300)

@@ -35,6 +35,7 @@ func (w *waybook) moveIn(options *typev1.MoveOptions, users ...*accountv1.MovedU
 }
 
 func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThen(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		hash string
 		form accountv1.PasswordForm
@@ -84,6 +85,7 @@ func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThen(t *testin
 }
 
 func TestAUserWithoutAnEmailAddressLogsInWithTheOldLoginName(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	named, reserved := movedAnn("8743b52063cd84097a65d1633f5c74f5"), movedAnn("8743b52063cd84097a65d1633f5c74f5")
 	named.Email, named.Sessions = "小 明", nil
@@ -100,6 +102,7 @@ func TestAUserWithoutAnEmailAddressLogsInWithTheOldLoginName(t *testing.T) {
 }
 
 func TestUsersAreFoundOnEachStore(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		p.moveIn(nil,
 			&accountv1.MovedUser{UserId: 1, Name: "Ann", Email: "Zed@waybook.example"},
@@ -132,6 +135,7 @@ func TestUsersAreFoundOnEachStore(t *testing.T) {
 
 // A comment of a user who is gone has no name once caches forget it (rule 4.4).
 func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		p.moveIn(nil, movedAnn("8743b52063cd84097a65d1633f5c74f5"))
 		owner := p.newUser("b")
@@ -156,6 +160,7 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
 }
 
 func TestADeletedUserIsMovedInAgainOnlyByIntent(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		ann := movedAnn("8743b52063cd84097a65d1633f5c74f5")
 		expectRefusal := func() {

@@ -35,6 +35,7 @@ func (k kind) nearby(search fields) page {
 }
 
 func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	ann, ben := w.newUser("a"), w.newUser("b")
 	for _, k := range w.kinds() {
@@ -80,6 +81,7 @@ func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 }
 
 func TestSearchNearbyFollowsMovedAndDeletedContent(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	moves := map[string]fields{"Album": {"lat": -89.999, "lng": 5.0}, "Blog": {"location": at(-89.999, 5)}, "Poi": {"location": at(-89.999, 5)}}
@@ -100,6 +102,7 @@ func TestSearchNearbyFollowsMovedAndDeletedContent(t *testing.T) {
 }
 
 func TestSearchNearbyFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	for _, k := range w.kinds() {

@@ -69,6 +69,7 @@ func arc(lat1, lng1, lat2, lng2 float64) float64 {
 }
 
 func TestAllLandmarksAreReadInPartsWithoutGapOrDouble(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		// FerretDB reads everything for each query of many ranges.
 		count, limits := 4000, []int{77, 1000, 1500}
@@ -169,6 +170,7 @@ func TestAllLandmarksAreReadInPartsWithoutGapOrDouble(t *testing.T) {
 }
 
 func TestListPoisInBoxFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w, ctx := start(t), t.Context()
 	owner := w.newUser("a")
 	w.newPoi(owner, "x")

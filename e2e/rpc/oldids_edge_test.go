@@ -63,6 +63,7 @@ func (f *front) moveTwo() {
 }
 
 func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
+	t.Parallel()
 	f := startFront(t, edge.NewIdentifiers)
 	f.moveTwo()
 	for _, parameters := range []string{
@@ -88,6 +89,7 @@ func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
 }
 
 func TestListsContinueAfterOldIdentifiersOfAnyKind(t *testing.T) {
+	t.Parallel()
 	f := startFront(t, edge.NewIdentifiers)
 	f.moveTwo()
 	of, text := id.OfOld(12, id.PlaceOf(f.user)), id.OfOldText("a-1", id.PlaceOf(f.user), 0)
@@ -105,6 +107,7 @@ func TestListsContinueAfterOldIdentifiersOfAnyKind(t *testing.T) {
 }
 
 func TestPhotosAndCommentsAreFoundByOldIdentifiers(t *testing.T) {
+	t.Parallel()
 	f := startFront(t, edge.NewIdentifiers)
 	f.moveTwo()
 	for _, parameters := range []string{
@@ -119,6 +122,7 @@ func TestPhotosAndCommentsAreFoundByOldIdentifiers(t *testing.T) {
 }
 
 func TestAParameterThatStandsForNothingIsInvalidAsEver(t *testing.T) {
+	t.Parallel()
 	f, without := startFront(t, edge.NewIdentifiers), startFront(t, edge.NewIdentifiers)
 	f.moveTwo()
 	for _, parameters := range []string{
@@ -135,6 +139,7 @@ func TestAParameterThatStandsForNothingIsInvalidAsEver(t *testing.T) {
 }
 
 func TestRepliesShowOldIdentifiersOnRequest(t *testing.T) {
+	t.Parallel()
 	f := startFront(t, edge.OldIdentifiers)
 	f.moveTwo()
 	drawn := f.newAlbum(f.user, "new")

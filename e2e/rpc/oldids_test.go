@@ -48,6 +48,7 @@ func contentMethods() map[string]protoreflect.MethodDescriptor {
 }
 
 func TestEveryIdentifierInARequestSaysWhatItIdentifies(t *testing.T) {
+	t.Parallel()
 	count := 0
 	for name, method := range contentMethods() {
 		for field, kind := range identifiersOf(method.Input()) {
@@ -92,6 +93,7 @@ func withOld(method protoreflect.MethodDescriptor, user, old int64) proto.Messag
 }
 
 func TestEveryMethodAcceptsOldIdentifiers(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
 	// Larger ones have an identifier by a hash.
@@ -121,6 +123,7 @@ func TestEveryMethodAcceptsOldIdentifiers(t *testing.T) {
 
 // Owners are checked for the content that an old identifier stands for.
 func TestAnOldIdentifierGivesNoAccess(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	w.moveAll(12, owner)
@@ -145,6 +148,7 @@ func isList(method protoreflect.MethodDescriptor) bool {
 }
 
 func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
 	for _, old := range []string{"5", "7", "IMG_1", "9"} {
@@ -181,6 +185,7 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 // An old service may have numbered by the clock. Such a number could be an identifier of Waybook, or could
 // be one in some years.
 func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
+	t.Parallel()
 	for name, number := range map[string]int64{
 		"milliseconds": 1_700_000_000_000, "as large as those of today": 850_000_000_000_000, "microseconds": 1_700_000_000_000_000, "largest": id.Max - 10,
 	} {
@@ -223,6 +228,7 @@ func counted(t *testing.T) (*brittle, *atomic.Int64) {
 
 // Numbers from 2^40 on cost no read more, unless a request finds nothing; and positions never do.
 func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
+	t.Parallel()
 	store, reads := counted(t)
 	p := startPartsOn(t, store)
 	user := p.newUser("a")
@@ -271,6 +277,7 @@ func contentsOf(request protoreflect.MessageDescriptor) (count int64) {
 }
 
 func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
 	moved := fullAlbum("a-1", user, 1)

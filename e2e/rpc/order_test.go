@@ -17,6 +17,7 @@ import (
 
 // An album gets more comments at once than its place has ticks. FerretDB takes few at a time.
 func TestManyWritersIntoOneAlbumAreListedInTheirOrder(t *testing.T) {
+	t.Parallel()
 	t.Run("embedded", func(t *testing.T) { writeTogether(t, 64, startPartsOn(t, newBrittle(t))) })
 	t.Run("two processes on MongoDB", func(t *testing.T) {
 		longform.Only(t)

@@ -99,6 +99,7 @@ func (w *waybook) addChoices(to map[string]page) {
 }
 
 func TestPagesShowEverythingOnceInCreationOrder(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for name, page := range w.pages(w.newUser("a")) {
 		t.Run(name, func(t *testing.T) {
@@ -113,6 +114,7 @@ func TestPagesShowEverythingOnceInCreationOrder(t *testing.T) {
 }
 
 func TestATokenOfAnotherListIsRefused(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	pages := w.pages(w.newUser("a"))
 	tokens := map[string]string{"nonsense": "nonsense", "blank": " ", "long": fmt.Sprintf("%01000d", 0)}
@@ -149,6 +151,7 @@ func TestATokenOfAnotherListIsRefused(t *testing.T) {
 }
 
 func TestATokenIsForAllParametersOfItsList(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	for range 3 {
@@ -162,6 +165,7 @@ func TestATokenIsForAllParametersOfItsList(t *testing.T) {
 }
 
 func TestALargePageSizeCountsAsTheLargest(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	for range 101 {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAReadMaskReturnsThePartsThatItNames(t *testing.T) {
+	t.Parallel()
 	w, ctx := start(t), t.Context()
 	owner := w.newUser("a")
 	album, blog, poi := w.newAlbum(owner, "x"), w.newBlog(owner), w.newPoi(owner, "x")

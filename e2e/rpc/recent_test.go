@@ -16,6 +16,7 @@ func (k kind) recent(category int) page {
 }
 
 func TestRecentAlbumsAndLandmarksAreThoseOfAllUsersNewestFirst(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for _, k := range []kind{w.kinds()[0], w.kinds()[2]} {
 		t.Run(k.service, func(t *testing.T) { expectRecent(t, w, k) })
@@ -47,6 +48,7 @@ func expectRecent(t *testing.T, w *waybook, k kind) {
 }
 
 func TestRecentEntriesArePublishedOnesByPlannedDate(t *testing.T) {
+	t.Parallel()
 	p := startParts(t) // on 2026-05-01
 	entries := p.kinds()[1]
 	ann, ben := p.newUser("a"), p.newUser("b")
@@ -80,6 +82,7 @@ func TestRecentEntriesArePublishedOnesByPlannedDate(t *testing.T) {
 }
 
 func TestAListOfRecentContentFailsAsTheContractSays(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	for _, k := range w.kinds() {

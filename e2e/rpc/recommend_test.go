@@ -49,6 +49,7 @@ func (r recommended) list(ctx context.Context, size int32, token string) ([]*typ
 }
 
 func TestConcurrentRecommendationsAreCountedExactly(t *testing.T) {
+	t.Parallel()
 	const users = 32
 	w := start(t)
 	ids := make([]int64, users)
@@ -72,6 +73,7 @@ func TestConcurrentRecommendationsAreCountedExactly(t *testing.T) {
 }
 
 func TestARecommendationCountsOnceUntilItIsWithdrawn(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	for _, r := range w.recommendable() {
@@ -95,6 +97,7 @@ func TestARecommendationCountsOnceUntilItIsWithdrawn(t *testing.T) {
 }
 
 func TestRecommendersAreListedUntilTheyWithdraw(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	users := []int64{w.newUser("a"), w.newUser("b"), w.newUser("c")}
 	for _, r := range w.recommendable() {
@@ -128,6 +131,7 @@ func TestRecommendersAreListedUntilTheyWithdraw(t *testing.T) {
 }
 
 func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
 	for _, r := range w.recommendable() {
@@ -147,6 +151,7 @@ func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
 
 // Rule 4.6: updateDate tells of the owner's changes only.
 func TestCommentsAndRecommendationsLeaveTheUpdateTime(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	album := w.newAlbum(owner, "x")

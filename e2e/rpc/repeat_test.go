@@ -49,6 +49,7 @@ func (w *waybook) creates(owner int64) map[string]func(ctx context.Context, acto
 }
 
 func TestARepeatedRequestReturnsTheFirstResult(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	for name, create := range w.creates(owner) {
@@ -78,6 +79,7 @@ func TestARepeatedRequestReturnsTheFirstResult(t *testing.T) {
 }
 
 func TestTheSameRequestIDOfAnotherUserIsAnotherRequest(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	for name, create := range w.creates(owner) {
@@ -99,6 +101,7 @@ func TestTheSameRequestIDOfAnotherUserIsAnotherRequest(t *testing.T) {
 }
 
 func TestConcurrentCopiesOfARequestCreateOneItem(t *testing.T) {
+	t.Parallel()
 	const callers = 16
 	w := start(t)
 	owner := w.newUser("a")
@@ -143,6 +146,7 @@ func TestConcurrentCopiesOfARequestCreateOneItem(t *testing.T) {
 }
 
 func TestARepeatedEntryIsReturnedAfterItsQuotedEntryIsDeleted(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	request := newBlogRequest(author)
@@ -157,6 +161,7 @@ func TestARepeatedEntryIsReturnedAfterItsQuotedEntryIsDeleted(t *testing.T) {
 }
 
 func TestARepeatAfterTheDeletionIsRefusedUntilTheDeletionIsForgotten(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		owner, ctx := p.newUser("a"), t.Context()
 		creates, feeds, first := p.creates(owner), p.feeds(ctx, owner), map[string]int64{}
@@ -194,6 +199,7 @@ func TestARepeatAfterTheDeletionIsRefusedUntilTheDeletionIsForgotten(t *testing.
 }
 
 func TestARepeatMayNameTheDefaults(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	request := newBlogRequest(w.newUser("a"))
 	request.RequestId = requestID(1)
@@ -208,6 +214,7 @@ func TestARepeatMayNameTheDefaults(t *testing.T) {
 
 // Otherwise a repeat would show whether a password or a secret is right.
 func TestARepeatMayHaveAnotherPasswordOrSecret(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for _, password := range []string{"the first password", "the second password", ""} {
 		must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
@@ -222,6 +229,7 @@ func TestARepeatMayHaveAnotherPasswordOrSecret(t *testing.T) {
 }
 
 func TestARepeatAfterAnUpdateIsComparedWithTheFirstRequest(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner := w.newUser("a")
 	request := &albumv1.CreateAlbumRequest{RequestId: requestID(1), OwnerId: owner, Title: "first", Category: 1, Location: taipei}

@@ -17,6 +17,7 @@ import (
 
 // The first attempt of an update may have happened, and another update after it.
 func TestAnUpdateIsNotRetriedAndOtherCallsAre(t *testing.T) {
+	t.Parallel()
 	listener := must(process.Listen(t.Context(), "grpc", "127.0.0.1:0"))(t)
 	var attempts atomic.Int64
 	server := grpc.NewServer(grpc.UnaryInterceptor(

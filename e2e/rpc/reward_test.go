@@ -35,6 +35,7 @@ func (w *waybook) postRequest(author int64, n int) error {
 }
 
 func TestAnAuthorIsRewardedOnceForEachEntry(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author, other := w.newUser("a"), w.newUser("b")
 	w.expectRewarded(author, 0)
@@ -50,6 +51,7 @@ func TestAnAuthorIsRewardedOnceForEachEntry(t *testing.T) {
 }
 
 func TestAnEntryBeyondTheDaysRewardsShowsNone(t *testing.T) {
+	t.Parallel()
 	w := start(t, func(config *app.Config) { config.Account.RewardsPerDay = 2 })
 	author := w.newUser("a")
 	post := func(n int) *blogv1.Blog {
@@ -73,6 +75,7 @@ func TestAnEntryBeyondTheDaysRewardsShowsNone(t *testing.T) {
 }
 
 func TestARewardOutlivesItsEntry(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	author := w.newUser("a")
 	request := &blogv1.DeleteBlogRequest{ActorId: author, BlogId: w.newBlog(author)}
@@ -81,6 +84,7 @@ func TestARewardOutlivesItsEntry(t *testing.T) {
 }
 
 func TestARewardThatFailedIsGrantedLater(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	author := p.newUser("a")
 	p.sendAway(status.Error(codes.Unavailable, "connection refused"))
@@ -103,6 +107,7 @@ func TestARewardThatFailedIsGrantedLater(t *testing.T) {
 }
 
 func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	w.expectRewards(user, 0, 0)
@@ -131,6 +136,7 @@ func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
 }
 
 func TestOfConcurrentGrantsForOneSourceOneCounts(t *testing.T) {
+	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		user := w.newUser("a")
 		var given [32]int64

@@ -21,6 +21,7 @@ func (w *waybook) closeAllSessions(user int64) int64 {
 }
 
 func TestClosingAllSessionsOfAUserSparesOtherUsers(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	tokens := []string{w.openSession(user), w.openSession(user), w.openSession(user)}
@@ -41,6 +42,7 @@ func TestClosingAllSessionsOfAUserSparesOtherUsers(t *testing.T) {
 }
 
 func TestExpiredSessionsDoNotCountAsClosed(t *testing.T) {
+	t.Parallel()
 	w := start(t, func(config *app.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
 	w.openSession(user)

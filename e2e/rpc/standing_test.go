@@ -21,6 +21,7 @@ var services = []string{
 const storeService = "waybook.store.v1.StoreService"
 
 func TestEachServiceAndTheServerAreHealthy(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	client := healthv1.NewHealthClient(w.connection)
 	for _, service := range append([]string{""}, services...) {
@@ -32,6 +33,7 @@ func TestEachServiceAndTheServerAreHealthy(t *testing.T) {
 }
 
 func TestReflectionDescribesTheServicesCompletely(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	stream, err := reflectionv1.NewServerReflectionClient(w.connection).ServerReflectionInfo(t.Context())
 	if err != nil {

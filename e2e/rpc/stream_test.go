@@ -52,6 +52,7 @@ func (k kind) ids(content []proto.Message) []int64 {
 }
 
 func TestAStreamHasTheItemsOfTheListInItsOrderFromAnIdentifierToALimit(t *testing.T) {
+	t.Parallel()
 	// More than two batches.
 	const count = 450
 	w := start(t)
@@ -106,6 +107,7 @@ func TestAStreamHasTheItemsOfTheListInItsOrderFromAnIdentifierToALimit(t *testin
 }
 
 func TestAStreamOfEntriesMayLeaveOutThoseThatAreNotPublished(t *testing.T) {
+	t.Parallel()
 	const count = 410 // more than two batches, of which two thirds are published
 	const published = int(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED)
 	w := start(t)

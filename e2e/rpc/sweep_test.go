@@ -11,6 +11,7 @@ import (
 )
 
 func TestASweepRemovesOnlyTheRemainsOfDeletedContent(t *testing.T) {
+	t.Parallel()
 	onEachEngine(t, sweepsOnlyRemains)
 }
 
@@ -68,6 +69,7 @@ func sweepsOnlyRemains(t *testing.T, p *parts) {
 }
 
 func TestASessionExpiresAndASweepRemovesIt(t *testing.T) {
+	t.Parallel()
 	p := startParts(t)
 	user := p.newUser("a")
 	request := &accountv1.VerifySessionRequest{UserId: user, Token: must(p.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()}

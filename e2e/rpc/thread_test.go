@@ -47,6 +47,7 @@ func (th thread) first() ([]*typev1.Comment, string) {
 }
 
 func TestTheOwnerRepliesToACommentAndOwnerOrAuthorRemovesIt(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	owner, guest, third := w.newUser("主人"), w.newUser("客人"), w.newUser("路人")
 	for name, thread := range w.threads(owner) {
@@ -80,6 +81,7 @@ func TestTheOwnerRepliesToACommentAndOwnerOrAuthorRemovesIt(t *testing.T) {
 }
 
 func TestConcurrentCommentsAreAllStored(t *testing.T) {
+	t.Parallel()
 	const guests = 32
 	w := start(t)
 	owner := w.newUser("a")
@@ -107,6 +109,7 @@ func TestConcurrentCommentsAreAllStored(t *testing.T) {
 }
 
 func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
+	t.Parallel()
 	const count = 203
 	w := start(t)
 	owner := w.newUser("a")

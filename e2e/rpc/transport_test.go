@@ -21,12 +21,14 @@ import (
 )
 
 func TestTheHealthOfAnUnknownServiceIsNotFound(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	_, err := healthv1.NewHealthClient(w.connection).Check(t.Context(), &healthv1.HealthCheckRequest{Service: "waybook.none.v1.NoneService"})
 	expectFault(t, err, codes.NotFound, "SERVICE_UNKNOWN")
 }
 
 func TestAnUnknownMethodIsReportedAsEachFailure(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	for _, method := range []string{"/waybook.album.v1.AlbumService/Fly", "/waybook.none.v1.NoneService/Get"} {
 		expectFault(t, w.connection.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{}), codes.Unimplemented, "METHOD_UNKNOWN")
@@ -42,6 +44,7 @@ func (bytesCodec) Name() string                  { return "proto" }
 
 // docs/callers.md lists these. gRPC writes them before a service sees the call, so they have no details.
 func TestTheFailuresOfTheTransportAreThoseOfTheGuide(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	guide := string(must(os.ReadFile("../../docs/callers.md"))(t))
 	const get = "/waybook.album.v1.AlbumService/GetAlbum"
@@ -82,6 +85,7 @@ func (c *compressions) HandleRPC(_ context.Context, event stats.RPCStats) {
 }
 
 func TestAReplyIsCompressedIfItsRequestWas(t *testing.T) {
+	t.Parallel()
 	w := start(t)
 	seen := &compressions{}
 	connection := must(grpc.NewClient(w.connection.CanonicalTarget(), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(seen)))(t)

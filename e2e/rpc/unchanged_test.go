@@ -24,6 +24,7 @@ func onBothEngines(t *testing.T, test func(t *testing.T, w *waybook)) {
 }
 
 func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
+	t.Parallel()
 	onBothEngines(t, func(t *testing.T, w *waybook) {
 		owner := w.newUser("a")
 		feeds := w.feeds(t.Context(), owner)
@@ -74,6 +75,7 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 
 // Each writer wants its own title. The last reply of all shows the title that is stored.
 func TestConcurrentUpdatesOfWhichSomeChangeNothingAreInAnOrder(t *testing.T) {
+	t.Parallel()
 	onBothEngines(t, func(t *testing.T, w *waybook) {
 		owner := w.newUser("a")
 		k := w.kinds()[0]
@@ -94,6 +96,7 @@ func TestConcurrentUpdatesOfWhichSomeChangeNothingAreInAnOrder(t *testing.T) {
 }
 
 func TestAnUpdateThatChangesNothingIsForTheOwner(t *testing.T) {
+	t.Parallel()
 	onBothEngines(t, func(t *testing.T, w *waybook) {
 		owner, other := w.newUser("a"), w.newUser("b")
 		for _, k := range w.kinds() {

@@ -32,6 +32,7 @@ const (
 // TestTheTableOfCommandsIsCurrent runs the services and what their operators do. A command of a new shape
 // fails it, and so does a shape that is never sent.
 func TestTheTableOfCommandsIsCurrent(t *testing.T) {
+	t.Parallel()
 	table := commandTable{words: readWords(t), used: map[string]bool{}, lines: map[string]line{}}
 	const smallBatch = 300 // some replies leave a cursor open
 	for server, config := range []mongowire.Config{{MaxBatch: smallBatch}, {Role: mongowire.Router, Shards: shards, MaxBatch: smallBatch}} {
@@ -81,6 +82,7 @@ func TestTheTableOfCommandsIsCurrent(t *testing.T) {
 }
 
 func TestEveryOperationRunsOnARealServer(t *testing.T) {
+	t.Parallel()
 	c := startAt(t, mongotest.OnRealServer(t))
 	for _, spec := range c.specs {
 		placement, err := c.engine.Placement(t.Context(), spec)

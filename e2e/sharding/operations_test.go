@@ -261,6 +261,7 @@ func exportPois(t *testing.T, p *replica, about material) error {
 }
 
 func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
+	t.Parallel()
 	counted := map[string]bool{}
 	for _, each := range operations() {
 		counted[each.name] = true

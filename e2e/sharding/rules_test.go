@@ -30,6 +30,7 @@ func shardKey(spec docstore.Spec) string {
 }
 
 func TestStorePrepareSpreadsTheCollectionsAsDeclared(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	for _, spec := range c.specs {
 		if got := c.server.ShardKey(c.namespaceOf(spec)); got != shardKey(spec) {
@@ -64,6 +65,7 @@ func TestStorePrepareSpreadsTheCollectionsAsDeclared(t *testing.T) {
 // https://www.mongodb.com/docs/manual/core/sharding-shard-key/. The index of _id may be unique on
 // each shard only: a document has the place that its _id names, so equal ids meet on one shard.
 func TestTheIndexesOfShardedCollectionsBeginWithTheShardKey(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	client, err := drivermongo.Connect(options.Client().ApplyURI(c.uri))
 	must(t, err)
@@ -126,6 +128,7 @@ func sweptWrites() map[string]string {
 // https://www.mongodb.com/docs/manual/reference/command/update/ and
 // https://www.mongodb.com/docs/manual/reference/command/delete/.
 func TestWritesNameTheirShardAndThoseOfManyDocumentsAreSwept(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	p := c.start(c.engine)
 	about := c.fill(p)
@@ -200,6 +203,7 @@ func (c *cluster) runEverything(p *replica, about material) {
 // A range that moves cannot leave a session open: what closes them is one change of one document,
 // which comes before the sessions are removed, each by itself.
 func TestClosingAllSessionsIsOneChangeOfTheUser(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	p := c.start(c.engine)
 	u := c.newUser(p, "owner")

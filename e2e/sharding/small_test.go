@@ -34,6 +34,7 @@ func (m material) small() material {
 // TestTheTableOfSmallIdentifiersIsCurrent counts the commands of each operation of the edge, and of an import of
 // landmarks, with and without small identifiers.
 func TestTheTableOfSmallIdentifiersIsCurrent(t *testing.T) {
+	t.Parallel()
 	counts := func(small *smallids.Setting) map[string]int {
 		c := startCluster(t)
 		c.small = small

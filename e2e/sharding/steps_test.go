@@ -187,6 +187,7 @@ func (c *cluster) inSteps(t *testing.T, p *replica, each operation, about materi
 // TestCommandsThatNeedNoReplyOfAnotherAreInFlightTogether runs each operation with nothing in the
 // caches.
 func TestCommandsThatNeedNoReplyOfAnotherAreInFlightTogether(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	about := c.fill(c.start(c.engine))
 	for _, each := range operations() {

@@ -130,6 +130,7 @@ func tableOf(rows []row) string {
 }
 
 func TestTheTableOfShardsIsCurrent(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	about := c.fill(c.start(c.engine))
 	var rows []row

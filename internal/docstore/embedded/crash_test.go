@@ -132,6 +132,7 @@ func ballotOf(id, version int64) ballot {
 }
 
 func TestNothingAcknowledgedIsLostWhenTheProcessIsKilled(t *testing.T) {
+	t.Parallel()
 	cycles := shortCycles
 	if text := os.Getenv("WAYBOOK_CRASH_CYCLES"); text != "" {
 		var err error

@@ -126,7 +126,8 @@ func (w *world) write(id int64) error {
 // pages that the first one freed, and is killed before it syncs them. If the power fails now, the store
 // must be as the process has shown it.
 func TestWhatARestartHasShownSurvivesAPowerCut(t *testing.T) {
-	const steps, seeds = 10, 15
+	t.Parallel()
+	steps, seeds := 10, longform.Number(5, 15)
 	filled := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, filled)
 	first := newWorld(t, 0)

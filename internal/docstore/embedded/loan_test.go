@@ -13,6 +13,7 @@ import (
 )
 
 func TestLentDocumentsStayUntilTheLoanEndsAndOthersForEver(t *testing.T) {
+	t.Parallel()
 	engine := openAt(t, filepath.Join(t.TempDir(), "store.db"))
 	articles := openArticles(t, engine)
 	const count = 50
@@ -35,7 +36,7 @@ func TestLentDocumentsStayUntilTheLoanEndsAndOthersForEver(t *testing.T) {
 		t.Errorf("%d documents were lent, more: %v", len(lent), more)
 	}
 	write := func() { // so that free pages would be used again
-		for n := range 20 {
+		for n := range 5 {
 			for id := range int64(count) {
 				_, err := articles.Update(t.Context(), id, func(a *article) error { a.Note = fmt.Sprint(n); return nil })
 				must(t, err)

@@ -15,6 +15,7 @@ import (
 
 // A poller lacks no change that is older than 2.5 s when its call returns, whatever its pause.
 func TestAPollerAtAnyRateSeesAChangeWithin2500Milliseconds(t *testing.T) {
+	t.Parallel()
 	for _, writes := range []time.Duration{300 * time.Millisecond, 6 * time.Second} {
 		for _, pauses := range [][]time.Duration{
 			{100 * time.Millisecond}, {600 * time.Millisecond}, {time.Second}, {2 * time.Second}, {3 * time.Second}, {5 * time.Second},

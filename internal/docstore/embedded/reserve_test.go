@@ -113,6 +113,7 @@ func TestDeletionsSucceedOnAFullDiskAndMakeRoomForInserts(t *testing.T) {
 
 // Writers that add take each page that becomes free. They must leave enough for deletions.
 func TestDeletionsSucceedOnAFullDiskAmongWritersThatAdd(t *testing.T) {
+	t.Parallel()
 	d := newFullDisk(t)
 	_, c := d.reopen(t)
 	ctx, cancel := context.WithCancel(t.Context())

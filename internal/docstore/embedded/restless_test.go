@@ -15,6 +15,7 @@ import (
 // Four documents change every 100 ms for a minute, and others are stored once. Followers see the first at
 // least every five seconds, and each of the others once.
 func TestADocumentThatNeverRestsIsInTheFeedEveryFiveSeconds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		engine := open(t, filepath.Join(t.TempDir(), "store.db"))
 		defer shut(t, engine)

@@ -1,4 +1,4 @@
-package rival_test
+package run_test
 
 import (
 	"context"

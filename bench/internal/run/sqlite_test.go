@@ -1,4 +1,4 @@
-package sqlite_test
+package run_test
 
 import (
 	"context"
