@@ -46,9 +46,9 @@ func allowanceNames() string {
 	return strings.Join(names, ", ")
 }
 
-// input checks the flags, and makes a folder for temporary files that remove removes.
-func (f *moveFiles) input(in io.Reader) (input send.Input, remove func() error, err error) {
-	input = send.Input{Files: f.Files, Stdin: in}
+// input checks the flags. Temporary files are in a folder; if that is "", in one that it makes and remove removes.
+func (f *moveFiles) input(in io.Reader, folder string) (input send.Input, remove func() error, err error) {
+	input = send.Input{Files: f.Files, Stdin: in, Folder: folder}
 	if input.Allowed, err = movefile.ParseAllowed(f.Allow); err != nil {
 		return input, nil, usageError("--allow: " + err.Error())
 	}
@@ -74,6 +74,9 @@ func (f *moveFiles) input(in io.Reader) (input send.Input, remove func() error, 
 	if f.Problems != "" {
 		input.SaveProblems = func(write func(io.Writer) error) error { return atomicfile.Write(f.Problems, 0o600, write) }
 	}
+	if folder != "" {
+		return input, func() error { return nil }, nil
+	}
 	if input.Folder, err = os.MkdirTemp(f.TempDir, "waybook-move-"); err != nil {
 		return input, nil, err
 	}
@@ -94,7 +97,7 @@ func (*moveCheck) Help() string {
 
 // Run checks the files.
 func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
-	input, remove, err := c.input(in)
+	input, remove, err := c.input(in, "")
 	if err != nil {
 		return err
 	}

@@ -59,14 +59,15 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	if c.Workers < 1 || c.Workers > 64 || !(c.MaxRemoved >= 0 && c.MaxRemoved <= 1) {
 		return usageError("--workers must be from 1 to 64, --max-removed from 0 to 1")
 	}
-	input, remove, err := c.input(from.in)
+	folder := c.Journal
+	if c.DryRun {
+		folder = ""
+	}
+	input, remove, err := c.input(from.in, folder)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	if !c.DryRun {
-		input.Folder = c.Journal
-	}
 	summary, err := send.Import(ctx, call.Services, send.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
 		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, Prune: c.Prune, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
