@@ -151,7 +151,7 @@ func (s *rootSet) has(root movefile.Root) bool {
 func (in *intake) rootSet(ctx context.Context, count int) (*rootSet, error) {
 	var mu sync.Mutex
 	set := &rootSet{seed: maphash.MakeSeed()}
-	err := workers.Each(ctx, max(1, count), allBuckets(), func(_ context.Context, n int) error {
+	err := workers.Each(ctx, max(1, count), firstBuckets(userBuckets+contentBuckets), func(_ context.Context, n int) error {
 		items, err := in.roots.read(n)
 		if err != nil {
 			return err

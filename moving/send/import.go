@@ -158,7 +158,8 @@ func (i *importer) goOn(ctx context.Context) error {
 // run sends the users first, then the contents, then again the entries whose quoted entry was not
 // there yet. Before an update, and in place of a dry run, it asks the services what they would do.
 func (i *importer) run(ctx context.Context) error {
-	people, content := allBuckets()[:userBuckets], allBuckets()[userBuckets:]
+	all := firstBuckets(userBuckets + contentBuckets)
+	people, content := all[:userBuckets], all[userBuckets:]
 	if i.options.Update || i.options.DryRun {
 		survey := i.resumed()
 		if err := i.stage(ctx, "comparing", passSurvey, survey, people, content); err != nil {

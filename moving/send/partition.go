@@ -108,9 +108,9 @@ func (p *partition) read(i int) ([]item, error) {
 	return items, nil
 }
 
-// allBuckets returns the numbers of the buckets of roots: those of users, and then those of contents.
-func allBuckets() []int {
-	all := make([]int, userBuckets+contentBuckets)
+// firstBuckets returns the numbers of so many buckets.
+func firstBuckets(count int) []int {
+	all := make([]int, count)
 	for n := range all {
 		all[n] = n
 	}

@@ -60,6 +60,9 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 		return usageError("--workers must be from 1 to 64, --max-removed from 0 to 1")
 	}
 	folder := c.Journal
+	if folder == "" {
+		return usageError("--journal must name a directory")
+	}
 	if c.DryRun {
 		folder = ""
 	}

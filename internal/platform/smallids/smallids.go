@@ -244,9 +244,9 @@ func (c *counter) bound(now time.Time) {
 
 // advance takes numbers from the store, and notes their schedule.
 func (c *Counter) advance(ctx context.Context, by int64) (before int64, err error) {
-	before, allowed, err := c.numbers.stored.Advance(ctx, c.collection, docstore.Amount{Field: "last", By: by}, "allowed")
+	before, highest, err := c.numbers.stored.Advance(ctx, c.collection, docstore.Amount{Field: "last", By: by}, "allowed")
 	if err == nil {
-		c.allowed = allowed
+		c.allowed = highest
 	}
 	return before, err
 }
