@@ -69,9 +69,13 @@ func (l *Limiter) Listen(inner net.Listener) net.Listener {
 
 // ListenHTTP does the same for a server that has not started yet. A connection that waits for a
 // request, or whose header has not arrived, gives way to a new one when a limit is reached; the
-// one that waits longest is closed. An HTTP/1 request with more than maxFields header fields gets
-// 431; 0 means no limit, as a server with HTTP/2 needs it.
+// one that waits longest is closed. A request with more than maxFields header fields gets 431; 0 means
+// no limit. There is none on a server with HTTP/2: frames have no lines to count, and are read while
+// the server reports states.
 func (l *Limiter) ListenHTTP(inner net.Listener, server *http.Server, maxFields int) net.Listener {
+	if server.Protocols != nil && server.Protocols.UnencryptedHTTP2() {
+		maxFields = 0
+	}
 	server.ConnState = follow
 	return &listener{Listener: inner, limiter: l, hasRequests: true, maxFields: maxFields}
 }

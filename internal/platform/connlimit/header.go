@@ -52,8 +52,8 @@ type conn struct {
 	place     *list.Element
 
 	maxFields int
-	// header belongs to the server: one goroutine at a time reads from the connection, and follow
-	// is called when none does.
+	// header belongs to a server of HTTP/1: one goroutine at a time reads from the connection, and
+	// follow is called when none does.
 	header header
 }
 

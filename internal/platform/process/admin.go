@@ -61,9 +61,8 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 	server := newAdminServer(e.AdminHosts.protect(handler), patience{headerTime, bodyTime, pieceTime, idleTime})
 	connections := connlimit.New(connlimit.Limits{All: adminConnections, ServedGiveWay: true})
 	metrics.CountConnections("admin", connections)
-	// HTTP/2 has no lines to count. The other limits are so low that no number of fields matters.
-	const anyFields = 0
-	drain := e.http("admin port", connections.ListenHTTP(listener, server, anyFields), server)
+	// maxHeaderFields is for HTTP/1 only. Here the other limits are so low that no number of fields matters.
+	drain := e.http("admin port", connections.ListenHTTP(listener, server, maxHeaderFields), server)
 	e.Stack.Push("admin port", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, adminDrainTime)
 		defer cancel()
