@@ -53,6 +53,7 @@ func (c *cluster) start(place int) {
 	if former := c.members[place]; former != nil {
 		m.skew = former.skew
 	}
+	c.awaitClock(m.skew)
 	now := func() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
 	m.program = &program{
 		store: &docstoretest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write}, now: now,

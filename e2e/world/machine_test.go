@@ -63,6 +63,7 @@ func emptyStore(t *testing.T) (contents []byte) {
 func (m *machine) now() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
 
 func (m *machine) start() {
+	m.awaitClock(m.skew)
 	engine, err := m.disk.OpenWithClock(m.now)
 	if err != nil {
 		m.violated("start: %v", err)
@@ -245,6 +246,7 @@ func (m *machine) goBack(how string, replace func() error) {
 	}
 	m.whileStopped(func() {
 		m.note("the backup is %s", how)
+		m.lose()
 		m.must(replace())
 		m.replaced()
 		m.model = m.kept.model.clone()

@@ -40,10 +40,23 @@ func (w *world) isNamed(c *item) bool { return c.id >= id.Lowest || w.isSmall &&
 // behind the one of before.
 func (w *world) stepped(skew time.Duration) time.Duration {
 	if w.isSmall {
-		return skew + w.upTo(time.Minute)
+		skew += w.upTo(time.Minute)
+	} else {
+		skew += w.upTo(20*time.Minute) - 10*time.Minute
 	}
-	return skew + w.upTo(20*time.Minute) - 10*time.Minute
+	w.mostAhead = max(w.mostAhead, skew)
+	return skew
 }
+
+// lose says that a state is put back, and what came after it is lost. Nobody knows which identifiers that had, so no
+// program may start with a clock that is behind those of before, from which they were drawn.
+func (w *world) lose() {
+	const lead = time.Second // how far few identifiers run ahead of the clock
+	w.mayStart = time.Now().Add(w.mostAhead + lead)
+}
+
+// awaitClock waits until a program may start with a clock.
+func (w *world) awaitClock(skew time.Duration) { time.Sleep(time.Until(w.mayStart) - skew) }
 
 // longestKept is how old a backup may be with small identifiers. The numbers that starts leave out are enough for a
 // few restores of this age, or one of 36 hours.

@@ -119,6 +119,10 @@ type world struct {
 	isOneClock bool
 	// isSmall: identifiers have 31 bits.
 	isSmall bool
+	// mostAhead is how far a clock was ahead of the time in the bubble at most. mayStart is the time that the clock of
+	// a program that starts has reached.
+	mostAhead time.Duration
+	mayStart  time.Time
 	// isBlind: a closed session may be accepted for long.
 	isBlind bool
 	// ticks are the moments of the model.

@@ -36,8 +36,9 @@ const Flag = "small-ids-from"
 var (
 	// allowed bounds the numbers that are given.
 	allowed = growth{perSecond: 128, burst: 1 << 13}
-	// spare bounds those that are left out, so starts and wrong clocks don't use up all.
-	spare = growth{perSecond: 8, burst: 1 << 24}
+	// spare bounds those that are left out, so starts and wrong clocks don't use up all. A start leaves out half of
+	// it at most, so the next one can leave out some too.
+	spare = growth{perSecond: 8, burst: 1 << 25}
 )
 
 // maxLeftOut bounds what a start leaves out if its clock is wrong: a thirty-second of all numbers.
@@ -187,7 +188,7 @@ func (n *Numbers) Counter(ctx context.Context, collection string, hasFrom func(c
 	}
 	c := &Counter{numbers: n, collection: collection}
 	if !isNew {
-		if stored, err = c.begin(ctx, stored); err != nil {
+		if stored, err = c.begin(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -218,20 +219,17 @@ func (n *Numbers) counter(ctx context.Context, collection string) (stored counte
 }
 
 // begin leaves out the numbers that a later state of the store may have given.
-func (c *Counter) begin(ctx context.Context, stored counter) (counter, error) {
+func (c *Counter) begin(ctx context.Context) (counter, error) {
 	now := c.numbers.now()
-	leftOut := min(stored.Allowed+allowed.by(now)-stored.Last, stored.Spare+spare.by(now), maxLeftOut)
-	if leftOut > 0 {
-		if _, err := c.advance(ctx, leftOut); err != nil {
-			return counter{}, err
-		}
-	}
 	return c.numbers.stored.Update(ctx, c.collection, func(stored *counter) error {
+		left := max(0, stored.Spare+spare.by(now)) // below 0 if the clock was put back
+		leftOut := max(0, min(stored.Allowed+allowed.by(now)-stored.Last, left/2, maxLeftOut))
+		stored.Last += leftOut
 		if stored.Last-stored.Allowed > allowed.by(now.Add(maxAhead)) {
 			stored.Allowed = stored.Last - allowed.by(now)
 		}
+		stored.Spare = left - leftOut - spare.by(now)
 		stored.bound(now)
-		stored.Spare -= max(leftOut, 0)
 		return nil
 	})
 }

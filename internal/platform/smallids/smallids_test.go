@@ -183,9 +183,12 @@ func TestNoNumberIsGivenTwiceWhenAStateIsPutBack(t *testing.T) {
 					w.state(kept)
 					history += " put back"
 				default:
-					down := 2 * time.Hour >> random.IntN(20)
+					down := 7 * 24 * time.Hour >> random.IntN(26)
 					time.Sleep(down)
 					history += fmt.Sprint(" down ", down)
+					if down > 2*time.Hour {
+						kept = nil // what is put back is not so old
+					}
 				}
 			}
 		})
@@ -204,7 +207,7 @@ func (w *world) lost(unseen time.Duration) int64 {
 
 func TestAStartLeavesOutWhatALaterStateMayHaveGiven(t *testing.T) {
 	for unseen, want := range map[time.Duration]int64{
-		0: 1 << 13, time.Minute: 1<<13 + 128*60, 24 * time.Hour: 1<<13 + 128*86400, 30 * 24 * time.Hour: 1<<24 + 8*30*86400, 20 * 365 * 24 * time.Hour: 1 << 26,
+		0: 1 << 13, time.Minute: 1<<13 + 128*60, 24 * time.Hour: 1<<13 + 128*86400, 30 * 24 * time.Hour: 1<<24 + 4*30*86400, 20 * 365 * 24 * time.Hour: 1 << 26,
 	} {
 		t.Run(fmt.Sprint(unseen), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
@@ -216,18 +219,28 @@ func TestAStartLeavesOutWhatALaterStateMayHaveGiven(t *testing.T) {
 	}
 }
 
-func TestStartsOneAfterAnotherLeaveOutFewNumbers(t *testing.T) {
+func TestStartsOneAfterAnotherDoNotUseUpAllNumbers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.lost(2 * 24 * time.Hour)
+		const starts, between = 100, 36 * time.Hour
 		_, c := w.start(1000)
 		before := w.next(c, 1)
-		for range 300 {
-			time.Sleep(time.Second)
+		for range starts {
+			time.Sleep(between)
 			w.start(1000)
 		}
 		_, c = w.start(1000)
-		if got := w.next(c, 1) - before; got > 8*400 {
-			t.Errorf("300 starts in five minutes left out %d", got)
+		if got, most := w.next(c, 1)-before, 1<<25+8*int64(starts*between/time.Second)+1<<15; got > most {
+			t.Errorf("%d starts left out %d, want at most %d", starts, got, most)
+		}
+	})
+}
+
+func TestStartsLeaveNumbersOutAfterAClockWasPutBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.start(1000)
+		w.startAt(1000, func() time.Time { return time.Now().Add(20 * 365 * 24 * time.Hour) })
+		if got := w.lost(time.Hour); got < 4*3600 {
+			t.Errorf("a start left out %d numbers after an hour", got)
 		}
 	})
 }
