@@ -31,6 +31,8 @@ const (
 	// lead is how far identifiers of different places may run ahead of the clock to be in the
 	// order in which they were drawn, in ticks.
 	lead = 64
+	// parts is how many draws of different sources bring the identifiers of a place to about pastOthers ahead.
+	parts = 64
 	// takenBeforeGaps is how many identifiers may be taken before the next leaves out ticks: twice
 	// as many each time, up to 2^maxGapBits.
 	takenBeforeGaps = 32
@@ -99,8 +101,8 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 		}
 	}
 	if after > 0 && PlaceOf(after) == place {
+		drawn = max(drawn, s.beyond(place, after>>PlaceBits)+1)
 		s.meet(place, after)
-		drawn = max(drawn, after>>PlaceBits+1)
 	}
 	if last, isAhead := s.last[place]; isAhead {
 		drawn = max(drawn, last+1)
@@ -119,6 +121,17 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 		s.latest = max(s.latest, join(drawn, place))
 	}
 	return join(drawn, place), nil
+}
+
+// beyond returns the tick of an identifier that the next one is above. If another source drew it, whose clock is
+// ahead, that one has drawn more, and what was removed of it is in no index. So the next one is at a random distance:
+// less, the further they are ahead of the clock already, and none from pastOthers on.
+func (s *Source) beyond(place Place, others int64) int64 {
+	room := (s.clock + pastOthers - others) / parts
+	if others <= s.last[place] || others <= s.clock+lead || room < 1 {
+		return others
+	}
+	return others + rand.Int64N(room) // #nosec G404 -- no secret
 }
 
 // tick raises the clock.
