@@ -56,7 +56,7 @@ func (w *world) lose() {
 }
 
 // awaitClock waits until a program may start with a clock.
-func (w *world) awaitClock(skew time.Duration) { time.Sleep(time.Until(w.mayStart) - skew) }
+func (w *world) awaitClock(skew time.Duration) { time.Sleep(w.mayStart.Sub(time.Now().Add(skew))) }
 
 // longestKept is how old a backup may be with small identifiers. The numbers that starts leave out are enough for a
 // few restores of this age, or one of 36 hours.
