@@ -327,9 +327,9 @@ func ExportSince(ctx context.Context, services Services, options ExportOptions, 
 	if !since.IsZero() {
 		since = since.Add(-clocks)
 	}
-	err = readChanges(ctx, services, since, retry.Options{Wait: options.Wait, Note: report.Note}, func(c change) error {
-		root := movefile.Root{Kind: c.kind, ID: numberID(c.id)}
-		if !c.isDeleted() && !written[root] {
+	err = readChanges(ctx, services, since, retry.Options{Wait: options.Wait, Note: report.Note}, func(c Change) error {
+		root := movefile.Root{Kind: c.kind, ID: numberID(c.ID)}
+		if !c.IsDeleted() && !written[root] {
 			written[root] = true
 			c.export(ctx, e)
 			report.Reach(e.count)
