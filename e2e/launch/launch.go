@@ -2,13 +2,18 @@
 package launch
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // patience bounds every wait for a process. It is not a measurement; it only ends a test that would
@@ -171,3 +176,71 @@ func (p *Process) Logged() string { return p.errors.String() }
 
 // Printed returns the standard output and standard error so far.
 func (p *Process) Printed() string { return p.out.String() + p.errors.String() }
+
+// transcript is the output of a process so far. It is safe for concurrent use.
+type transcript struct {
+	mu   sync.Mutex
+	text []byte
+	// grown is closed and replaced whenever text grows.
+	grown chan struct{}
+}
+
+func newTranscript() *transcript { return &transcript{grown: make(chan struct{})} }
+
+// Write appends to the transcript.
+func (t *transcript) Write(more []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, more...)
+	close(t.grown)
+	t.grown = make(chan struct{})
+	return len(more), nil
+}
+
+// String returns the whole output so far.
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.text)
+}
+
+// await waits until isWanted accepts the text. It reports false if done is closed or patience has
+// passed first.
+func (t *transcript) await(done <-chan struct{}, isWanted func(string) bool) bool {
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for {
+		t.mu.Lock()
+		text, grown := string(t.text), t.grown
+		t.mu.Unlock()
+		if isWanted(text) {
+			return true
+		}
+		select {
+		case <-grown:
+		case <-done:
+			return isWanted(t.String())
+		case <-limit.C:
+			return false
+		}
+	}
+}
+
+// Main runs the tests of a package and returns the exit status. prepare builds the programs in a
+// directory, which exists until the tests have ended. A goroutine that is left then is a failure.
+func Main(m *testing.M, prepare func(directory string) error) (status int) {
+	directory, err := os.MkdirTemp("", "waybook-test")
+	if err == nil {
+		err = prepare(directory)
+	}
+	if err == nil {
+		if status = m.Run(); status == 0 {
+			err = goleak.Find()
+		}
+	}
+	if err = errors.Join(err, os.RemoveAll(directory)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return status
+}

@@ -103,17 +103,11 @@ func (i Index2[A, B]) In(a A, first Span, more ...Span) Where {
 	return i.First(a).Within(append([]Span{first}, more...)...)
 }
 
-// All selects all documents.
-func (i Index3[A, B, C]) All() Where { return All(i.Name) }
-
 // First selects the documents with a value in the first field.
 func (i Index3[A, B, C]) First(a A) Where { return All(i.Name).And(ValueOf(a)) }
 
 // Second selects the documents with values in the first two fields.
 func (i Index3[A, B, C]) Second(a A, b B) Where { return i.First(a).And(ValueOf(b)) }
-
-// Is selects the documents with values in all fields.
-func (i Index3[A, B, C]) Is(a A, b B, c C) Where { return i.Second(a, b).And(ValueOf(c)) }
 
 // Span is a range of values of an indexed field, which includes its bounds. A bound that is none does not
 // limit. If From is above To, the range is empty.

@@ -114,16 +114,16 @@ func (in *intake) findExtras(ctx context.Context, services Services, workers int
 	found := &Extras{Moved: Counts{}, Made: Counts{}}
 	report.Start("reading what Waybook has", progress.Records, 0)
 	defer report.Finish()
-	if err := readChanges(ctx, services, time.Time{}, again, func(c change) error {
+	if err := readChanges(ctx, services, time.Time{}, again, func(c Change) error {
 		switch {
-		case c.isDeleted():
+		case c.IsDeleted():
 			return nil
 		case c.kind != movefile.KindUser:
-			return found.add(files, c.kind, c.id, c.isMoved, oldID(c.old, c.id), c.ownerID, c.etag, changedHere(c.isAsMoved, c.GetParts()))
+			return found.add(files, c.kind, c.ID, c.isMoved, oldID(c.old, c.ID), c.ownerID, c.etag, changedHere(c.isAsMoved, c.GetParts()))
 		case in.findings.report.Records[movefile.KindUser] == 0:
 			return nil
 		}
-		return found.add(files, c.kind, c.id, c.isMoved, numberID(c.id), 0, "", "a user is deleted by waybookctl user delete")
+		return found.add(files, c.kind, c.ID, c.isMoved, numberID(c.ID), 0, "", "a user is deleted by waybookctl user delete")
 	}); err != nil {
 		return nil, err
 	}

@@ -21,12 +21,12 @@ import (
 	"github.com/waybook/waybook/waybookctl/retry"
 )
 
-// change is what a feed says of a user, an album, an entry or a landmark, as it is now or deleted.
-type change struct {
+// Change is what a feed says of a user, an album, an entry or a landmark, as it is now or deleted.
+type Change struct {
 	happened
+	ID   int64
 	kind movefile.Kind
-	id   int64
-	// old is the old identifier that id does not tell. What follows is empty for users.
+	// old is the old identifier that ID does not tell. What follows is empty for users.
 	old, etag string
 	ownerID   int64
 	isAsMoved bool
@@ -43,95 +43,135 @@ type happened interface {
 	GetParts() *typev1.PartRevisions
 }
 
-func (c change) isDeleted() bool { return c.GetKind() == typev1.ChangeKind_CHANGE_KIND_DELETED }
+// IsDeleted reports a deletion.
+func (c Change) IsDeleted() bool { return c.GetKind() == typev1.ChangeKind_CHANGE_KIND_DELETED }
 
 // changesPage is how many changes a page has.
 const changesPage = 1000
 
+// Feed is the feed of changes of a kind.
+type Feed struct {
+	Kind movefile.Kind
+	// Page returns the page behind a token, and without one, from a time on; all if that is nil, too.
+	Page func(ctx context.Context, token string, start *timestamppb.Timestamp, includes Includes) (FeedPage, error)
+}
+
+// FeedPage is a page of a feed.
+type FeedPage struct {
+	Changes []Change
+	// Next is the token of the next page, and HasMore says that it has changes now.
+	Next    string
+	HasMore bool
+}
+
+// Includes says whether changes have what was changed.
+type Includes bool
+
+// The choices of Includes.
+const (
+	WithoutContent Includes = false
+	WithContent    Includes = true
+)
+
+// Feeds returns the feeds of all services.
+func Feeds(services Services) []Feed {
+	return []Feed{
+		feedOf(movefile.KindUser, services.Account.ListUserChanges, (*accountv1.ListUserChangesResponse).GetChanges, func(c *accountv1.UserChange) Change {
+			return Change{happened: c, ID: c.GetUserId(), isMoved: c.GetUserId() < id.Lowest && !c.GetUser().GetIsSmall(), export: func(_ context.Context, e *personExport) { e.user(c.GetUser()) }}
+		}),
+		feedOf(movefile.KindAlbum, services.Album.ListAlbumChanges, (*albumv1.ListAlbumChangesResponse).GetChanges, func(c *albumv1.AlbumChange) Change {
+			a := c.GetAlbum()
+			return Change{c, c.GetAlbumId(), "", a.GetOldId(), a.GetEtag(), a.GetOwner().GetUserId(), a.GetIsAsMoved(), id.IsMoved(c.GetAlbumId()) && !a.GetIsSmall(),
+				func(ctx context.Context, e *personExport) { e.album(ctx, a) }}
+		}),
+		feedOf(movefile.KindEntry, services.Blog.ListBlogChanges, (*blogv1.ListBlogChangesResponse).GetChanges, func(c *blogv1.BlogChange) Change {
+			b := c.GetBlog()
+			return Change{c, c.GetBlogId(), "", b.GetOldId(), b.GetEtag(), b.GetAuthor().GetUserId(), b.GetIsAsMoved(), id.IsMoved(c.GetBlogId()) && !b.GetIsSmall(),
+				func(ctx context.Context, e *personExport) {
+					e.entry(ctx, b)
+					e.reward(b)
+				}}
+		}),
+		feedOf(movefile.KindLandmark, services.Poi.ListPoiChanges, (*poiv1.ListPoiChangesResponse).GetChanges, func(c *poiv1.PoiChange) Change {
+			p := c.GetPoi()
+			return Change{c, c.GetPoiId(), "", p.GetOldId(), p.GetEtag(), p.GetOwner().GetUserId(), p.GetIsAsMoved(), id.IsMoved(c.GetPoiId()) && !p.GetIsSmall(),
+				func(ctx context.Context, e *personExport) { e.landmark(ctx, p) }}
+		}),
+	}
+}
+
+// feedOf returns a feed. ask is a method of a client, whose request has a field such as include_album.
+func feedOf[Request proto.Message, Reply interface {
+	GetNextPageToken() string
+	GetHasMore() bool
+}, Shown any](
+	kind movefile.Kind, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), changes func(Reply) []Shown, convert func(Shown) Change,
+) Feed {
+	return Feed{kind, func(ctx context.Context, token string, start *timestamppb.Timestamp, includes Includes) (page FeedPage, err error) {
+		var request Request
+		message := request.ProtoReflect().New()
+		for i := range message.Descriptor().Fields().Len() {
+			switch field := message.Descriptor().Fields().Get(i); {
+			case field.Name() == "page_size":
+				message.Set(field, protoreflect.ValueOfInt32(changesPage))
+			case field.Name() == "page_token":
+				message.Set(field, protoreflect.ValueOfString(token))
+			case field.Name() == "start_time" && token == "" && start != nil:
+				message.Set(field, protoreflect.ValueOfMessage(start.ProtoReflect()))
+			case field.Kind() == protoreflect.BoolKind:
+				message.Set(field, protoreflect.ValueOfBool(bool(includes)))
+			}
+		}
+		reply, err := ask(ctx, message.Interface().(Request))
+		for _, each := range changes(reply) {
+			change := convert(each)
+			change.kind = kind
+			page.Changes = append(page.Changes, change)
+		}
+		page.Next, page.HasMore = reply.GetNextPageToken(), reply.GetHasMore()
+		return page, err
+	}}
+}
+
 // readChanges takes everything that the services have, or what has changed since a time, unless that is zero, and
 // what was deleted meanwhile, one after another.
-func readChanges(ctx context.Context, services Services, since time.Time, again retry.Options, take func(change) error) error {
+func readChanges(ctx context.Context, services Services, since time.Time, again retry.Options, take func(Change) error) error {
 	var start *timestamppb.Timestamp
 	if !since.IsZero() {
 		start = timestamppb.New(since)
 	}
 	var mu sync.Mutex
-	inTurn := func(c change) error {
+	inTurn := func(c Change) error {
 		mu.Lock()
 		defer mu.Unlock()
 		return take(c)
 	}
-	feeds := []func() error{
-		func() error {
-			return readFeed(ctx, again, services.Account.ListUserChanges, &accountv1.ListUserChangesRequest{PageSize: changesPage, IncludeUser: true, StartTime: start},
-				(*accountv1.ListUserChangesResponse).GetChanges, func(c *accountv1.UserChange) change {
-					return change{happened: c, kind: movefile.KindUser, id: c.GetUserId(), isMoved: c.GetUserId() < id.Lowest && !c.GetUser().GetIsSmall(), export: func(_ context.Context, e *personExport) { e.user(c.GetUser()) }}
-				}, inTurn)
-		},
-		func() error {
-			return readFeed(ctx, again, services.Album.ListAlbumChanges, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, IncludeAlbum: true, StartTime: start},
-				(*albumv1.ListAlbumChangesResponse).GetChanges, func(c *albumv1.AlbumChange) change {
-					a := c.GetAlbum()
-					return change{c, movefile.KindAlbum, c.GetAlbumId(), a.GetOldId(), a.GetEtag(), a.GetOwner().GetUserId(), a.GetIsAsMoved(), id.IsMoved(c.GetAlbumId()) && !a.GetIsSmall(),
-						func(ctx context.Context, e *personExport) { e.album(ctx, a) }}
-				}, inTurn)
-		},
-		func() error {
-			return readFeed(ctx, again, services.Blog.ListBlogChanges, &blogv1.ListBlogChangesRequest{PageSize: changesPage, IncludeBlog: true, StartTime: start},
-				(*blogv1.ListBlogChangesResponse).GetChanges, func(c *blogv1.BlogChange) change {
-					b := c.GetBlog()
-					return change{c, movefile.KindEntry, c.GetBlogId(), b.GetOldId(), b.GetEtag(), b.GetAuthor().GetUserId(), b.GetIsAsMoved(), id.IsMoved(c.GetBlogId()) && !b.GetIsSmall(),
-						func(ctx context.Context, e *personExport) {
-							e.entry(ctx, b)
-							e.reward(b)
-						}}
-				}, inTurn)
-		},
-		func() error {
-			return readFeed(ctx, again, services.Poi.ListPoiChanges, &poiv1.ListPoiChangesRequest{PageSize: changesPage, IncludePoi: true, StartTime: start},
-				(*poiv1.ListPoiChangesResponse).GetChanges, func(c *poiv1.PoiChange) change {
-					p := c.GetPoi()
-					return change{c, movefile.KindLandmark, c.GetPoiId(), p.GetOldId(), p.GetEtag(), p.GetOwner().GetUserId(), p.GetIsAsMoved(), id.IsMoved(c.GetPoiId()) && !p.GetIsSmall(),
-						func(ctx context.Context, e *personExport) { e.landmark(ctx, p) }}
-				}, inTurn)
-		},
+	read := func(feed Feed) error {
+		token := ""
+		for hasMore := true; hasMore; {
+			var page FeedPage
+			if _, err := retry.Do(ctx, again, func() (err error) {
+				page, err = feed.Page(ctx, token, start, WithContent)
+				return err
+			}); err != nil {
+				return err
+			}
+			for _, each := range page.Changes {
+				if err := inTurn(each); err != nil {
+					return err
+				}
+			}
+			token, hasMore = page.Next, page.HasMore
+		}
+		return nil
 	}
 	// Each feed waits some seconds at its end.
+	feeds := Feeds(services)
 	var group sync.WaitGroup
 	errs := make([]error, len(feeds))
-	for n, read := range feeds {
-		group.Go(func() { errs[n] = read() })
+	for n, feed := range feeds {
+		group.Go(func() { errs[n] = read(feed) })
 	}
 	group.Wait()
 	return errors.Join(errs...)
-}
-
-// readFeed reads the pages of a feed. ask is a method of a client whose request has a page_token.
-func readFeed[Request proto.Message, Reply interface {
-	GetNextPageToken() string
-	GetHasMore() bool
-}, Change any](
-	ctx context.Context, again retry.Options, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
-	changes func(Reply) []Change, convert func(Change) change, take func(change) error,
-) error {
-	message := request.ProtoReflect()
-	token, start := message.Descriptor().Fields().ByName("page_token"), message.Descriptor().Fields().ByName("start_time")
-	for hasMore := true; hasMore; {
-		var reply Reply
-		if _, err := retry.Do(ctx, again, func() (err error) {
-			reply, err = ask(ctx, request)
-			return err
-		}); err != nil {
-			return err
-		}
-		for _, each := range changes(reply) {
-			if err := take(convert(each)); err != nil {
-				return err
-			}
-		}
-		hasMore = reply.GetHasMore()
-		message.Set(token, protoreflect.ValueOfString(reply.GetNextPageToken()))
-		message.Clear(start)
-	}
-	return nil
 }

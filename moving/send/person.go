@@ -24,6 +24,8 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 // personPage is how many records are asked for at a time.
@@ -299,4 +301,51 @@ func (e *personExport) landmark(ctx context.Context, p *poiv1.Poi) {
 	children(ctx, e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, e.commentRecord(movefile.Comment{LandmarkID: record.ID}))
 	children(ctx, e, e.Poi.ListRecommenders, &poiv1.ListRecommendersRequest{PoiId: poiID}, (*poiv1.ListRecommendersResponse).GetRecommenders,
 		recommendationRecord(movefile.Recommendation{LandmarkID: record.ID}))
+}
+
+// ExportOptions say what ExportSince writes.
+type ExportOptions struct {
+	// Since is when the changes begin that are written; zero for everything.
+	Since time.Time
+	// Zone is that of the times, which are written without it.
+	Zone *time.Location
+	// Wait waits before a call is repeated.
+	Wait func(ctx context.Context, pause time.Duration) error
+}
+
+// clocks is how far the clock of the store may be from that of Since.
+const clocks = time.Minute
+
+// ExportSince writes the users and the content that were made or changed in Waybook, each whole. What changes
+// meanwhile may be missing. It returns the number of records.
+func ExportSince(ctx context.Context, services Services, options ExportOptions, out io.Writer, report progress.Reporter) (count int64, err error) {
+	e := &personExport{Services: services, out: movefile.NewWriter(out), zone: options.Zone}
+	written := map[movefile.Root]bool{}
+	report.Start("exporting", progress.Records, 0)
+	defer report.Finish()
+	since := options.Since
+	if !since.IsZero() {
+		since = since.Add(-clocks)
+	}
+	err = readChanges(ctx, services, since, retry.Options{Wait: options.Wait, Note: report.Note}, func(c Change) error {
+		root := movefile.Root{Kind: c.kind, ID: numberID(c.ID)}
+		if !c.IsDeleted() && !written[root] {
+			written[root] = true
+			c.export(ctx, e)
+			report.Reach(e.count)
+		}
+		return e.err
+	})
+	if err == nil {
+		err = e.out.End()
+	}
+	return e.count, err
+}
+
+// reward writes what the author got for an entry that was made in Waybook, under the identifier of the entry: a
+// user's rewards are not in the feeds.
+func (e *personExport) reward(b *blogv1.Blog) {
+	if b.GetReward() != 0 && (b.GetIsSmall() || !id.IsMoved(b.GetBlogId())) {
+		e.write(&movefile.Reward{ID: numberID(b.GetBlogId()), UserID: numberID(b.GetAuthor().GetUserId()), Amount: b.GetReward()})
+	}
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
+	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/send"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -242,4 +245,73 @@ func printExported(out *output.Printer, path, line string, count int64, err erro
 		return err
 	}
 	return out.Value(output.Object{{Name: "exported_count", Value: count}}, func(page *output.Page) { page.Line(fmt.Sprintf(line, count)) })
+}
+
+type moveExport struct {
+	newFile  `embed:""`
+	File     string    `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+	Since    time.Time `placeholder:"TIME" help:"When the changes begin, such as 2026-11-26T02:00:00Z, by the clock of the store; a minute before counts, too. Everything by default."`
+	TimeZone string    `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of the times in the file; ${default} by default."`
+}
+
+// Help returns the detailed help.
+func (*moveExport) Help() string {
+	return `The files have the format that move import reads, and the identifiers of the old service, or those of Waybook for what
+was made in Waybook. Times are local, as databases take them. An album, an entry or a landmark is written whole: what the old service has
+under it, and the file has not, is gone. Passwords and sessions stay here.
+
+Nobody should write meanwhile: what changes during the export may be missing. What was deleted in Waybook is in the
+list of problems of move import --dry-run with the files that were moved in.`
+}
+
+// Run exports the changes.
+func (c *moveExport) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return usageError("--time-zone: " + err.Error())
+	}
+	if err := c.check(c.File); err != nil {
+		return err
+	}
+	var count int64
+	err = atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
+		count, err = send.ExportSince(ctx, call.Services, send.ExportOptions{Since: c.Since, Zone: zone, Wait: pause.For}, file, report)
+		return err
+	})
+	return printExported(out, c.File, "%d records exported", count, err)
+}
+
+// newFile is for commands that write a file which their user names.
+type newFile struct {
+	Force bool `help:"Replace the file if it exists."`
+}
+
+// check refuses a file that exists, unless --force is set. A device or a pipe is written to.
+func (f newFile) check(path string) error {
+	info, err := os.Stat(path)
+	if path == "-" || f.Force || err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return fmt.Errorf("the file %s exists; name another one, or replace it with --force", path)
+}
+
+// regular returns a file that can be read more than once: the one that is named, or a copy of standard
+// input for -, which remove removes.
+func regular(path string, in io.Reader) (_ string, remove func() error, err error) {
+	if path != "-" {
+		return path, func() error { return nil }, nil
+	}
+	file, err := os.CreateTemp("", "waybook-input-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() error { return os.Remove(file.Name()) }
+	copied, err := io.Copy(file, io.LimitReader(in, transfer.DefaultMaxSpoolBytes+1))
+	if err = errors.Join(err, file.Close()); err == nil && copied > transfer.DefaultMaxSpoolBytes {
+		err = fmt.Errorf("standard input has more than %d bytes; name a file", int64(transfer.DefaultMaxSpoolBytes))
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, remove())
+	}
+	return file.Name(), remove, nil
 }

@@ -15,11 +15,7 @@ import (
 
 	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/internal/platform/service"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/moving/send"
 )
 
 // mostDeletions is how many deletions of a kind are remembered, the latest.
@@ -99,86 +95,32 @@ func (d *Desk) askKept(ctx context.Context) time.Time {
 	return time.Now().Add(-cmp.Or(d.followers.longest, service.DefaultKept))
 }
 
-// changePage is a page of a feed.
-type changePage struct {
-	deletions []deletion
-	count     int
-	next      string
-	hasMore   bool
-}
-
-// position is where a page of a feed begins: behind a token, or at a time.
-type position struct {
-	token string
-	start *timestamppb.Timestamp
-}
-
 // startFollowers starts a follower of each feed.
 func (d *Desk) startFollowers() {
-	services := d.config.Services
-	for kind, list := range map[string]func(ctx context.Context, from position) (changePage, error){
-		"user": func(ctx context.Context, from position) (changePage, error) {
-			reply, err := services.Account.ListUserChanges(ctx, &accountv1.ListUserChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
-			return pageIn(reply.GetChanges(), (*accountv1.UserChange).GetUserId, reply, err)
-		},
-		"album": func(ctx context.Context, from position) (changePage, error) {
-			reply, err := services.Album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
-			return pageIn(reply.GetChanges(), (*albumv1.AlbumChange).GetAlbumId, reply, err)
-		},
-		"entry": func(ctx context.Context, from position) (changePage, error) {
-			reply, err := services.Blog.ListBlogChanges(ctx, &blogv1.ListBlogChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
-			return pageIn(reply.GetChanges(), (*blogv1.BlogChange).GetBlogId, reply, err)
-		},
-		"landmark": func(ctx context.Context, from position) (changePage, error) {
-			reply, err := services.Poi.ListPoiChanges(ctx, &poiv1.ListPoiChangesRequest{PageSize: changesPage, PageToken: from.token, StartTime: from.start})
-			return pageIn(reply.GetChanges(), (*poiv1.PoiChange).GetPoiId, reply, err)
-		},
-	} {
-		feed := &seenFeed{Kind: kind, Deletions: []deletion{}}
+	for _, each := range send.Feeds(d.config.Services) {
+		feed := &seenFeed{Kind: string(each.Kind), Deletions: []deletion{}}
 		d.followers.feeds = append(d.followers.feeds, feed)
-		d.followers.running.Go(func() { d.follow(d.ctx, feed, list) })
+		d.followers.running.Go(func() { d.follow(d.ctx, feed, each) })
 	}
 	slices.SortFunc(d.followers.feeds, func(a, b *seenFeed) int { return strings.Compare(a.Kind, b.Kind) })
 }
 
-// changesPage is how many changes a page of a feed has.
-const changesPage = 1000
-
-// change is a change of any kind.
-type change interface {
-	GetKind() typev1.ChangeKind
-	GetChangeTime() *timestamppb.Timestamp
-}
-
-// pageIn returns a reply as a page.
-func pageIn[Change change](changes []Change, id func(Change) int64, reply interface {
-	GetNextPageToken() string
-	GetHasMore() bool
-}, err error) (changePage, error) {
-	page := changePage{count: len(changes), next: reply.GetNextPageToken(), hasMore: reply.GetHasMore()}
-	for _, each := range changes {
-		if each.GetKind() == typev1.ChangeKind_CHANGE_KIND_DELETED {
-			page.deletions = append(page.deletions, deletion{id(each), each.GetChangeTime().AsTime()})
-		}
-	}
-	return page, err
-}
-
 // follow reads a feed until ctx ends. It repeats calls that fail, and begins anew if the feed says so.
-func (d *Desk) follow(ctx context.Context, feed *seenFeed, list func(ctx context.Context, from position) (changePage, error)) {
-	for from := (position{}); ctx.Err() == nil; {
-		if from.token == "" {
-			from.start = timestamppb.New(d.askKept(ctx))
+func (d *Desk) follow(ctx context.Context, feed *seenFeed, of send.Feed) {
+	for token := ""; ctx.Err() == nil; {
+		var start *timestamppb.Timestamp
+		if token == "" {
+			start = timestamppb.New(d.askKept(ctx))
 		}
-		page, err := list(ctx, from)
+		page, err := of.Page(ctx, token, start, send.WithoutContent)
 		d.followers.mu.Lock()
 		if err == nil {
-			from = position{token: page.next}
+			token = page.Next
 			feed.take(page)
 		} else {
 			feed.Failure = new(d.config.Describe(ctx, err))
 			if isForgotten(err) {
-				from = position{}
+				token = ""
 				*feed = seenFeed{Kind: feed.Kind, Deletions: []deletion{}}
 			}
 		}
@@ -190,12 +132,16 @@ func (d *Desk) follow(ctx context.Context, feed *seenFeed, list func(ctx context
 }
 
 // take adds a page.
-func (f *seenFeed) take(page changePage) {
+func (f *seenFeed) take(page send.FeedPage) {
 	f.Failure = nil
-	f.Read += int64(page.count)
-	f.IsLive = f.IsLive || !page.hasMore
-	f.Count += int64(len(page.deletions))
-	f.Deletions = append(f.Deletions, page.deletions...)
+	f.Read += int64(len(page.Changes))
+	f.IsLive = f.IsLive || !page.HasMore
+	for _, each := range page.Changes {
+		if each.IsDeleted() {
+			f.Count++
+			f.Deletions = append(f.Deletions, deletion{each.ID, each.GetChangeTime().AsTime()})
+		}
+	}
 	f.Deletions = slices.Delete(f.Deletions, 0, max(0, len(f.Deletions)-mostDeletions))
 }
 

@@ -6,10 +6,14 @@ package docstoretest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // Settings reduce the suite for an engine that is slow to test.
@@ -214,4 +218,42 @@ func wantPlain(t *testing.T, got error) {
 			t.Fatalf("got error %v, want a plain one", got)
 		}
 	}
+}
+
+// The variables that say how many seeds a test of seeds tries, and from which one on.
+const (
+	seedsVariable     = "WAYBOOK_SEEDS"
+	firstSeedVariable = "WAYBOOK_FIRST_SEED"
+)
+
+// Seeds runs a test with one seed after the other, until it fails with one.
+func Seeds(t *testing.T, test func(t *testing.T, seed uint64)) {
+	t.Helper()
+	SomeSeeds(t, longform.Number(20, 100), test)
+}
+
+// SomeSeeds is Seeds with that many seeds, unless the environment says how many.
+func SomeSeeds(t *testing.T, number int, test func(t *testing.T, seed uint64)) {
+	t.Helper()
+	first, count := numberIn(t, firstSeedVariable, 0), numberIn(t, seedsVariable, uint64(number))
+	for seed := range count {
+		seed += first
+		if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { test(t, seed) }) {
+			t.Fatalf("%s=%d %s=1 repeats it", firstSeedVariable, seed, seedsVariable)
+		}
+	}
+}
+
+// numberIn returns the number in a variable of the environment.
+func numberIn(t *testing.T, variable string, otherwise uint64) uint64 {
+	t.Helper()
+	text, isSet := os.LookupEnv(variable)
+	if !isSet {
+		return otherwise
+	}
+	number, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return number
 }

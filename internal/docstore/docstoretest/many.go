@@ -179,3 +179,51 @@ func answered(t *testing.T, engine docstore.Engine) {
 		t.Errorf("after the deletion: got %+v", got)
 	}
 }
+
+func massCases(settings Settings) []testCase {
+	return []testCase{
+		{"DeleteAll of a range deletes any number of documents", func(t *testing.T, engine docstore.Engine) {
+			deletesLongRange(t, engine, settings.Deleted)
+		}},
+		{"one call may insert, read and delete many documents", func(t *testing.T, engine docstore.Engine) {
+			manyAtOnce(t, engine, settings.Many)
+		}},
+	}
+}
+
+// deletesLongRange deletes the documents that expired, in the order of an index that many of
+// them share a value of.
+func deletesLongRange(t *testing.T, engine docstore.Engine, many int) {
+	c := openPlaces(t, engine)
+	var places []place
+	for id := range int64(many) {
+		p := somePlace(id)
+		p.Owner = id / 7
+		places = append(places, p)
+	}
+	insertAll(t, c, places)
+	last := int64(many)/7 - 5
+	wantEqual(t, "deleted", deleteWhere(t, c, byOwner().In(docstore.UpTo(last))), 7*(last+1))
+	wantEqual(t, "deleted again", deleteWhere(t, c, byOwner().In(docstore.UpTo(last))), int64(0))
+	wantContents(t, c, places[7*(last+1):])
+}
+
+func manyAtOnce(t *testing.T, engine docstore.Engine, many int) {
+	c := openPlaces(t, engine)
+	places := somePlaces(1, int64(many))
+	insertAll(t, c, places)
+	got := walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: many - 1})
+	wantEqual(t, "documents in a page", got, places)
+	var ids []int64
+	for _, p := range places {
+		ids = append(ids, p.ID)
+	}
+	read, err := c.GetMany(t.Context(), ids)
+	must(t, err)
+	wantEqual(t, "documents by id", len(read), many)
+	must(t, c.Insert(t.Context(), place{ID: -1, Owner: -1, Code: "stays"}))
+	for owner := range int64(3) {
+		deleteWhere(t, c, byOwnerSlot().First(owner))
+	}
+	wantContents(t, c, []place{{ID: -1, Owner: -1, Code: "stays"}})
+}

@@ -3,7 +3,6 @@ package docstoretest
 import (
 	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -12,7 +11,6 @@ import (
 func raceCases() []testCase {
 	return []testCase{
 		{"concurrent updates of one document from 32 goroutines all take effect", updatesCount},
-		{"of many concurrent inserts of one key exactly one succeeds", oneWins},
 		{"a read after a write sees the write, despite concurrent writers", readsOwnWrites},
 		{"Close waits for the calls in flight", closeWaits},
 	}
@@ -44,25 +42,6 @@ func updatesCount(t *testing.T, engine docstore.Engine) {
 	})
 	got := documentOf(t, c, int64(1))
 	wantEqual(t, "seen", got.Seen, int64(writers*each))
-}
-
-func oneWins(t *testing.T, engine docstore.Engine) {
-	c := openPlaces(t, engine)
-	for round := range int64(5) {
-		var won atomic.Int64
-		at(16, func(i int) {
-			p := somePlace(100*round + int64(i))
-			p.Code = somePlace(round).Code
-			var duplicate *docstore.DuplicateError
-			if err := c.Insert(t.Context(), p); err == nil {
-				won.Add(1)
-			} else if !errors.As(err, &duplicate) || duplicate.Index != "code" {
-				t.Error(err)
-			}
-		})
-		wantEqual(t, "winners", won.Load(), int64(1))
-	}
-	wantEqual(t, "documents", countOf(t, c, byOwner().All()), int64(5))
 }
 
 func readsOwnWrites(t *testing.T, engine docstore.Engine) {

@@ -13,7 +13,6 @@ import (
 func readCases() []testCase {
 	return []testCase{
 		{"a document is read back as it was stored", comesBack},
-		{"an unknown id is not found", unknownID},
 		{"a key that no document has is not found", unknownKey},
 		{"Find returns the first document in the order of the index", findsFirst},
 		{"GetMany returns each document that exists once", getMany},
@@ -46,16 +45,6 @@ func comesBack(t *testing.T, engine docstore.Engine) {
 	}
 	must(t, c.Insert(t.Context(), want))
 	wantEqual(t, "document", documentOf(t, c, want.ID), want)
-}
-
-func unknownID(t *testing.T, engine docstore.Engine) {
-	c := placesWith(t, engine, somePlace(1))
-	_, err := c.Get(t.Context(), int64(2))
-	wantError(t, err, docstore.ErrNotFound)
-	_, err = c.Update(t.Context(), int64(2), func(*place) error { return nil })
-	wantError(t, err, docstore.ErrNotFound)
-	wantError(t, c.Delete(t.Context(), int64(2)), docstore.ErrNotFound)
-	wantContents(t, c, []place{somePlace(1)})
 }
 
 func unknownKey(t *testing.T, engine docstore.Engine) {

@@ -2,6 +2,7 @@ package docstoretest
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -139,4 +140,191 @@ func updateOf(t *testing.T, table docstore.Table, change docstore.Change) error 
 		t.Errorf("a change that asks for no fields returned %v", before)
 	}
 	return err
+}
+
+func duplicateCases() []testCase {
+	return []testCase{
+		{"a duplicate both in its id and in a key names the id", takenTwice},
+		{"a key may contain the text of an error message", wordyKey},
+		{"of documents in one InsertMany that exclude each other the first is stored", excludeEachOther},
+	}
+}
+
+func takenTwice(t *testing.T, engine docstore.Engine) {
+	c := placesWith(t, engine, somePlace(1))
+	wantDuplicate(t, c.Insert(t.Context(), somePlace(1)), docstore.IDIndex)
+}
+
+// wordyKey is for engines that parse the name of the index from an error message. The
+// message also contains the key, which is user data.
+func wordyKey(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	p := somePlace(1)
+	p.Code = `x index: owner_slot dup key: { : 1 } UNIQUE constraint failed: index 'places_owner_slot'`
+	must(t, c.Insert(t.Context(), p))
+	q := somePlace(2)
+	q.Code = p.Code
+	wantDuplicate(t, c.Insert(t.Context(), q), "code")
+	must(t, c.Insert(t.Context(), somePlace(2)))
+	_, err := c.Update(t.Context(), int64(2), func(q *place) error { q.Code = p.Code; return nil })
+	wantDuplicate(t, err, "code")
+}
+
+func excludeEachOther(t *testing.T, engine docstore.Engine) {
+	c := placesWith(t, engine, somePlace(1))
+	sameID, sameCode, sameSlot := somePlace(2), somePlace(3), somePlace(5)
+	sameID.Code, sameID.Slot = "another", 100
+	sameCode.Code = somePlace(2).Code
+	sameSlot.Slot = 2
+	documents := []place{somePlace(2), sameID, sameCode, somePlace(4), sameSlot, somePlace(1), somePlace(6)}
+	errs, err := c.InsertMany(t.Context(), documents)
+	must(t, err)
+	want := []string{"", docstore.IDIndex, "code", "", "owner_slot", docstore.IDIndex, ""}
+	for i, index := range want {
+		if index == "" {
+			must(t, errs[i])
+		} else {
+			wantDuplicate(t, errs[i], index)
+		}
+	}
+	wantContents(t, c, []place{somePlace(1), somePlace(2), somePlace(4), somePlace(6)})
+}
+
+func refusalCases() []testCase {
+	return []testCase{
+		{"a document that does not fit the declaration is refused, others are stored", misfitsRefused},
+		{"a change that does not fit the declaration is refused", misfitChanges},
+		{"a key of MaxKeyBytes is stored and a longer one is refused", longKeys},
+		{"a document of MaxDocumentBytes is stored and a larger one is refused", largeDocuments},
+	}
+}
+
+// misfits are documents that no engine may store.
+func misfits() map[string]bson.D {
+	good := func(change bson.E) bson.D {
+		document := bson.D{
+			{Key: "_id", Value: int64(50)},
+			{Key: "owner", Value: int64(1)}, {Key: "title", Value: "t"}, {Key: "code", Value: "fifty"},
+			{Key: "slot", Value: int64(50)}, {Key: docstore.RevisionField, Value: int64(2)},
+		}
+		kept := document[:0]
+		for _, element := range document {
+			if element.Key == change.Key {
+				element = change
+			}
+			if element.Value != nil {
+				kept = append(kept, element)
+			}
+		}
+		return kept
+	}
+	return map[string]bson.D{
+		"no id":                   good(bson.E{Key: "_id"}),
+		"an id of another kind":   good(bson.E{Key: "_id", Value: "50"}),
+		"a small integer as id":   good(bson.E{Key: "_id", Value: int32(50)}),
+		"no indexed field":        good(bson.E{Key: "slot"}),
+		"a null":                  good(bson.E{Key: "title", Value: bson.Null{}}),
+		"a field of another kind": good(bson.E{Key: "owner", Value: 1.5}),
+		"a text for an integer":   good(bson.E{Key: "owner", Value: "1"}),
+		"an integer for a text":   good(bson.E{Key: "code", Value: int64(1)}),
+		"a text not in UTF-8":     good(bson.E{Key: "title", Value: "\xff"}),
+		"no revision":             good(bson.E{Key: docstore.RevisionField}),
+	}
+}
+
+func misfitsRefused(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	table := openTable(t, engine, placeSpec())
+	var documents []bson.Raw
+	var names []string
+	for name, misfit := range misfits() {
+		raw, err := bson.Marshal(misfit)
+		must(t, err)
+		documents, names = append(documents, raw), append(names, name)
+	}
+	documents = append(documents, stored(t, somePlace(1), 1))
+	errs, err := table.Insert(t.Context(), documents)
+	must(t, err)
+	for i, name := range names {
+		if errs[i] == nil {
+			t.Errorf("a document with %s was stored", name)
+			continue
+		}
+		wantPlain(t, errs[i])
+	}
+	must(t, errs[len(names)])
+	wantContents(t, c, []place{somePlace(1)})
+}
+
+func misfitChanges(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	table := openTable(t, engine, placeSpec())
+	must(t, c.Insert(t.Context(), somePlace(50)))
+	removal := setting(t, 50, 1)
+	removal.Unset = []string{"slot"}
+	for name, misfit := range map[string]docstore.Change{
+		"no indexed field":        removal,
+		"a null":                  setting(t, 50, 1, bson.E{Key: "title", Value: bson.Null{}}),
+		"a field of another kind": setting(t, 50, 1, bson.E{Key: "owner", Value: 1.5}),
+		"a text for an integer":   setting(t, 50, 1, bson.E{Key: "owner", Value: "1"}),
+		"an integer for a text":   setting(t, 50, 1, bson.E{Key: "note", Value: "changed"}, bson.E{Key: "code", Value: int64(1)}),
+		"a text not in UTF-8":     setting(t, 50, 1, bson.E{Key: "title", Value: "\xff"}),
+		"a text that is too long": setting(t, 50, 1, bson.E{Key: "title", Value: strings.Repeat("x", docstore.MaxKeyBytes+1)}),
+	} {
+		if err := updateOf(t, table, misfit); err == nil {
+			t.Errorf("a change to a document with %s was made", name)
+		} else {
+			wantPlain(t, err)
+		}
+		if made, err := table.UpdateMany(t.Context(), []docstore.Change{misfit}); err == nil || made != 0 {
+			t.Errorf("of changes, %d to a document with %s were made; %v", made, name, err)
+		} else {
+			wantPlain(t, err)
+		}
+	}
+	wantContents(t, c, []place{somePlace(50)})
+}
+
+func longKeys(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	longest := somePlace(1)
+	longest.Code = strings.Repeat("x", docstore.MaxKeyBytes)
+	longest.Title = strings.Repeat("山", docstore.MaxKeyBytes/3)
+	must(t, c.Insert(t.Context(), longest))
+	tooLong := somePlace(2)
+	tooLong.Code = longest.Code + "x"
+	wantPlain(t, c.Insert(t.Context(), tooLong))
+	_, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Title += "山"; return nil })
+	wantPlain(t, err)
+	wantContents(t, c, []place{longest})
+
+	words := openWords(t, engine)
+	half := strings.Repeat("y", docstore.MaxKeyBytes/2)
+	must(t, words.Insert(t.Context(), word{ID: half, Text: half}))
+	wantPlain(t, words.Insert(t.Context(), word{ID: half + "y", Text: half}))
+	_, err = words.Update(t.Context(), half, func(w *word) error { w.Text += "y"; return nil })
+	wantPlain(t, err)
+	wantEqual(t, "words", walk(t, words, docstore.Query{Where: byText().All(), Limit: 2}), []word{{ID: half, Text: half}})
+}
+
+func largeDocuments(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	largest := somePlace(1)
+	overhead := len(stored(t, largest, 1)) - len(largest.Note)
+	largest.Note = strings.Repeat("n", docstore.MaxDocumentBytes-overhead)
+	tooLarge := somePlace(2)
+	tooLarge.Note = largest.Note + "n"
+	errs, err := c.InsertMany(t.Context(), []place{tooLarge, somePlace(3)})
+	must(t, err)
+	wantPlain(t, errs[0])
+	must(t, errs[1])
+	_, err = c.Update(t.Context(), int64(3), func(p *place) error { p.Note = tooLarge.Note; return nil })
+	wantPlain(t, err)
+	wantContents(t, c, []place{somePlace(3)})
+
+	must(t, c.Insert(t.Context(), largest))
+	got := documentOf(t, c, int64(1))
+	if got != largest {
+		t.Error("the largest document is read back with other contents")
+	}
 }

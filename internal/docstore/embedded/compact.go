@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -230,4 +232,38 @@ func addTo(sum hash.Hash, parts ...[]byte) {
 func (e *Engine) FreeBytes() int64 {
 	stats := e.db.Stats()
 	return int64(stats.FreePageN) * int64(e.db.Info().PageSize)
+}
+
+// backupPiece is how much of a copy Backup writes at a time.
+const backupPiece = 256 << 10
+
+// Backup writes a copy of the store as it is at one moment. The copy is a store file. begin
+// receives its size in bytes before the first write. Writers continue in the meantime, but
+// no page that they free can be used again before Backup returns, so the file grows.
+//
+// A write that blocks holds the store in that state. The caller bounds it.
+func (e *Engine) Backup(ctx context.Context, to io.Writer, begin func(bytes int64) error) error {
+	return e.view(ctx, func(tx *bolt.Tx) error {
+		if err := begin(tx.Size()); err != nil {
+			return err
+		}
+		pieces := bufio.NewWriterSize(cancellable{ctx, to}, backupPiece)
+		if _, err := tx.WriteTo(pieces); err != nil {
+			return err
+		}
+		return pieces.Flush()
+	})
+}
+
+// cancellable is a writer that fails once a context is done.
+type cancellable struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (c cancellable) Write(piece []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.to.Write(piece)
 }

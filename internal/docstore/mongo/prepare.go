@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -143,4 +144,86 @@ func validation(spec docstore.Spec) bson.D {
 		{Key: "validationAction", Value: "error"},
 		{Key: "writeConcern", Value: bson.D{{Key: "w", Value: "majority"}}},
 	}
+}
+
+// backfillBatch is how many documents one command of a backfill changes.
+const backfillBatch = 1000
+
+// Backfill stores the defaults of Spec.Defaults in the documents of all open collections
+// that lack them, and returns how many documents it changed. An older version of the program
+// may write such documents at any time. Until Backfill has changed them, reads by the index
+// do not find them. Several processes may run it at once.
+func (e *Engine) Backfill(ctx context.Context) (int64, error) {
+	tables, err := e.opened(ctx)
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for _, t := range tables {
+		n, err := t.backfill(ctx)
+		total += n
+		if err != nil {
+			return total, fmt.Errorf("backfill collection %s: %w", t.spec.Name, err)
+		}
+	}
+	return total, nil
+}
+
+// opened returns the open collections.
+func (e *Engine) opened(ctx context.Context) (tables []*table, err error) {
+	select {
+	case e.opening <- struct{}{}:
+		defer func() { <-e.opening }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	for _, t := range e.tables {
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+func (t *table) backfill(ctx context.Context) (total int64, err error) {
+	for field, value := range t.spec.Defaults {
+		n, err := t.backfillField(ctx, field, value)
+		total += n
+		if err != nil {
+			return total, fmt.Errorf("field %q: %w", field, err)
+		}
+	}
+	return total, nil
+}
+
+// backfillField changes the documents in batches. The field begins an index, so each batch is
+// found without reading others. Each command names the documents that it changes, and finds them by
+// _id rather than among all that lack the field. It sets a constant where the field is missing, so a
+// repeated command changes nothing twice. Documents that it misses, in a range that moves between
+// shards, are left to the next batch or the next sweep.
+func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
+	update := bson.E{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}}
+	lacks := t.alive(bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}})
+	err = t.engine.call(ctx, func() error {
+		for {
+			found, _, err := t.find(ctx, query{filter: lacks, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: backfillBatch, comment: everywhere})
+			if err != nil || len(found) == 0 {
+				return err
+			}
+			ids := make([]docstore.Value, len(found))
+			for i, document := range found {
+				if ids[i], err = t.idOf(document); err != nil {
+					return err
+				}
+			}
+			filter := append(t.placed(ids...), lacks...)
+			result, err := t.collection.UpdateMany(ctx, filter, bson.D{update}, options.UpdateMany().SetHint(byIDOrder()))
+			if err != nil {
+				return err
+			}
+			total += result.ModifiedCount
+			if len(found) < backfillBatch {
+				return nil
+			}
+		}
+	})
+	return total, err
 }

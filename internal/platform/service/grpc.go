@@ -2,21 +2,32 @@ package service
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
 	_ "google.golang.org/grpc/encoding/gzip" // callers may compress
+	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/reflection"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/platform/access"
+	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/proto/descriptors"
@@ -147,3 +158,149 @@ func describe(server *grpc.Server) {
 	reflectionv1.RegisterServerReflectionServer(server, reflection.NewServerV1(options))
 	reflectionv1alpha.RegisterServerReflectionServer(server, reflection.NewServer(options))
 }
+
+// unknownMethod answers calls of methods that the port does not have.
+func unknownMethod(any, grpc.ServerStream) error {
+	return apierror.New(codes.Unimplemented, "METHOD_UNKNOWN", "this port has no such method; reflection lists those that it has")
+}
+
+// ofKnown lets calls of unknown methods pass an interceptor by, so that it counts none under a name that a
+// client has made up.
+func ofKnown(interceptor grpc.StreamServerInterceptor) grpc.StreamServerInterceptor {
+	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+		if server == nil {
+			return handler(server, stream)
+		}
+		return interceptor(server, stream, info, handler)
+	}
+}
+
+// healthServer is a health.Server with reasons.
+type healthServer struct{ *health.Server }
+
+// Check returns the health of a service, or NOT_FOUND as the protocol says.
+func (h healthServer) Check(ctx context.Context, request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
+	reply, err := h.Server.Check(ctx, request)
+	if status.Code(err) == codes.NotFound {
+		err = apierror.NotFound("SERVICE_UNKNOWN", "this port has no service %.100q", request.GetService())
+	}
+	return reply, err
+}
+
+// longestWait is how long a call may queue. It is well below callers' deadlines, so that a
+// queued call still has time to finish.
+const longestWait = 500 * time.Millisecond
+
+// Load holds the concurrency limits of each service of a program. The zero value means no
+// limits.
+type Load struct {
+	// Calls limits unary calls. Streams limits streaming calls, which have their own limit
+	// because a stream lasts as long as its reader wants. As many calls again may queue.
+	Calls, Streams int
+}
+
+// Register declares the flags, with their defaults.
+func (l *Load) Register(flags *flag.FlagSet) {
+	flags.IntVar(&l.Calls, "max-calls", 1024, "concurrency limit of each service for unary RPCs, 0 for none; as many again queue for up to half a second, others are rejected")
+	flags.IntVar(&l.Streams, "max-streams", 512, "concurrency limit of each service for streaming RPCs, 0 for none; as many again queue for up to half a second, others are rejected")
+}
+
+// gates are the concurrency limits of the program's services, created on first use. Each
+// service has its own, because services call each other. A service full of calls that wait
+// for another one must not block that one. They may be used concurrently.
+type gates struct {
+	load    Load
+	metrics *process.Metrics
+
+	mu    sync.Mutex
+	known map[string]pair
+}
+
+type pair struct{ calls, streams *admission.Gate }
+
+func newGates(load Load, metrics *process.Metrics) *gates {
+	return &gates{load: load, metrics: metrics, known: map[string]pair{}}
+}
+
+// of returns the gates of a method's service. Health checks and reflection have none, so
+// operators can reach an overloaded program.
+func (g *gates) of(method string) pair {
+	rest, ours := strings.CutPrefix(method, "/waybook.")
+	if !ours {
+		return pair{}
+	}
+	name, _, _ := strings.Cut(rest, ".")
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	made, known := g.known[name]
+	if !known {
+		made = pair{admission.New(limits(g.load.Calls)), admission.New(limits(g.load.Streams))}
+		g.known[name] = made
+		g.metrics.CountGate(name+" calls", made.calls)
+		g.metrics.CountGate(name+" streams", made.streams)
+	}
+	return made
+}
+
+func limits(slots int) admission.Limits {
+	return admission.Limits{Slots: int64(slots), Queue: slots, Wait: longestWait}
+}
+
+// The memory of a reply over TCP is used again once the reply is encoded.
+
+func reuseMemory() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.ChainUnaryInterceptor(lendMemory),
+		grpc.ChainStreamInterceptor(lendMemoryToStream),
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
+	}
+}
+
+// lentReply is a reply with its memory. Only the codec sees it.
+type lentReply struct {
+	message any
+	memory  *arena.Arena
+}
+
+// codec is gRPC's codec for messages. It takes the memory of a lent one back.
+type codec struct{ encoding.CodecV2 }
+
+// Marshal encodes a message.
+func (c codec) Marshal(message any) (mem.BufferSlice, error) {
+	lent, isLent := message.(*lentReply)
+	if !isLent {
+		return c.CodecV2.Marshal(message)
+	}
+	defer lent.memory.Free()
+	return c.CodecV2.Marshal(lent.message)
+}
+
+func lendMemory(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	ctx, memory := arena.With(ctx)
+	message, err := handler(ctx, request)
+	if err != nil {
+		memory.Free()
+		return nil, err
+	}
+	return &lentReply{message, memory}, nil
+}
+
+// lendMemoryToStream lends memory for the messages of a stream. gRPC has encoded a message when SendMsg returns, so
+// the service may use the memory again.
+func lendMemoryToStream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	ctx, memory := arena.With(stream.Context())
+	defer memory.Free()
+	return handler(server, WithContext(ctx, stream))
+}
+
+// WithContext returns a stream with another context.
+func WithContext(ctx context.Context, stream grpc.ServerStream) grpc.ServerStream {
+	return inContext{stream, ctx}
+}
+
+type inContext struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s inContext) Context() context.Context { return s.ctx }

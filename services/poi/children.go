@@ -5,9 +5,61 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
+
+// AddPhoto adds a photo to a landmark.
+func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
+	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetPoiId(),
+		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
+		nil, owned.ChangedAt(s.now()),
+		func(id int64, requestKey string) photo {
+			return photo{
+				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,
+				URL: request.GetPhotoUrl(), Description: request.GetDescription(),
+			}
+		})
+	return &poiv1.AddPhotoResponse{Photo: photosProto(ctx, []photo{added})[0]}, err
+}
+
+// UpdatePhoto changes a photo of a landmark.
+func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), request.GetEtag(), owned.ChangedAt(s.now()), func(p *photo) {
+		if request.PhotoUrl != nil {
+			p.URL = request.GetPhotoUrl()
+		}
+		if request.Description != nil {
+			p.Description = request.GetDescription()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.UpdatePhotoResponse{Photo: photosProto(ctx, []photo{updated})[0]}, nil
+}
+
+// RemovePhoto removes a photo from a landmark.
+func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
+	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(), request.GetEtag(),
+		func(p *poi, _ *photo) error { return s.pois.Allow(p, request.GetActorId(), p.ID) },
+		owned.ChangedAt(s.now()))
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.RemovePhotoResponse{}, nil
+}
+
+// ListPhotos returns a page of a landmark's photos.
+func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosRequest) (*poiv1.ListPhotosResponse, error) {
+	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
+	return &poiv1.ListPhotosResponse{Photos: photosProto(ctx, page.Documents), NextPageToken: page.Next}, err
+}
+
+// etagOfPhoto returns the etag of a photo.
+func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.URL, p.Description) }
 
 // AddComment adds a comment to a landmark.
 func (s *Server) AddComment(ctx context.Context, request *poiv1.AddCommentRequest) (*poiv1.AddCommentResponse, error) {
