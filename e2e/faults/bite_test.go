@@ -3,8 +3,6 @@
 package faults
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -13,33 +11,7 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 )
 
-// Each test removes one protection; the suite must report a violation.
-
-// storeFile is the file of the embedded store in its directory.
-const storeFile = "waybook.db"
-
-func TestTheSuiteNoticesLostWrites(t *testing.T) {
-	longform.Only(t)
-	r := begin(t, fault{shape: standalone}, 1, 0)
-	p := r.fleet.programs[0]
-	file := filepath.Join(p.data, storeFile)
-	r.carry()
-	p.kill()
-	earlier, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.start(t)
-	r.carry()
-	p.kill()
-	if err := os.WriteFile(file, earlier, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.start(t)
-	r.clients.recovery = time.Second
-	r.finish()
-	expect(t, r, history.Lost)
-}
+// Each test does what no missing protection of a program does; the suite must report a violation.
 
 func TestTheSuiteNoticesRequestsDoneTwice(t *testing.T) {
 	longform.Only(t)

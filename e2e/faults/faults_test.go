@@ -6,11 +6,11 @@
 package faults
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -99,8 +99,16 @@ func chosen(t *testing.T) []fault {
 	return all[i : i+1]
 }
 
-// bin is the directory of the programs, which are built once for all tests.
-var bin string
+// bin is the directory of the programs, which are built once for all tests. The database is built when one needs it.
+var (
+	bin           string
+	buildDatabase = sync.OnceValue(func() error {
+		if os.Getenv(binVariable) != "" {
+			return nil
+		}
+		return launch.Build(bin, launch.WithJSONv2, mongotest.FerretDB)
+	})
+)
 
 // runAll builds the programs, unless binVariable names them, and runs the tests.
 func runAll(m *testing.M) int {
@@ -114,11 +122,7 @@ func runAll(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(bin) }()
-	err = errors.Join(
-		launch.Build(bin, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...),
-		launch.Build(bin, launch.WithJSONv2, mongotest.FerretDB),
-	)
-	if err != nil {
+	if err := launch.Build(bin, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

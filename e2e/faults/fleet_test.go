@@ -77,6 +77,9 @@ func (f *fleet) startProcesses(t *testing.T) {
 	case onRealServer:
 		f.storeURI = mongotest.OnRealServer(t)
 	case onMongoDB:
+		if err := buildDatabase(); err != nil {
+			t.Fatal(err)
+		}
 		database := &program{name: "database", path: filepath.Join(bin, "ferretdb"), data: t.TempDir(), grpc: launch.Address(t)}
 		database.start(t)
 		f.programs = append(f.programs, database)

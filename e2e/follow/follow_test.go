@@ -27,7 +27,6 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -51,12 +50,12 @@ const (
 	few = 6
 )
 
-// changesOf returns how many changes the writers make, from WAYBOOK_FOLLOW or the short form.
-func changesOf(t *testing.T, short int) int {
+// changes returns how many changes the writers make, from WAYBOOK_FOLLOW.
+func changes(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("WAYBOOK_FOLLOW")
 	if text == "" {
-		return short
+		return 800
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -65,19 +64,12 @@ func changesOf(t *testing.T, short int) int {
 	return n
 }
 
-func TestTheCopyOfAFollowerThatIsKilledEqualsTheEmbeddedStore(t *testing.T) {
-	clock := &stepping{}
-	engine := must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))
-	closeLater(t, engine)
-	followsAll(t, changesOf(t, 4000), math.MaxInt, clock, clock.step, startReplica(t, engine))
-}
-
 func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) {
 	longform.Only(t)
 	clock := &stepping{}
 	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
 	server.SetClock(clock.now)
-	followsAll(t, changesOf(t, 800), few, clock, func() {
+	followsAll(t, changes(t), few, clock, func() {
 		clock.step()
 		elect := server.StepDown()
 		server.CutConnections()
@@ -89,7 +81,7 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) 
 // Its clock is not ours, so no deletion is forgotten.
 func TestTheCopyOfAFollowerThatIsKilledEqualsARealServer(t *testing.T) {
 	uri := mongotest.OnRealServer(t)
-	followsAll(t, changesOf(t, 800), math.MaxInt, nil, func() {
+	followsAll(t, changes(t), math.MaxInt, nil, func() {
 		if err := mongotest.StepDown(t.Context(), uri); err != nil {
 			t.Error(err)
 		}
@@ -105,19 +97,6 @@ func startTwo(t *testing.T, uri string) (processes []replica) {
 		processes = append(processes, startReplica(t, engine))
 	}
 	return processes
-}
-
-func TestAFollowerThatWasKilledBeforeItsFirstTokenBeginsAtNothing(t *testing.T) {
-	journal := filepath.Join(t.TempDir(), "journal")
-	if err := os.WriteFile(journal, []byte(`{"id":7,"album":{"title":"deleted before the next start"}}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if f := must(resume(journal)); f.token != "" || len(f.albums) > 0 {
-		t.Errorf("the follower begins with %v and the token %q", f.albums, f.token)
-	}
-	if albums, token, err := replay(journal); err != nil || token != "" || len(albums) > 0 {
-		t.Errorf("its journal has %v and the token %q, %v", albums, token, err)
-	}
 }
 
 func closeLater(t *testing.T, engine docstore.Engine) {

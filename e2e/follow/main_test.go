@@ -1,5 +1,5 @@
-// Package follow checks that the copy of a follower equals the store, whatever happens to the follower,
-// to the clocks and to the writers.
+// Package follow checks that the copy of a follower in a process of its own equals the store, whatever happens to it,
+// to the clocks, the writers and the primary. What needs no real process or MongoDB is in e2e/world.
 package follow
 
 import (

@@ -1,5 +1,7 @@
-// Package load measures the cost of long lists, slow readers and large stores. The tests assert
-// bounds on memory and goroutines, never on time; the benchmarks report numbers.
+// Package load measures the cost of long lists, slow readers, large stores, hostile clients, and of more requests
+// than Waybook can handle. The tests assert bounds on memory and goroutines, never on time, and that Waybook keeps
+// serving and rejects the excess with well-formed replies; the benchmarks, and the tests in the long form, report
+// numbers, which depend on the machine.
 package load
 
 import (
@@ -17,6 +19,10 @@ import (
 var directory, binary string
 
 func TestMain(m *testing.M) {
+	if edge := os.Getenv(attackVariable); edge != "" {
+		attackFrom(edge, os.Args[1:])
+		return
+	}
 	os.Exit(launch.Main(m, func(made string) error {
 		directory = made
 		binary = filepath.Join(directory, "standalone")

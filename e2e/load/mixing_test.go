@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -18,7 +19,8 @@ import (
 // TestNoReplyHasATextOfAnother reads many albums and a list at the same time, from the edge and by gRPC. The memory
 // of a reply is used again for the next one, so a reply that is read too late would show here.
 func TestNoReplyHasATextOfAnother(t *testing.T) {
-	const readers, reads, albums = 16, 150, 12
+	const readers, albums = 16, 12
+	reads := longform.Number(60, 150)
 	d := startAlone(t)
 	d.client.Transport.(*http.Transport).MaxIdleConnsPerHost = readers
 	requests := []*albumv1.GetAlbumRequest{}

@@ -52,7 +52,7 @@ func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ende
 
 func TestStalledReadersAreDisconnectedAndLeaveNothingBehind(t *testing.T) {
 	const readers = 32
-	s := filled(t, wideName, 20_000, 0)
+	s := filled(t, wideName, 6000, 0)
 	p := launch.Start(t, binary, s.data, "-demo=false")
 	ended := make(chan string, readers+1)
 	address := startEdge(t, p, 100*time.Millisecond, ended)

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -49,20 +50,35 @@ func TestOneImportAtATimeUsesAJournal(t *testing.T) {
 	}
 }
 
-// straight returns the dump of a store after an import that nothing disturbed.
-func (o oldService) straight(t *testing.T) (file string) {
+var (
+	straightOnce sync.Once
+	straightDump string
+)
+
+// straight returns the dump of a store after an import of the first edition that nothing disturbed. Tests share it.
+func straight(t *testing.T) (file string) {
 	t.Helper()
-	data := t.TempDir()
-	waybook := startOn(t, data)
-	succeed(t, o.importInto(waybook, filepath.Join(t.TempDir(), "journal"))...)
-	return dump(t, waybook, data)
+	straightOnce.Do(func() {
+		data := t.TempDir()
+		waybook := startOn(t, data)
+		succeed(t, newOldService(t, 1).importInto(waybook, filepath.Join(t.TempDir(), "journal"))...)
+		made := filepath.Join(binaries, "straight.dump")
+		if err := os.Rename(dump(t, waybook, data), made); err != nil {
+			t.Fatal(err)
+		}
+		straightDump = made
+	})
+	if straightDump == "" {
+		t.Fatal("the import of another test failed")
+	}
+	return straightDump
 }
 
 // Two owners may import at the same time. Everything, rewards too, is stored once.
 func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
 	t.Parallel()
 	old, data := newOldService(t, 1), t.TempDir()
-	want := old.straight(t)
+	want := straight(t)
 	waybook := startOn(t, data)
 	var both []*exec.Cmd
 	for range 2 {
@@ -86,7 +102,7 @@ func TestTwoImportsWithTwoJournalsEndInTheSameStore(t *testing.T) {
 func TestAnImportThatGoesOnSendsAgainWhatTheStoreHasLost(t *testing.T) {
 	t.Parallel()
 	old, data := newOldService(t, 1), t.TempDir()
-	want := old.straight(t)
+	want := straight(t)
 	waybook, journal := startOn(t, data), filepath.Join(t.TempDir(), "journal")
 	args := old.importInto(waybook, journal, "--workers", "1")
 	first := began(t, journal, 100, args...) // all users, and content

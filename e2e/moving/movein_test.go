@@ -206,7 +206,7 @@ func TestAnImportThatIsKilledEndsInTheSameStore(t *testing.T) {
 	t.Parallel()
 	longform.Only(t)
 	old, data := newOldService(t, 1), t.TempDir()
-	want := old.straight(t)
+	want := straight(t)
 	journal, random := filepath.Join(t.TempDir(), "journal"), rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	waybook, killed := startOn(t, data), 0
 	const buckets = 320

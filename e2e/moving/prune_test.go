@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // gallery is a user with albums, entries and landmarks, as many of each.
@@ -103,7 +104,7 @@ func TestAPruneDeletesWhatDisappearedFromTheOldService(t *testing.T) {
 
 func TestAPruneThatIsKilledEndsInTheSameStore(t *testing.T) {
 	t.Parallel()
-	const count = 300
+	count, deaths := longform.Number(120, 300), longform.Number(3, 6)
 	data := t.TempDir()
 	waybook, journal := startOn(t, data), filepath.Join(t.TempDir(), "journal")
 	whole := gallery(count)
@@ -113,19 +114,19 @@ func TestAPruneThatIsKilledEndsInTheSameStore(t *testing.T) {
 	left := whole[:1+4*count/2]
 	left[len(left)-2] = strings.Replace(left[len(left)-2], fmt.Sprintf(`,"quoted_id":%d,`, count/2+1), ",", 1)
 	args := []string{"move", "import", "--address", socket(waybook), "--journal", journal, "--update", "--prune", "--max-removed", "0.5", small(t, ended(left)...)}
-	for n := range 6 {
+	for n := range deaths {
 		command := waybookctl(t, args...)
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(100+rand.IntN(1500)) * time.Millisecond)
+		time.Sleep(time.Duration(100+rand.IntN(5*count)) * time.Millisecond)
 		if err := command.Process.Kill(); err != nil {
 			t.Logf("the import ended before it was killed: %v", err)
 		}
 		if err := command.Wait(); err != nil {
 			t.Log(err)
 		}
-		if n == 3 {
+		if n == deaths/2 {
 			waybook.End(os.Kill)
 			waybook = startOn(t, data)
 			args[3] = socket(waybook)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,15 +24,7 @@ import (
 const module = "../../moving/moveread"
 
 // built builds moveread once.
-var built = sync.OnceValue(func() error {
-	build := exec.Command("go", "build", "-o", binaries+string(filepath.Separator), ".")
-	build.Dir, build.Env = module, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	output, err := build.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, output)
-	}
-	return err
-})
+var built = sync.OnceValue(func() error { return launch.BuildOutside(binaries, module) })
 
 // moveread returns what runs the program.
 func moveread(t *testing.T) func(source string, args ...string) ran {

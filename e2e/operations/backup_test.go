@@ -1,103 +1,15 @@
 package operations_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
 )
-
-// The exercise of docs/operations.md: back up a store while users write, put the file in place of
-// another store, and serve from there.
-func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
-	t.Parallel()
-	standalone, data, file := filepath.Join(binaries, "standalone"), t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
-	waybook := launch.Start(t, standalone, data)
-	on := operator{t, waybook.GRPC}
-	cookie, err := os.ReadFile(filepath.Join(data, "demo-cookie"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := strings.TrimSpace(string(cookie))
-	owner := regexp.MustCompile(`id=(\d+);`).FindStringSubmatch(session)[1]
-	list := url.Values{"func": {"getUserAlbumList"}, "userID": {owner}}
-	before := call(t, waybook.HTTP, "", list)
-
-	add := func(title string) {
-		reply := call(t, waybook.HTTP, session, url.Values{
-			"func": {"addAlbum"}, "albumTitle": {title}, "category": {"1"}, "lat": {"1"}, "lng": {"2"},
-		})
-		if !strings.Contains(reply, "SUCCESS") {
-			t.Errorf("a write got the reply %s", reply)
-		}
-	}
-	add("before the backup")
-	var writers sync.WaitGroup
-	stop := make(chan struct{})
-	writers.Go(func() {
-		for n := 0; ; n++ {
-			select {
-			case <-stop:
-				return
-			default:
-				add(fmt.Sprintf("during the backup %d", n))
-			}
-		}
-	})
-	var done struct {
-		Bytes  int64
-		SHA256 string
-	}
-	on.mustRead(&done, "store", "backup", file)
-	close(stop)
-	writers.Wait()
-	add("after the backup")
-
-	contents, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sum := sha256.Sum256(contents); int64(len(contents)) != done.Bytes || hex.EncodeToString(sum[:]) != done.SHA256 {
-		t.Errorf("the file has %d bytes, reported %+v", len(contents), done)
-	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file is %v (%v)", info.Mode(), err)
-	}
-	if told := on.must("store", "backup", file, "--force", "--service", "poi"); !strings.Contains(told, "MiB, SHA-256 ") {
-		t.Errorf("a second backup printed %q", told)
-	}
-
-	restored := t.TempDir()
-	if err := os.WriteFile(filepath.Join(restored, "waybook.db"), contents, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if told := on.must("store", "check", "--data", restored); !strings.HasSuffix(told, "The store is clean.\n") {
-		t.Errorf("check printed:\n%s", told)
-	}
-	again := launch.Start(t, standalone, restored)
-	after := call(t, again.HTTP, "", list)
-	if !strings.Contains(after, "before the backup") || strings.Contains(after, "after the backup") || strings.Contains(before, "before the backup") {
-		t.Errorf("the restored list is\n%s", after)
-	}
-	for _, p := range []*launch.Process{waybook, again} {
-		if status := p.End(syscall.SIGTERM); status != 0 {
-			t.Errorf("standalone ended with %d", status)
-		}
-	}
-	on.run("", "store", "backup", "--force", file).expect(5, "account service")
-	if now, err := os.ReadFile(file); err != nil || len(now) < len(contents) {
-		t.Errorf("the failed backup changed the file: %v", err)
-	}
-}
 
 func TestOnlyTheOperatorMayBackUpAStore(t *testing.T) {
 	t.Parallel()

@@ -7,11 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -212,71 +210,6 @@ func withID(s store, raw bson.Raw, n int64) bson.Raw {
 	raw, err := bson.Marshal(document)
 	s.must(err)
 	return raw
-}
-
-func TestAnInterruptedLoadResumes(t *testing.T) {
-	t.Parallel()
-	s := store{t, service.StoreFlags{Data: t.TempDir()}}
-	s.fill()
-	path := s.dump()
-	onEachStore(t, func(t *testing.T, to store) {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		options := to.options()
-		dump, err := storekeeping.OpenDump(ctx, options, path)
-		s.must(err)
-		options.Progress = func(collection string, _ int64) {
-			if collection == "album_comments" {
-				cancel()
-			}
-		}
-		if _, err := dump.Load(ctx, options); !errors.Is(err, context.Canceled) {
-			t.Errorf("got error %v", err)
-		}
-		s.must(dump.Close())
-		to.expectIncomplete()
-		s.must(load(t.Context(), to.options(), path))
-		if !bytes.Equal(to.read(to.dump()), s.read(path)) {
-			t.Error("the stores differ")
-		}
-	})
-}
-
-// These variables tell a process that will kill itself what to load, and where.
-const killedFile, killedData = "WAYBOOK_TEST_LOAD_FILE", "WAYBOOK_TEST_LOAD_DATA"
-
-func TestAKilledLoadResumes(t *testing.T) {
-	t.Parallel()
-	if path := os.Getenv(killedFile); path != "" {
-		options := storekeeping.Options{Store: service.StoreFlags{Data: os.Getenv(killedData)}}
-		dump, err := storekeeping.OpenDump(t.Context(), options, path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		options.Progress = func(collection string, _ int64) {
-			if collection == "blogs" {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {}
-			}
-		}
-		_, err = dump.Load(t.Context(), options)
-		t.Fatalf("the load returned: %v", err)
-	}
-	s, to := store{t, service.StoreFlags{Data: t.TempDir()}}, empty(t)
-	s.fill()
-	path := s.dump()
-	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
-	process.Env = append(os.Environ(), killedFile+"="+path, killedData+"="+to.flags.Data)
-	out, err := process.CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("the process ended with %v:\n%s", err, out)
-	}
-	to.expectIncomplete()
-	s.must(load(t.Context(), to.options(), path))
-	if !bytes.Equal(to.read(to.dump()), s.read(path)) {
-		t.Error("the stores differ")
-	}
 }
 
 // The dump of a store in use may have two documents that violate a unique index together.

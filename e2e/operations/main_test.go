@@ -3,7 +3,8 @@
 // It runs waybookctl with its arguments, input, output and exit status. Most command lines run in the process
 // of the test; those that are ended by signals, or started by a shell, are processes of their own. It checks
 // what the programs report: traces, metrics and logs, and that the dashboard and the alerts use metrics that
-// exist. And it prepares, damages, checks and repairs stores with content that the services wrote.
+// exist. And it prepares, damages, checks, repairs and restores stores with content that the services wrote, also
+// from a bucket of a real S3 server.
 package operations_test
 
 import (
@@ -23,6 +24,12 @@ import (
 var binaries string
 
 func TestMain(m *testing.M) {
+	if root := os.Getenv(rootVariable); root != "" { // this process is the server of a test
+		if err := serveBuckets(root, os.Getenv(addressVariable)); err != nil {
+			panic(err)
+		}
+		return
+	}
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries = directory
 		return launch.Build(directory, launch.AsTested, append(launch.Programs(),

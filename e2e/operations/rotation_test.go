@@ -1,6 +1,8 @@
 package operations_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,8 +42,9 @@ func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {
 	before := time.Now().Add(-time.Millisecond)
 	var made struct {
 		File    string
-		Bytes   int64
+		Bytes   int
 		Removed []string
+		SHA256  string
 	}
 	on.mustRead(&made, "store", "backup", directory, "--keep", "2")
 	at := lastBackup(t, waybook)
@@ -54,6 +57,13 @@ func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {
 	entries, err := os.ReadDir(directory)
 	if err != nil || len(entries) != 2 || entries[1].Name() != filepath.Base(made.File) {
 		t.Errorf("the directory has %v, %v", entries, err)
+	}
+	contents := readFile(t, made.File)
+	if sum := sha256.Sum256([]byte(contents)); len(contents) != made.Bytes || hex.EncodeToString(sum[:]) != made.SHA256 {
+		t.Errorf("the file has %d bytes, reported %+v", len(contents), made)
+	}
+	if info, err := os.Stat(made.File); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v, %v", info, err)
 	}
 	if status := waybook.End(syscall.SIGTERM); status != 0 {
 		t.Fatalf("standalone ended with %d", status)

@@ -4,40 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
 )
-
-func TestAStoreIsPreparedAndCheckedWhileNoServiceHasItOpen(t *testing.T) {
-	t.Parallel()
-	data := filepath.Join(t.TempDir(), "data")
-	on := operator{t, "127.0.0.1:1"}
-	on.run("", "store", "check", "--data", data).expect(3, "no embedded store")
-	on.must("store", "prepare", "--data", data)
-	var prepared struct {
-		Collections []struct{ Made bool }
-	}
-	on.mustRead(&prepared, "store", "prepare", "--data", data)
-	if len(prepared.Collections) < 15 || prepared.Collections[0].Made {
-		t.Errorf("prepared again: %+v", prepared)
-	}
-
-	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), data)
-	on.run("", "store", "check", "--data", data).expect(1, "stop it first")
-	if status := waybook.End(syscall.SIGTERM); status != 0 {
-		t.Fatalf("standalone ended with %d", status)
-	}
-	var checked struct{ Verdict string }
-	on.mustRead(&checked, "store", "check", "--data", data)
-	if checked.Verdict != "clean" {
-		t.Errorf("checked: %+v", checked)
-	}
-	if told := on.must("store", "check", "--data", data); !strings.Contains(told, "pois") || !strings.HasSuffix(told, "The store is clean.\n") {
-		t.Errorf("check printed:\n%s", told)
-	}
-}
 
 func TestOnlyTheOperatorsCertificateIsAuthorized(t *testing.T) {
 	t.Parallel()

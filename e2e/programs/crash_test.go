@@ -155,27 +155,3 @@ func describe(into *strings.Builder, r reply, path string) {
 		describe(into, child, path+"/"+name)
 	}
 }
-
-func TestAnAcknowledgedAlbumSurvivesSIGKILL(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	var added []string
-	for round := range 3 {
-		p := launch.Start(t, binary, data)
-		cookie := demoCookie(t, data)
-		for _, id := range added {
-			post(t, p, "", "func", "getAlbum", "albumID", id).mustSucceed(t)
-		}
-		created := post(t, p, cookie, "func", "addAlbum",
-			"albumTitle", fmt.Sprint("album ", round), "category", "3", "lat", "1.5", "lng", "-2.5").mustSucceed(t)
-		p.End(syscall.SIGKILL)
-		added = append(added, created.text("albumID"))
-	}
-	p := launch.Start(t, binary, data)
-	for round, id := range added {
-		got := post(t, p, "", "func", "getAlbum", "albumID", id).mustSucceed(t)
-		if want := fmt.Sprint("album ", round); got.text("albumTitle") != want {
-			t.Errorf("album %s has the title %q, want %q", id, got.text("albumTitle"), want)
-		}
-	}
-}

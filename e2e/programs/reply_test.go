@@ -1,7 +1,6 @@
 package programs_test
 
 import (
-	"context"
 	"encoding/xml"
 	"io"
 	"net/http"
@@ -65,18 +64,9 @@ var client = http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 // post sends a form, with a cookie unless that is empty.
 func post(t testing.TB, p *launch.Process, cookie string, pairs ...string) reply {
 	t.Helper()
-	body, err := sendForm(t.Context(), p, cookie, pairs...)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+p.HTTP+"/API.php", strings.NewReader(form(pairs...)))
 	if err != nil {
 		t.Fatal(err)
-	}
-	return parse(t, body)
-}
-
-// sendForm is post for a program that may end meanwhile.
-func sendForm(ctx context.Context, p *launch.Process, cookie string, pairs ...string) (body string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.HTTP+"/API.php", strings.NewReader(form(pairs...)))
-	if err != nil {
-		return "", err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if cookie != "" {
@@ -84,11 +74,14 @@ func sendForm(ctx context.Context, p *launch.Process, cookie string, pairs ...st
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	all, err := io.ReadAll(response.Body)
-	return string(all), err
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, string(body))
 }
 
 // form encodes alternating names and values.

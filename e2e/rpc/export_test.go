@@ -59,29 +59,6 @@ func batchesOf(owner int64, size int, pois []*poiv1.ImportedPoi) (batches []*poi
 	return batches
 }
 
-func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
-	t.Parallel()
-	w, elsewhere := start(t), start(t)
-	owner, there := w.newUser("a"), elsewhere.newUser("b")
-	w.newPoi(w.newUser("other"), "not this one")
-	single := w.newPoi(owner, "made singly")
-	want := append([]*poiv1.ImportedPoi{{
-		Key: fmt.Sprint("poi:", single), Name: "made singly", Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei,
-	}}, byKey(somePois(2500))...)
-	reply := must(w.importPois(t.Context(), batchesOf(owner, 900, somePois(2500))...))(t)
-	expectImport(t, reply, int64(len(want)-1), 0, 0)
-	first := w.export(owner, 0)
-	expectExport(t, first, want)
-
-	reply = must(elsewhere.importPois(t.Context(), batchesOf(there, 7, first)...))(t)
-	expectImport(t, reply, int64(len(want)), 0, 0)
-	expectExport(t, elsewhere.export(there, 0), want)
-	// Importing them into their origin changes nothing, including the one that was created singly.
-	reply = must(w.importPois(t.Context(), batchesOf(owner, 1000, first)...))(t)
-	expectImport(t, reply, 0, int64(len(want)), 0)
-	expectExport(t, w.export(owner, 0), want)
-}
-
 // newPoiOf creates a landmark by a request with an id.
 func (w *waybook) newPoiOf(owner int64, name, request string) int64 {
 	w.t.Helper()

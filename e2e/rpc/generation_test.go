@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -60,7 +61,7 @@ func TestALoginUnderWayWhileAllSessionsAreClosedOpensNone(t *testing.T) {
 func TestNoSessionOfAnOldPasswordIsOpenAfterConcurrentLogins(t *testing.T) {
 	t.Parallel()
 	p := startParts(t)
-	for round := range 5 {
+	for round := range longform.Number(2, 5) {
 		user := p.newLogin(requestID(round)+"@waybook.example", "the old one")
 		var group sync.WaitGroup
 		for range 4 {

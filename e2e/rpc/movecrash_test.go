@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -82,11 +83,15 @@ func (p *parts) expectFinished(m move, counts map[string]int64) {
 	}
 }
 
+// step is from how many writes a test of crashes tries one: an odd number, so that writes that happen and writes that
+// do not take turns.
+func step() int { return longform.Number(3, 1) }
+
 // A call that crashes at any of its writes is finished by the next, and between them nobody sees a
 // part of new content.
 func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
-	for writes, died := 0, true; died; writes++ {
+	for writes, died := 0, true; died; writes += step() {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
@@ -112,7 +117,7 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 // stays that its record lacks.
 func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 	t.Parallel()
-	for writes, died := 0, true; died; writes++ {
+	for writes, died := 0, true; died; writes += step() {
 		t.Run(fmt.Sprint("writes=", writes), func(t *testing.T) {
 			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
@@ -129,7 +134,7 @@ func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 
 func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
-	for writes, died := 0, true; died; writes++ {
+	for writes, died := 0, true; died; writes += step() {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)

@@ -28,15 +28,12 @@ type parts struct {
 
 	mu  sync.Mutex
 	now time.Time
-	// away, if not nil, is the error of every reward.
-	away error
 }
 
 // direct is the account service as the other services in one process call it.
 type direct struct {
 	accountv1.AccountServiceClient
 	server *account.Server
-	parts  *parts
 }
 
 func (d direct) BatchGetUsers(
@@ -48,9 +45,6 @@ func (d direct) BatchGetUsers(
 func (d direct) GrantReward(
 	ctx context.Context, request *accountv1.GrantRewardRequest, _ ...grpc.CallOption,
 ) (*accountv1.GrantRewardResponse, error) {
-	if err := d.parts.absence(); err != nil {
-		return nil, err
-	}
 	return d.server.GrantReward(ctx, request)
 }
 
@@ -74,7 +68,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	host.Deps.Now = p.clock
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: kept}
 	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}}))(t)
-	deps := content.NewDeps(host, direct{server: accounts, parts: p})
+	deps := content.NewDeps(host, direct{server: accounts})
 	albums := must(album.New(t.Context(), deps))(t)
 	blogs := must(blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC}))(t)
 	pois := must(poi.New(t.Context(), deps))(t)
@@ -96,19 +90,6 @@ func (p *parts) advance(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now = p.now.Add(by)
-}
-
-func (p *parts) absence() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.away
-}
-
-// sendAway makes every reward fail with err; nil makes them succeed.
-func (p *parts) sendAway(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.away = err
 }
 
 func (p *parts) sweep() {

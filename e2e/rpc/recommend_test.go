@@ -48,30 +48,6 @@ func (r recommended) list(ctx context.Context, size int32, token string) ([]*typ
 	return readAll[*typev1.Profile](reply, "recommenders"), read[string](reply, "next_page_token"), err
 }
 
-func TestConcurrentRecommendationsAreCountedExactly(t *testing.T) {
-	t.Parallel()
-	const users = 32
-	w := start(t)
-	ids := make([]int64, users)
-	for i := range ids {
-		ids[i] = w.newUser("u")
-	}
-	for _, r := range w.recommendable() {
-		t.Run(r.service, func(t *testing.T) {
-			parallel(t, users, func(i int) error { return failed(r.recommend(t.Context(), ids[i], r.id)) })
-			score := must(r.score(t.Context()))(t)
-			if score != users {
-				t.Errorf("score %d", score)
-			}
-			parallel(t, users/2, func(i int) error { return failed(r.withdraw(t.Context(), ids[i], r.id)) })
-			score = must(r.score(t.Context()))(t)
-			if score != users/2 {
-				t.Errorf("score %d after half were withdrawn", score)
-			}
-		})
-	}
-}
-
 func TestARecommendationCountsOnceUntilItIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -3,7 +3,6 @@ package rpc_test
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // creates returns all RPCs that take a request id, each under its own content. text distinguishes
@@ -97,51 +95,6 @@ func TestTheSameRequestIDOfAnotherUserIsAnotherRequest(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestConcurrentCopiesOfARequestCreateOneItem(t *testing.T) {
-	t.Parallel()
-	const callers = 16
-	w := start(t)
-	owner := w.newUser("a")
-	for name, create := range w.creates(owner) {
-		t.Run(name, func(t *testing.T) {
-			var made [callers]int64
-			var group sync.WaitGroup
-			for i := range made {
-				group.Go(func() {
-					var err error
-					if made[i], err = create(t.Context(), owner, requestID(7), "same"); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			group.Wait()
-			for _, id := range made {
-				if id != made[0] || id == 0 {
-					t.Fatalf("made %v", made)
-				}
-			}
-		})
-	}
-	// The lists show one new item of each kind, in addition to those of threads and creates.
-	albums := must(w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner}))(t)
-	if n := len(albums.GetAlbums()); n != 3 {
-		t.Errorf("%d albums", n)
-	}
-	blogs := must(w.blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: owner}))(t)
-	if n := len(blogs.GetBlogs()); n != 2 {
-		t.Errorf("%d entries", n)
-	}
-	pois := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 1}))(t)
-	if n := len(pois.GetPois()); n != 3 {
-		t.Errorf("%d landmarks", n)
-	}
-	for _, a := range albums.GetAlbums() {
-		if whole := w.getAlbum(a.GetAlbumId()); len(whole.GetPhotos()) > 1 || len(whole.GetComments()) > 1 {
-			t.Errorf("made %v", whole)
-		}
 	}
 }
 

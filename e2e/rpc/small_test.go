@@ -2,26 +2,21 @@ package rpc_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/standalone/app"
-	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
 // smallFrom is the first small identifier of the tests.
@@ -30,15 +25,17 @@ const smallFrom = 5_000_000
 // store selects the store of a Waybook.
 type store = func(*app.Config)
 
-func onMongoDB(uri string) store { return func(config *app.Config) { config.Store.MongoDBURI = uri } }
-
-// onStores runs a test on each store.
+// onStores runs a test on each store, in the short form on the embedded one alone.
 func onStores(t *testing.T, test func(*testing.T, store)) {
 	t.Run("embedded", func(t *testing.T) {
 		data := t.TempDir()
 		test(t, func(config *app.Config) { config.Store.Data = data })
 	})
-	t.Run("mongodb", func(t *testing.T) { test(t, onMongoDB(mongotest.StartReplicaSet(t))) })
+	t.Run("mongodb", func(t *testing.T) {
+		longform.Only(t)
+		uri := mongotest.StartReplicaSet(t)
+		test(t, func(config *app.Config) { config.Store.MongoDBURI = uri })
+	})
 }
 
 // startSmall starts a Waybook for clients with 32 bits.
@@ -177,138 +174,6 @@ func (f *front) order(parameters, name string) (numbers []int64) {
 		}
 	}
 	return numbers
-}
-
-func TestTwoCopiesGiveNoNumberTwiceAndKeepTheOrder(t *testing.T) {
-	on := onMongoDB(mongotest.StartReplicaSet(t))
-	a, _ := startSmall(t, on, smallFrom)
-	b, _ := startSmall(t, on, smallFrom)
-	a.as(a.newUser("a"))
-	b.as(a.user)
-	parent := a.small(newAlbum, "albumID")
-	want := []int64{parent}
-	var comments []int64
-	comment := fmt.Sprintf("func=addComment&comment=c&albumID=%d", parent)
-	for range 8 {
-		want = append(want, a.small(newAlbum, "albumID"), b.small(newAlbum, "albumID"))
-		comments = append(comments, a.small(comment, "commentID"), b.small(comment, "commentID"))
-	}
-	if got := a.order(fmt.Sprintf("func=getUserAlbumList&userID=%d", a.user), "albumID"); !slices.Equal(got, want) || !slices.IsSorted(got) {
-		t.Errorf("albums in the order %d, made in %d", got, want)
-	}
-	if got := b.order(fmt.Sprintf("func=getAlbum&withIDs=true&albumID=%d", parent), "commentID"); !slices.Equal(got, comments) {
-		t.Errorf("comments in the order %d, made in %d", got, comments)
-	}
-	given := &ledger{given: map[string]bool{}}
-	var writers sync.WaitGroup
-	for _, f := range []*front{a, b} {
-		for range 4 {
-			writers.Go(func() {
-				for range 8 {
-					given.note(t, "album", f.small(newAlbum, "albumID"))
-					given.note(t, "comment", f.small(comment, "commentID"))
-				}
-			})
-		}
-	}
-	writers.Wait()
-}
-
-// ledger has the numbers that were given.
-type ledger struct {
-	mu    sync.Mutex
-	given map[string]bool
-}
-
-func (l *ledger) note(t testing.TB, kind string, number int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	key := fmt.Sprint(kind, " ", number)
-	if l.given[key] {
-		t.Errorf("%s was given twice", key)
-	}
-	l.given[key] = true
-}
-
-// makeAll makes one of each, and notes their numbers.
-func (l *ledger) makeAll(f *front) {
-	f.t.Helper()
-	f.as(f.newUser("a"))
-	l.note(f.t, "user", f.user)
-	album, blog := f.small(newAlbum, "albumID"), f.small("func=postBlog"+diary, "blogID")
-	f.newPoi(f.user, "p")
-	pois := f.order("func=getCategoryPOIList&category=1", "POIID")
-	l.note(f.t, "album", album)
-	l.note(f.t, "blog", blog)
-	l.note(f.t, "landmark", pois[len(pois)-1])
-	l.note(f.t, "photo", f.small(fmt.Sprintf("func=addPhoto&thumbnail=a.jpg&albumID=%d", album), "photoID"))
-	l.note(f.t, "comment", f.small(fmt.Sprintf("func=addComment&comment=c&albumID=%d", album), "commentID"))
-}
-
-func TestNoNumberIsGivenTwiceWhenAFileIsPutBack(t *testing.T) {
-	data := t.TempDir()
-	on := func(config *app.Config) { config.Store.Data = data }
-	file, backup := filepath.Join(data, "waybook.db"), filepath.Join(t.TempDir(), "backup.db")
-	given := &ledger{given: map[string]bool{}}
-	run := func(times int) {
-		t.Helper()
-		f, stop := startSmall(t, on, smallFrom)
-		for range times {
-			given.makeAll(f)
-		}
-		stop()
-	}
-	run(2)
-	copyFile(t, file, backup)
-	run(70)
-	copyFile(t, backup, file)
-	run(70)
-	copyFile(t, backup, file)
-	run(2)
-}
-
-func TestNoNumberIsGivenTwiceByAStoreThatWasLoadedFromADump(t *testing.T) {
-	for name, fresh := range map[string]func(t *testing.T) service.StoreFlags{
-		"embedded": func(t *testing.T) service.StoreFlags { return service.StoreFlags{Data: t.TempDir()} },
-		"mongodb": func(t *testing.T) service.StoreFlags {
-			return service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			from, to, file := fresh(t), fresh(t), filepath.Join(t.TempDir(), "dump")
-			given := &ledger{given: map[string]bool{}}
-			run := func(in service.StoreFlags, times int) {
-				t.Helper()
-				f, stop := startSmall(t, func(config *app.Config) { config.Store = in }, smallFrom)
-				for range times {
-					given.makeAll(f)
-				}
-				stop()
-			}
-			run(from, 2)
-			must(storekeeping.Dump(t.Context(), storekeeping.Options{Store: from}, file))(t)
-			run(from, 70)
-			dump := must(storekeeping.OpenDump(t.Context(), storekeeping.Options{Store: to}, file))(t)
-			must(dump.Load(t.Context(), storekeeping.Options{Store: to}))(t)
-			if err := dump.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := startError(t, func(config *app.Config) { config.Store = to }, 0); err == nil {
-				t.Error("the counters were not loaded")
-			}
-			run(to, 2)
-			if report := must(storekeeping.Check(t.Context(), storekeeping.Options{Store: to}, integrity.Look))(t); report.Verdict != storekeeping.Clean {
-				t.Errorf("the store is not clean: %+v", report)
-			}
-		})
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	if err := os.WriteFile(to, must(os.ReadFile(from))(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestTheSettingIsDecidedBeforeTheFirstWrite(t *testing.T) {

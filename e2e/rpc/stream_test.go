@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -16,6 +17,27 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
+
+// parallel calls run count times, with 32 calls in flight.
+func parallel(t *testing.T, count int, run func(int) error) {
+	t.Helper()
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range 32 {
+		group.Go(func() {
+			for i := range next {
+				if err := run(i); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range count {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
 
 // collect receives a stream to its end.
 func collect[T any](stream grpc.ServerStreamingClient[T], err error) (batches []*T, _ error) {

@@ -10,6 +10,15 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
+// votes returns the votes for the choices of an entry.
+func (w *waybook) votes(blog int64) (numbers [3]int64) {
+	w.t.Helper()
+	for i, c := range w.getBlog(blog).GetBlog().GetVote().GetChoices() {
+		numbers[i] = c.GetVotes()
+	}
+	return numbers
+}
+
 func TestASweepRemovesOnlyTheRemainsOfDeletedContent(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, sweepsOnlyRemains)

@@ -3,7 +3,6 @@ package rpc_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -75,34 +74,6 @@ func TestTheOwnerRepliesToACommentAndOwnerOrAuthorRemovesIt(t *testing.T) {
 			expectFault(t, thread.remove(ctx, owner, id), codes.NotFound, "COMMENT_NOT_FOUND")
 			if left, _ := thread.first(); len(left) != 0 {
 				t.Errorf("left %v", left)
-			}
-		})
-	}
-}
-
-func TestConcurrentCommentsAreAllStored(t *testing.T) {
-	t.Parallel()
-	const guests = 32
-	w := start(t)
-	owner := w.newUser("a")
-	for name, thread := range w.threads(owner) {
-		t.Run(name, func(t *testing.T) {
-			var group sync.WaitGroup
-			for i := range guests {
-				group.Go(func() {
-					if _, err := thread.add(t.Context(), owner, "", fmt.Sprint(i)); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			group.Wait()
-			shown, next := thread.first()
-			texts := map[string]bool{}
-			for _, c := range shown {
-				texts[c.GetText()] = true
-			}
-			if len(shown) != guests || len(texts) != guests || next != "" {
-				t.Errorf("%d comments, %d texts, token %q", len(shown), len(texts), next)
 			}
 		})
 	}

@@ -10,14 +10,16 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/standalone/app"
 )
 
-// onBothEngines runs a test on the embedded store and on MongoDB's wire protocol.
+// onBothEngines runs a test on the embedded store, and in the long form on MongoDB's wire protocol.
 func onBothEngines(t *testing.T, test func(t *testing.T, w *waybook)) {
 	t.Run("embedded", func(t *testing.T) { test(t, start(t, settleFast)) })
 	t.Run("mongo", func(t *testing.T) {
+		longform.Only(t)
 		server := mongotest.StartServer(t, mongowire.Config{})
 		test(t, start(t, settleFast, func(c *app.Config) { c.Store.MongoDBURI = server.URI(mongotest.Database()) }))
 	})

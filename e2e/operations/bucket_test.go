@@ -1,4 +1,4 @@
-package buckets_test
+package operations_test
 
 import (
 	"errors"
@@ -33,6 +33,7 @@ func (c *changed) Read(into []byte) (int, error) {
 // The exercise of docs/operations.md: encrypted backups in a bucket, the loss of the machine, and a
 // restore on an empty one.
 func TestAnEncryptedBackupInABucketIsRestoredOnAnEmptyMachine(t *testing.T) {
+	t.Parallel()
 	s3 := startGateway(t)
 	const where = "s3://waybook/nightly"
 	recipient, identity := newKeys(t)
@@ -44,7 +45,7 @@ func TestAnEncryptedBackupInABucketIsRestoredOnAnEmptyMachine(t *testing.T) {
 	}
 	list := url.Values{"func": {"getUserAlbumList"}, "userID": {regexp.MustCompile(`id=(\d+);`).FindStringSubmatch(string(session))[1]}}
 	want := launch.Get(t, "http://"+waybook.HTTP+"/API.php?"+list.Encode())
-	on := newLine(t, waybook.GRPC, s3.address)
+	on := newBucketLine(t, waybook.GRPC, s3.address)
 
 	printed := on.must("store", "backup", where, "--recipient", recipient, "--identity", identity, "--keep", "2")
 	if !strings.Contains(printed, where+"/waybook-2") || !strings.Contains(printed, ".db.age: ") {
@@ -64,7 +65,7 @@ func TestAnEncryptedBackupInABucketIsRestoredOnAnEmptyMachine(t *testing.T) {
 		t.Fatalf("standalone ended with %d", status)
 	}
 
-	machine := newLine(t, "127.0.0.1:1", s3.address)
+	machine := newBucketLine(t, "127.0.0.1:1", s3.address)
 	restored := t.TempDir()
 	machine.refused("name the file with its private key", "store", "restore", where, "--data", restored)
 	_, other := newKeys(t)
@@ -76,7 +77,7 @@ func TestAnEncryptedBackupInABucketIsRestoredOnAnEmptyMachine(t *testing.T) {
 	}
 
 	newest := s3.kept(t, "nightly")[1]
-	on = newLine(t, again.GRPC, s3.address)
+	on = newBucketLine(t, again.GRPC, s3.address)
 	on.must("store", "backup", where, "--recipient", recipient, "--keep", "1", "--keep-for", "24h")
 	names := s3.kept(t, "nightly")
 	if len(names) > 2 || names[0] != newest {
@@ -105,11 +106,12 @@ func TestAnEncryptedBackupInABucketIsRestoredOnAnEmptyMachine(t *testing.T) {
 }
 
 func TestABackupThatArrivesBrokenIsNoBackup(t *testing.T) {
+	t.Parallel()
 	s3 := startGateway(t)
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir())
 	recipient, identity := newKeys(t)
 	between := newProxy(t, s3)
-	on := newLine(t, waybook.GRPC, between.address)
+	on := newBucketLine(t, waybook.GRPC, between.address)
 	between.changes.Store(true)
 	on.refused("differs when it is read again", "store", "backup", "s3://waybook/changed")
 	on.refused("differs when it is decrypted", "store", "backup", "s3://waybook/changed", "--recipient", recipient, "--identity", identity)
@@ -138,8 +140,9 @@ func TestABackupThatArrivesBrokenIsNoBackup(t *testing.T) {
 }
 
 func TestAFileOfManyPartsAppearsWhenItIsWhole(t *testing.T) {
+	t.Parallel()
 	s3 := startGateway(t)
-	place, err := backupplace.Open("s3://waybook/parts", newLine(t, "", s3.address).lookup, true)
+	place, err := backupplace.Open("s3://waybook/parts", newBucketLine(t, "", s3.address).lookup, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,9 @@
-package overload
+package load
 
 import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,9 +19,6 @@ const (
 	// longList is the number of landmarks of a list of 2 MB, which fills every socket buffer.
 	longList = 2000
 )
-
-// wideName takes 1,000 bytes in XML.
-var wideName = strings.Repeat("&", 200)
 
 // hostility is a run of the edge under attack.
 type hostility struct {

@@ -1,6 +1,4 @@
-// Package buckets_test backs up to a bucket and restores from it, by waybookctl and a real S3 server:
-// Versity's gateway, which keeps buckets as directories of this machine.
-package buckets_test
+package operations_test
 
 import (
 	"bytes"
@@ -26,30 +24,15 @@ import (
 	"github.com/waybook/waybook/waybookctl/cli"
 )
 
-// binaries is the directory of the programs, which are built once for all tests.
-var binaries string
-
-func TestMain(m *testing.M) {
-	if root := os.Getenv(rootVariable); root != "" { // this process is the server of a test
-		if err := serve(root, os.Getenv(addressVariable)); err != nil {
-			panic(err)
-		}
-		return
-	}
-	os.Exit(launch.Main(m, func(directory string) error {
-		binaries = directory
-		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone")
-	}))
-}
-
 const (
 	rootVariable, addressVariable = "WAYBOOK_TEST_S3_ROOT", "WAYBOOK_TEST_S3_ADDRESS"
 
 	keyID, secretKey = "waybook-backup", "for-this-test-only"
 )
 
-// serve serves the directories in root as buckets until the process is ended.
-func serve(root, address string) error {
+// serveBuckets serves the directories in root as buckets, by a real S3 server, until the process is ended:
+// Versity's gateway, which keeps buckets as directories of this machine.
+func serveBuckets(root, address string) error {
 	sidecar := filepath.Join(filepath.Dir(root), "metadata") // not below the root
 	if err := os.Mkdir(sidecar, 0o700); err != nil {
 		return err
@@ -111,26 +94,26 @@ func (g gateway) kept(t *testing.T, prefix string) (names []string) {
 	return names
 }
 
-// line is a command line of waybookctl with variables of the environment.
-type line struct {
+// bucketLine is a command line of waybookctl with variables of the environment.
+type bucketLine struct {
 	t         *testing.T
 	variables map[string]string
 }
 
-// newLine returns a line that uses the service at an address, and the server at another.
-func newLine(t *testing.T, service, s3 string) line {
-	return line{t, map[string]string{
+// newBucketLine returns a line that uses the service at an address, and the server at another.
+func newBucketLine(t *testing.T, service, s3 string) bucketLine {
+	return bucketLine{t, map[string]string{
 		"WAYBOOK_ADDRESS": service, "AWS_ENDPOINT_URL_S3": "http://" + s3, "AWS_ACCESS_KEY_ID": keyID, "AWS_SECRET_ACCESS_KEY": secretKey,
 	}}
 }
 
-func (l line) lookup(name string) (value string, isSet bool) {
+func (l bucketLine) lookup(name string) (value string, isSet bool) {
 	value, isSet = l.variables[name]
 	return value, isSet
 }
 
 // run runs a command and returns the exit status and what it printed.
-func (l line) run(args ...string) (status int, printed string) {
+func (l bucketLine) run(args ...string) (status int, printed string) {
 	l.t.Helper()
 	var out bytes.Buffer
 	status = cli.Run(l.t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &out}, l.lookup)
@@ -138,7 +121,7 @@ func (l line) run(args ...string) (status int, printed string) {
 }
 
 // must runs a command that must succeed.
-func (l line) must(args ...string) string {
+func (l bucketLine) must(args ...string) string {
 	l.t.Helper()
 	status, printed := l.run(args...)
 	if status != 0 {
@@ -148,7 +131,7 @@ func (l line) must(args ...string) string {
 }
 
 // refused runs a command that must fail for a reason.
-func (l line) refused(reason string, args ...string) {
+func (l bucketLine) refused(reason string, args ...string) {
 	l.t.Helper()
 	if status, printed := l.run(args...); status == 0 || !strings.Contains(printed, reason) {
 		l.t.Errorf("%v: status %d, no %q in\n%s", args, status, reason, printed)

@@ -1,4 +1,4 @@
-package overload
+package load
 
 import (
 	"bufio"
@@ -43,17 +43,14 @@ var attacks = map[string]attack{
 // attackVariable makes this binary attack the edge at the address that the variable has.
 const attackVariable = "OVERLOAD_ATTACK"
 
-func TestMain(m *testing.M) {
-	edge := os.Getenv(attackVariable)
-	if edge == "" {
-		os.Exit(m.Run())
-	}
+// attackFrom attacks the edge at an address until its standard input ends, and prints the number of connections.
+func attackFrom(edge string, names []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
 		defer cancel()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
-	fmt.Println(besiege(ctx, edge, os.Args[1:]))
+	fmt.Println(besiege(ctx, edge, names))
 }
 
 // beginAttack runs attacks in a process of their own until end is called, which returns the number
