@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -31,6 +32,9 @@ type member struct {
 	*program
 	// skew is how far the clock of its machine is ahead of the time in the bubble.
 	skew time.Duration
+	// isLater: it is of a later version, whose store is later.
+	isLater bool
+	later   *later
 	// isDying: it dies at the write after so many more. What is left of a call in the background writes, too.
 	mu              sync.Mutex
 	isDying, isDead bool
@@ -40,6 +44,7 @@ type member struct {
 func newCluster(w *world) system {
 	c := &cluster{world: w, shards: 1 + w.random.IntN(2)}
 	c.isOneClock = c.isSmall // numbers come from one counter
+	c.hasVersions = c.random.IntN(worldsForVersions) == 0
 	c.store = docstoretest.NewReplica(w.t, docstoretest.ReplicaSettings{Shards: c.shards})
 	for place := range c.members {
 		c.start(place)
@@ -51,11 +56,16 @@ func newCluster(w *world) system {
 func (c *cluster) start(place int) {
 	m := &member{}
 	if former := c.members[place]; former != nil {
-		m.skew = former.skew
+		m.skew, m.isLater = former.skew, former.isLater
 	}
 	now := func() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
+	store := docstore.Engine(&docstoretest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write})
+	if m.isLater {
+		m.later = &later{Engine: store, world: c.world, isGone: m.isGone}
+		store = m.later
+	}
 	m.program = &program{
-		store: &docstoretest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write}, now: now,
+		store: store, now: now,
 		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: m.isGone,
 	}
 	c.members[place] = m
@@ -127,6 +137,10 @@ func (m *member) dieAfter(writes int) {
 
 func (c *cluster) operate() {
 	place := c.random.IntN(len(c.members))
+	if c.hasVersions && c.random.IntN(3) == 0 {
+		c.changeVersion(place)
+		return
+	}
 	switch c.random.IntN(12) {
 	case 0:
 		c.note("stop and start")
@@ -298,6 +312,7 @@ func (c *cluster) check() {
 	c.note("the store is checked")
 	report, err := storekeeping.Examine(context.Background(), c.store.Process(), integrity.Look)
 	c.isClean(report, err)
+	c.hasLater()
 }
 
 func (c *cluster) stop() {

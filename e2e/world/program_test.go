@@ -53,7 +53,7 @@ type program struct {
 
 // start starts the program in a world. Its calls of the store take turns.
 func (p *program) start(w *world) error {
-	ctx := context.Background()
+	ctx := starter.context()
 	inTurn := func(ctx context.Context, _ docstoretest.Call, do func() error) error {
 		w.turns.wait(ctx)
 		return do()
@@ -65,8 +65,9 @@ func (p *program) start(w *world) error {
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Now, host.Deps.NewIDs, host.Deps.Small = p.now, p.newIDs, w.setting(p.now)
 	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), tracing.Tracing{})
-	p.account, p.album = accountv1.NewAccountServiceClient(channel), albumv1.NewAlbumServiceClient(channel)
-	p.blog, p.poi = blogv1.NewBlogServiceClient(channel), poiv1.NewPoiServiceClient(channel)
+	calls := extending{channel}
+	p.account, p.album = accountv1.NewAccountServiceClient(calls), albumv1.NewAlbumServiceClient(calls)
+	p.blog, p.poi = blogv1.NewBlogServiceClient(calls), poiv1.NewPoiServiceClient(calls)
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 1000 * time.Hour}})
 	if err != nil {
 		return err
@@ -89,6 +90,7 @@ func (p *program) start(w *world) error {
 		each.Register(channel)
 		p.sweepers = append(p.sweepers, each)
 	}
+	p.sweepers = append(p.sweepers, service.Backfill(p.store))
 	identifiers := edge.NewIdentifiers
 	if w.isSmall {
 		p.sweepers, identifiers = append(p.sweepers, host.Deps.Small), edge.OldIdentifiers
@@ -103,8 +105,8 @@ func (p *program) start(w *world) error {
 // end ends the program, which may have died. Its store stays open.
 func (p *program) end(w *world) { w.must(p.stack.Stop(context.Background())) }
 
-// sweeper is who sweeps among those that act at the same time.
-var sweeper = user{number: -1}
+// sweeper and starter are who sweeps and who starts among those that act at the same time.
+var sweeper, starter = user{number: -1}, user{number: -2}
 
 // sweep runs the sweepers once.
 func (p *program) sweep(w *world) {

@@ -121,6 +121,8 @@ type world struct {
 	isSmall bool
 	// isBlind: a closed session may be accepted for long.
 	isBlind bool
+	// hasVersions: programs and callers may be of a later version.
+	hasVersions bool
 	// ticks are the moments of the model.
 	ticks int
 	// passed is how long the history took, and replies how many there were.
