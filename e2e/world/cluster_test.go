@@ -25,6 +25,9 @@ type cluster struct {
 	kept *clusterBackup
 	// isTroubled: the store is in trouble.
 	isTroubled bool
+	// certificates are nil if calls stay in their programs. isLate: some have expired.
+	certificates *certificates
+	isLate       bool
 }
 
 // member is a program of a cluster.
@@ -45,6 +48,9 @@ func newCluster(w *world) system {
 	c := &cluster{world: w, shards: 1 + w.random.IntN(2)}
 	c.isOneClock = c.isSmall // numbers come from one counter
 	c.hasVersions = c.random.IntN(worldsForVersions) == 0
+	if c.random.IntN(worldsForCertificates) == 0 {
+		c.certificates = newCertificates(c)
+	}
 	c.store = docstoretest.NewReplica(w.t, docstoretest.ReplicaSettings{Shards: c.shards})
 	for place := range c.members {
 		c.start(place)
@@ -68,6 +74,9 @@ func (c *cluster) start(place int) {
 		store: store, now: now,
 		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: m.isGone,
 	}
+	if c.certificates != nil {
+		m.wire = c.certificates.wireIn(place)
+	}
 	c.members[place] = m
 	c.run(m.program)
 	c.programs = append(c.programs, m.program)
@@ -85,7 +94,7 @@ func (c *cluster) end(place int) {
 // judge decides what may happen to operations from now on.
 func (c *cluster) judge() {
 	c.mayUndo = c.mayUndo || c.isTroubled
-	c.mayFail = c.isTroubled
+	c.mayFail = c.isTroubled || c.isLate
 	c.isBlind = c.mayUndo && c.shards > 1
 	for _, m := range c.members {
 		c.mayFail = c.mayFail || m != nil && m.isDying
@@ -139,6 +148,10 @@ func (c *cluster) operate() {
 	place := c.random.IntN(len(c.members))
 	if c.hasVersions && c.random.IntN(3) == 0 {
 		c.changeVersion(place)
+		return
+	}
+	if c.certificates != nil && c.random.IntN(4) == 0 {
+		c.certificates.operate()
 		return
 	}
 	switch c.random.IntN(12) {
@@ -284,6 +297,12 @@ func (c *cluster) revive() {
 			c.end(place)
 			c.start(place)
 		}
+	}
+}
+
+func (c *cluster) tend(span time.Duration) {
+	if c.certificates != nil {
+		c.certificates.renewSoon(span)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/operation"
@@ -40,6 +41,8 @@ type program struct {
 	newIDs func() *id.Source
 	// isGone says that the program has died, so that replies are lost.
 	isGone func() bool
+	// wire is nil if the program is one process.
+	wire *wire
 
 	stack    *process.Stack
 	services []service.Service
@@ -64,15 +67,26 @@ func (p *program) start(w *world) error {
 	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Now, host.Deps.NewIDs, host.Deps.Small = p.now, p.newIDs, w.setting(p.now)
-	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), tracing.Tracing{})
-	calls := extending{channel}
+	interceptors := service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log)
+	channel := app.NewChannel(interceptors, tracing.Tracing{})
+	var ofEdge, ofServices grpc.ClientConnInterface = channel, channel
+	if p.wire != nil {
+		var err error
+		if ofEdge, err = p.wire.dial(env, p.wire.edge); err != nil {
+			return err
+		}
+		if ofServices, err = p.wire.dial(env, p.wire.services); err != nil {
+			return err
+		}
+	}
+	calls := extending{ofEdge}
 	p.account, p.album = accountv1.NewAccountServiceClient(calls), albumv1.NewAlbumServiceClient(calls)
 	p.blog, p.poi = blogv1.NewBlogServiceClient(calls), poiv1.NewPoiServiceClient(calls)
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 1000 * time.Hour}})
 	if err != nil {
 		return err
 	}
-	deps := content.NewDeps(host, p.account)
+	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(ofServices))
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return err
@@ -89,6 +103,11 @@ func (p *program) start(w *world) error {
 	for _, each := range p.services {
 		each.Register(channel)
 		p.sweepers = append(p.sweepers, each)
+	}
+	if p.wire != nil {
+		if err := p.wire.serve(env, interceptors, p.services); err != nil {
+			return err
+		}
 	}
 	p.sweepers = append(p.sweepers, service.Backfill(p.store))
 	identifiers := edge.NewIdentifiers
