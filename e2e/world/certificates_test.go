@@ -114,7 +114,9 @@ func (c *certificates) renewSoon(span time.Duration) {
 // operate replaces certificates in one of three ways. Connections that were open have ended before clients act, so
 // that each call uses the files of its time.
 func (c *certificates) operate() {
-	c.calm()
+	if c.calm(); c.mayUndo {
+		c.settle()
+	}
 	switch c.random.IntN(3) {
 	case 0:
 		c.note("certificates are renewed")
