@@ -233,11 +233,14 @@ func (m *machine) putBack() {
 // restore puts the backup in the place of the store by waybookctl.
 func (m *machine) restore() {
 	m.goBack("restored", func() error {
-		time.Sleep(time.Second) // the name of the former store has the second
 		_, err := storekeeping.Restore(context.Background(), optionsIn(m.directory), m.kept.path, time.Now(), func(int64, int64) {})
 		return err
 	})
 }
+
+// putBackTime is how long it takes to put a backup in the place of a store. It is longer than a tick of identifiers,
+// and the name of the former store has the second.
+const putBackTime = time.Second
 
 // goBack puts the backup, if there is one, in the place of the store, perhaps again when it has just been used.
 // Users who have opened sessions since log in again.
@@ -247,6 +250,7 @@ func (m *machine) goBack(how string, replace func() error) {
 	}
 	m.whileStopped(func() {
 		m.note("the backup is %s", how)
+		time.Sleep(putBackTime)
 		m.must(replace())
 		m.replaced()
 		m.model = m.kept.model.clone()

@@ -53,6 +53,7 @@ func (c *cluster) goBack() {
 		return
 	}
 	c.whileStopped(func() {
+		time.Sleep(putBackTime)
 		if c.kept.of == c.store && c.random.IntN(2) == 0 {
 			c.note("the snapshot is restored")
 			c.store.Restore(c.kept.snapshot)
