@@ -50,7 +50,7 @@ type cluster struct {
 
 	mu sync.Mutex
 	// epoch names the history of the feeds.
-	epoch   int64
+	epoch int64
 	// specs declare the indexes of all processes.
 	specs   []docstore.Spec
 	shards  []*shard
