@@ -16,32 +16,34 @@ func (r *Replica) Open(ctx context.Context, spec docstore.Spec) (docstore.Table,
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := r.open(ctx, spec)
+	t, isNew, err := r.open(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	_, err = t.backfill(ctx)
+	if isNew {
+		_, err = t.backfill(ctx)
+	}
 	return t, err
 }
 
-func (r *Replica) open(ctx context.Context, spec docstore.Spec) (*replicaTable, error) {
+func (r *Replica) open(ctx context.Context, spec docstore.Spec) (t *replicaTable, isNew bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, open := range r.opened {
 		switch {
 		case open.spec.Name != spec.Name:
 		case !reflect.DeepEqual(open.spec, spec):
-			return nil, fmt.Errorf("collection %q is already open with another declaration", spec.Name)
+			return nil, false, fmt.Errorf("collection %q is already open with another declaration", spec.Name)
 		default:
-			return open, nil
+			return open, false, nil
 		}
 	}
 	if err := r.declare(ctx, served(spec)); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	t := &replicaTable{replica: r, spec: spec}
+	t = &replicaTable{replica: r, spec: spec}
 	r.opened = append(r.opened, t)
-	return t, nil
+	return t, true, nil
 }
 
 // declare makes the servers have the indexes of a collection.
