@@ -20,6 +20,7 @@ func (w *world) create(u *user, k *kind) { w.repeat(w.newRequest(u, k)) }
 func (w *world) newRequest(u *user, k *kind) *item {
 	c := w.newItem(u, k, w.unique(k.name))
 	c.requestID = fmt.Sprintf("00000000-0000-4000-8000-%012d", c.begun)
+	c.isExtended = w.hasVersions && w.random.IntN(2) == 0
 	return c
 }
 
@@ -32,7 +33,11 @@ func (w *world) repeat(c *item) {
 	op := begin(c, true)
 	defer op.end()
 	p := w.anyProgram()
-	id, err := c.create(c.owner.context(), p, c.owner, c.first, c.requestID)
+	ctx := c.owner.context()
+	if c.isExtended {
+		ctx = context.WithValue(ctx, extendedKey{}, true)
+	}
+	id, err := c.create(ctx, p, c.owner, c.first, c.requestID)
 	r := reply{isDone: err == nil}
 	if status.Code(err) == codes.NotFound {
 		r.info = "GONE"

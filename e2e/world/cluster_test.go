@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -24,6 +25,9 @@ type cluster struct {
 	kept *clusterBackup
 	// isTroubled: the store is in trouble.
 	isTroubled bool
+	// certificates are nil if calls stay in their programs. isLate: some have expired.
+	certificates *certificates
+	isLate       bool
 }
 
 // member is a program of a cluster.
@@ -31,6 +35,9 @@ type member struct {
 	*program
 	// skew is how far the clock of its machine is ahead of the time in the bubble.
 	skew time.Duration
+	// isLater: it is of a later version, whose store is later.
+	isLater bool
+	later   *later
 	// isDying: it dies at the write after so many more. What is left of a call in the background writes, too.
 	mu              sync.Mutex
 	isDying, isDead bool
@@ -40,6 +47,10 @@ type member struct {
 func newCluster(w *world) system {
 	c := &cluster{world: w, shards: 1 + w.random.IntN(2)}
 	c.isOneClock = c.isSmall // numbers come from one counter
+	c.hasVersions = c.random.IntN(worldsForVersions) == 0
+	if c.random.IntN(worldsForCertificates) == 0 {
+		c.certificates = newCertificates(c)
+	}
 	c.store = docstoretest.NewReplica(w.t, docstoretest.ReplicaSettings{Shards: c.shards})
 	for place := range c.members {
 		c.start(place)
@@ -51,13 +62,21 @@ func newCluster(w *world) system {
 func (c *cluster) start(place int) {
 	m := &member{}
 	if former := c.members[place]; former != nil {
-		m.skew = former.skew
+		m.skew, m.isLater = former.skew, former.isLater
 	}
 	c.awaitClock(m.skew)
 	now := func() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
+	store := docstore.Engine(&docstoretest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write})
+	if m.isLater {
+		m.later = &later{Engine: store, world: c.world, isGone: m.isGone}
+		store = m.later
+	}
 	m.program = &program{
-		store: &docstoretest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write}, now: now,
+		store: store, now: now,
 		newIDs: func() *id.Source { return id.NewSource(now) }, isGone: m.isGone,
+	}
+	if c.certificates != nil {
+		m.wire = c.certificates.wireIn(place)
 	}
 	c.members[place] = m
 	c.run(m.program)
@@ -76,7 +95,7 @@ func (c *cluster) end(place int) {
 // judge decides what may happen to operations from now on.
 func (c *cluster) judge() {
 	c.mayUndo = c.mayUndo || c.isTroubled
-	c.mayFail = c.isTroubled
+	c.mayFail = c.isTroubled || c.isLate
 	c.isBlind = c.mayUndo && c.shards > 1
 	for _, m := range c.members {
 		c.mayFail = c.mayFail || m != nil && m.isDying
@@ -128,6 +147,14 @@ func (m *member) dieAfter(writes int) {
 
 func (c *cluster) operate() {
 	place := c.random.IntN(len(c.members))
+	if c.hasVersions && c.random.IntN(3) == 0 {
+		c.changeVersion(place)
+		return
+	}
+	if c.certificates != nil && c.random.IntN(4) == 0 {
+		c.certificates.operate()
+		return
+	}
 	switch c.random.IntN(12) {
 	case 0:
 		c.note("stop and start")
@@ -274,6 +301,12 @@ func (c *cluster) revive() {
 	}
 }
 
+func (c *cluster) tend(span time.Duration) {
+	if c.certificates != nil {
+		c.certificates.renewSoon(span)
+	}
+}
+
 func (c *cluster) whileWell(f func() error) error {
 	c.store.Settle()
 	err := f()
@@ -299,6 +332,7 @@ func (c *cluster) check() {
 	c.note("the store is checked")
 	report, err := storekeeping.Examine(context.Background(), c.store.Process(), integrity.Look)
 	c.isClean(report, err)
+	c.hasLater()
 }
 
 func (c *cluster) stop() {

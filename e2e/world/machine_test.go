@@ -158,6 +158,8 @@ func (m *machine) calm() {
 	}
 }
 
+func (m *machine) tend(time.Duration) {}
+
 func (m *machine) makeSpace() {
 	if m.isFull {
 		m.note("the disk has space again")

@@ -62,6 +62,8 @@ type model struct {
 	closed []session
 	// gone are users who were deleted, or may have been.
 	gone []*user
+	// later has the fields that a later version has written.
+	later *laterFields
 }
 
 // of returns the contents of a kind that a list for a user has.
@@ -83,6 +85,8 @@ type item struct {
 	id int64
 	// requestID is that of the request that created it by gRPC; empty if a form did.
 	requestID string
+	// isExtended: that request has a field of a later version.
+	isExtended bool
 	// record is what moved it in; nil if nothing did.
 	record *albumv1.MovedAlbum
 	// isMoveBroken: the last move got no answer, so it has to be repeated.
@@ -181,12 +185,12 @@ func (o *op) end() {
 // isAlone reports whether nothing else has changed the content since the begin.
 func (o *op) isAlone() bool { return !o.isOverlapped && o.changes == o.begun }
 
-func newModel() model { return model{meant: map[string]string{}} }
+func newModel() model { return model{meant: map[string]string{}, later: newLaterFields()} }
 
 // clone returns the model as it is now, for the day on which its file is put back. What identifiers mean
 // stays one and the same.
 func (m model) clone() model {
-	clone := model{meant: m.meant, closed: slices.Clone(m.closed), gone: slices.Clone(m.gone)}
+	clone := model{meant: m.meant, closed: slices.Clone(m.closed), gone: slices.Clone(m.gone), later: m.later.clone()}
 	for _, c := range m.contents {
 		copied := *c
 		copied.titles, copied.recommended = slices.Clone(c.titles), maps.Clone(c.recommended)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/operation"
@@ -40,6 +41,8 @@ type program struct {
 	newIDs func() *id.Source
 	// isGone says that the program has died, so that replies are lost.
 	isGone func() bool
+	// wire is nil if the program is one process.
+	wire *wire
 
 	stack    *process.Stack
 	services []service.Service
@@ -53,7 +56,7 @@ type program struct {
 
 // start starts the program in a world. Its calls of the store take turns.
 func (p *program) start(w *world) error {
-	ctx := context.Background()
+	ctx := starter.context()
 	inTurn := func(ctx context.Context, _ docstoretest.Call, do func() error) error {
 		w.turns.wait(ctx)
 		return do()
@@ -64,14 +67,26 @@ func (p *program) start(w *world) error {
 	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Now, host.Deps.NewIDs, host.Deps.Small = p.now, p.newIDs, w.setting(p.now)
-	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), tracing.Tracing{})
-	p.account, p.album = accountv1.NewAccountServiceClient(channel), albumv1.NewAlbumServiceClient(channel)
-	p.blog, p.poi = blogv1.NewBlogServiceClient(channel), poiv1.NewPoiServiceClient(channel)
+	interceptors := service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log)
+	channel := app.NewChannel(interceptors, tracing.Tracing{})
+	var ofEdge, ofServices grpc.ClientConnInterface = channel, channel
+	if p.wire != nil {
+		var err error
+		if ofEdge, err = p.wire.dial(env, p.wire.edge); err != nil {
+			return err
+		}
+		if ofServices, err = p.wire.dial(env, p.wire.services); err != nil {
+			return err
+		}
+	}
+	calls := extending{ofEdge}
+	p.account, p.album = accountv1.NewAccountServiceClient(calls), albumv1.NewAlbumServiceClient(calls)
+	p.blog, p.poi = blogv1.NewBlogServiceClient(calls), poiv1.NewPoiServiceClient(calls)
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 1000 * time.Hour}})
 	if err != nil {
 		return err
 	}
-	deps := content.NewDeps(host, p.account)
+	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(ofServices))
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return err
@@ -89,6 +104,12 @@ func (p *program) start(w *world) error {
 		each.Register(channel)
 		p.sweepers = append(p.sweepers, each)
 	}
+	if p.wire != nil {
+		if err := p.wire.serve(env, interceptors, p.services); err != nil {
+			return err
+		}
+	}
+	p.sweepers = append(p.sweepers, service.Backfill(p.store))
 	identifiers := edge.NewIdentifiers
 	if w.isSmall {
 		p.sweepers, identifiers = append(p.sweepers, host.Deps.Small), edge.OldIdentifiers
@@ -103,8 +124,8 @@ func (p *program) start(w *world) error {
 // end ends the program, which may have died. Its store stays open.
 func (p *program) end(w *world) { w.must(p.stack.Stop(context.Background())) }
 
-// sweeper is who sweeps among those that act at the same time.
-var sweeper = user{number: -1}
+// sweeper and starter are who sweeps and who starts among those that act at the same time.
+var sweeper, starter = user{number: -1}, user{number: -2}
 
 // sweep runs the sweepers once.
 func (p *program) sweep(w *world) {

@@ -72,8 +72,7 @@ func (t *turns) grant(random *rand.Rand) bool {
 
 // wait waits for a turn, if clients act at the same time.
 func (t *turns) wait(ctx context.Context) {
-	client, _ := ctx.Value(clientKey{}).(int)
-	mine := turn{client, make(chan struct{})}
+	mine := turn{clientOf(ctx), make(chan struct{})}
 	t.mu.Lock()
 	isOn := t.isOn
 	if isOn {

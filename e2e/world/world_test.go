@@ -125,6 +125,8 @@ type world struct {
 	mayStart  time.Time
 	// isBlind: a closed session may be accepted for long.
 	isBlind bool
+	// hasVersions: programs and callers may be of a later version.
+	hasVersions bool
 	// ticks are the moments of the model.
 	ticks int
 	// passed is how long the history took, and replies how many there were.
@@ -143,6 +145,8 @@ type system interface {
 	// whileWell calls f without any trouble of the store, which goes on afterwards. calm ends all trouble.
 	whileWell(f func() error) error
 	calm()
+	// tend does what operators do in time before so much time passes.
+	tend(time.Duration)
 	// check looks at the store as waybookctl does.
 	check()
 	// stop ends all programs.
@@ -264,6 +268,7 @@ func (w *world) pass(long time.Duration) {
 	}
 	step := max(time.Minute, long/most)
 	for left := long; left > 0; left -= step {
+		w.system.tend(step)
 		time.Sleep(min(left, step))
 		for _, p := range w.programs {
 			p.sweep(w)

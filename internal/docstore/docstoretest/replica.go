@@ -36,6 +36,8 @@ type Replica struct {
 	*cluster
 	// knows is the election of each shard that the process has noticed.
 	knows []int
+	// opened are the collections that the process has opened.
+	opened []*replicaTable
 }
 
 // cluster is what the processes share.
@@ -48,7 +50,8 @@ type cluster struct {
 
 	mu sync.Mutex
 	// epoch names the history of the feeds.
-	epoch   int64
+	epoch int64
+	// specs declare the indexes of all processes.
 	specs   []docstore.Spec
 	shards  []*shard
 	servers []*server
@@ -148,7 +151,7 @@ func NewReplica(t testing.TB, settings ReplicaSettings) *Replica {
 
 // Process returns the store as another process sees it, which has just started.
 func (r *Replica) Process() *Replica {
-	return &Replica{r.cluster, make([]int, len(r.shards))}
+	return &Replica{cluster: r.cluster, knows: make([]int, len(r.shards))}
 }
 
 // FastDirectory returns a directory in memory, where a sync costs nothing, if there is one.
@@ -345,22 +348,6 @@ func (r *cluster) serving() (all []*server) {
 	return all
 }
 
-// Open opens a collection on every server.
-func (r *Replica) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	isNew := r.shards[0].primary.tables[spec.Name] == nil
-	for _, m := range r.serving() {
-		if err := m.open(ctx, spec); err != nil {
-			return nil, err
-		}
-	}
-	if isNew {
-		r.specs = append(r.specs, spec)
-	}
-	return &replicaTable{replica: r, spec: spec}, nil
-}
-
 // IsLocal returns true: then callers read in an order that a seed repeats.
 func (r *cluster) IsLocal() bool { return true }
 
@@ -372,11 +359,6 @@ func (r *cluster) Ping(ctx context.Context) (err error) {
 		err = errors.Join(err, s.primary.engine.Ping(ctx))
 	}
 	return err
-}
-
-// Backfill does nothing, as that of the servers.
-func (r *cluster) Backfill(ctx context.Context) (int64, error) {
-	return r.shards[0].primary.engine.Backfill(ctx)
 }
 
 // Close closes all servers.

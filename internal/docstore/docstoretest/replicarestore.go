@@ -23,9 +23,7 @@ func (r *cluster) Restore(taken Snapshot) {
 	r.note("a snapshot is restored")
 	for n, s := range r.shards {
 		r.resume(s)
-		s.primary = r.newServer(taken.servers[n])
-		s.majority, s.deposed, s.remembered = s.primary, nil, nil
-		s.staleReads, s.lateReads = 0, 0
+		r.replace(s, taken.servers[n])
 	}
 }
 
