@@ -82,7 +82,7 @@ func (p *program) start(w *world) error {
 	calls := extending{ofEdge}
 	p.account, p.album = accountv1.NewAccountServiceClient(calls), albumv1.NewAlbumServiceClient(calls)
 	p.blog, p.poi = blogv1.NewBlogServiceClient(calls), poiv1.NewPoiServiceClient(calls)
-	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 1000 * time.Hour}})
+	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 365 * 24 * time.Hour}})
 	if err != nil {
 		return err
 	}
