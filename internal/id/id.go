@@ -77,7 +77,8 @@ func NewSource(now func() time.Time) *Source {
 
 // Next returns an identifier in a place that is above after. taken is how many in a row were taken
 // that the caller has drawn: from the 32nd on, Next leaves out ticks at random, more each time,
-// so that sources that draw at the same time part. Errors: ErrAhead.
+// so that sources that draw at the same time part. After one that was taken, the next one follows closely, as
+// sources that draw in turns rely on: what they draw is in order because the one before is taken. Errors: ErrAhead.
 func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
 	return s.next(place, after, taken, false)
 }
@@ -101,7 +102,11 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 		}
 	}
 	if after > 0 && PlaceOf(after) == place {
-		drawn = max(drawn, s.beyond(place, after>>PlaceBits)+1)
+		others := after >> PlaceBits
+		if taken == 0 {
+			others = s.beyond(place, others)
+		}
+		drawn = max(drawn, others+1)
 		s.meet(place, after)
 	}
 	if last, isAhead := s.last[place]; isAhead {

@@ -203,7 +203,7 @@ func TestAnIdentifierIsAboveTheOneThatItsCallerKnows(t *testing.T) {
 		highest = draw(t, ahead, 3)
 	}
 	next, err := behind.Next(3, highest, 1)
-	if err != nil || next <= highest {
+	if err != nil || next != highest+id.Places {
 		t.Errorf("%d comes after %d: %v", next, highest, err)
 	}
 	if after := draw(t, behind, 3); after <= next {
