@@ -198,11 +198,21 @@ func (c *certificates) expire() {
 type wire struct {
 	listener       *bufconn.Listener
 	edge, services mtls.Files
+	// identities are those of its ends.
+	identities []*mtls.Identity
+}
+
+// scrape looks at the expiry of the certificates in use, as a scrape of the metrics does. So files that are valid are
+// in use before half of the next ones is there.
+func (w *wire) scrape() {
+	for _, each := range w.identities {
+		each.Expiry()
+	}
 }
 
 // wireIn returns the wire of the next program in a place.
 func (c *certificates) wireIn(place int) *wire {
-	return &wire{bufconn.Listen(64 << 10), c.holders[2*place].files, c.holders[2*place+1].files}
+	return &wire{listener: bufconn.Listen(64 << 10), edge: c.holders[2*place].files, services: c.holders[2*place+1].files}
 }
 
 // dial connects to the services of the program with an identity.
@@ -210,6 +220,7 @@ func (w *wire) dial(env process.Env, files mtls.Files) (conn grpc.ClientConnInte
 	if env.Transport, err = (process.TransportFlags{Files: files}).Load(env.Log); err != nil {
 		return nil, err
 	}
+	w.identities = append(w.identities, env.Transport.Identity)
 	// gRPC would wait for a random time before each retry, which no seed repeats.
 	return env.Dial("services", "passthrough:///services", grpc.WithDisableRetry(), grpc.WithIdleTimeout(idleTime),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return w.listener.DialContext(ctx) }),
@@ -234,6 +245,7 @@ func (w *wire) serve(env process.Env, interceptors *service.Interceptors, servic
 	if env.Transport, err = (process.TransportFlags{Files: w.services}).Load(env.Log); err != nil {
 		return err
 	}
+	w.identities = append(w.identities, env.Transport.Identity)
 	service.Serve(env, "gRPC", w.listener, access.NewPolicy(rules, nil), interceptors, nil, services...)
 	return nil
 }

@@ -304,6 +304,9 @@ func (c *cluster) revive() {
 func (c *cluster) tend(span time.Duration) {
 	if c.certificates != nil {
 		c.certificates.renewSoon(span)
+		for _, m := range c.members {
+			m.wire.scrape()
+		}
 	}
 }
 

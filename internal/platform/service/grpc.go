@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -125,7 +126,7 @@ func Serve(
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := server.Serve(connections.Listen(listener)); err != nil {
+		if err := server.Serve(connections.Listen(listener)); err != nil && !errors.Is(err, grpc.ErrServerStopped) { // before it began
 			env.Fail(fmt.Errorf("%s: %w", name, err))
 		}
 	}()
