@@ -65,13 +65,16 @@ func (u *mongoDBURI) Set(value string) error {
 // HasSecret reports whether the URI may hold a password.
 func (u *mongoDBURI) HasSecret() bool { return mongo.MayHavePassword(string(*u)) }
 
-// Check reports why the store cannot be opened, without opening it: a malformed URI, or a directory
-// or a file that this user cannot write.
+// Check reports why the store cannot be opened, without opening it: a malformed URI, no directory, or
+// a directory or a file that this user cannot write.
 func (f *StoreFlags) Check() error {
 	if err := smallids.Check(f.SmallIDsFrom); err != nil {
 		return err
 	}
 	if f.MongoDBURI == "" {
+		if f.Data == "" {
+			return errors.New("-data: the name of a directory is missing")
+		}
 		if err := checkWritable(f.File()); err != nil {
 			return fmt.Errorf("-data: %w", err)
 		}

@@ -59,6 +59,9 @@ func TestADirectoryThatCannotHoldAStoreIsReportedAndNothingChanges(t *testing.T)
 			}
 		})
 	}
+	if err := (&service.StoreFlags{}).Check(); err == nil || !strings.Contains(err.Error(), "-data: the name of a directory is missing") {
+		t.Errorf("no directory: %v", err)
+	}
 	if _, err := os.Stat(filepath.Join(root, "new")); err == nil {
 		t.Error("the check created a directory")
 	}

@@ -259,17 +259,17 @@ func (d *Disk) WriteAt(file *os.File, contents []byte, offset int64) error {
 	if offset%sectorBytes != 0 || len(contents)%sectorBytes != 0 {
 		return fmt.Errorf("a write of %d bytes at %d is not one of sectors", len(contents), offset)
 	}
+	before, written := make([]byte, len(contents)), slices.Clone(contents)
+	if _, err := file.ReadAt(before, offset); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
 	for at := 0; at < len(contents); at += sectorBytes {
 		number := (offset + int64(at)) / sectorBytes
 		s, isKnown := d.sectors[number]
 		if !isKnown {
-			durable := make([]byte, sectorBytes)
-			if _, err := file.ReadAt(durable, number*sectorBytes); err != nil && !errors.Is(err, io.EOF) {
-				return err
-			}
-			s.versions = [][]byte{durable}
+			s.versions = [][]byte{before[at : at+sectorBytes]}
 		}
-		s.versions = append(s.versions, slices.Clone(contents[at:at+sectorBytes]))
+		s.versions = append(s.versions, written[at:at+sectorBytes])
 		s.isClean = false
 		d.sectors[number] = s
 	}
