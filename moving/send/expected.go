@@ -192,11 +192,13 @@ func (p *people) write(in *intake) error {
 		if err != nil {
 			return err
 		}
-		for _, f := range in.families(items) {
+		for _, f := range families(items) {
+			in.decode(f)
 			record, isUser := f.record.(*movefile.User)
 			if !isUser {
 				continue
 			}
+			f.forget()
 			text, err := json.Marshal(person{record.Name, record.IconURL})
 			if err != nil {
 				return err

@@ -156,14 +156,16 @@ func (in *intake) rootSet(ctx context.Context, count int) (*rootSet, error) {
 		if err != nil {
 			return err
 		}
-		families := in.families(items)
+		var hashes []uint64
+		for _, f := range families(items) {
+			if in.decode(f); f.record != nil {
+				hashes = append(hashes, set.hash(f.root))
+			}
+			f.forget()
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		for _, f := range families {
-			if f.record != nil {
-				set.hashes = append(set.hashes, set.hash(f.root))
-			}
-		}
+		set.hashes = append(set.hashes, hashes...)
 		return nil
 	})
 	slices.Sort(set.hashes)

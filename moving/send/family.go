@@ -1,6 +1,7 @@
 package send
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -19,17 +20,17 @@ import (
 type family struct {
 	root movefile.Root
 	at   movefile.Position
-	// record is the root's own; nil if the files do not have it. bytes is the length of its line.
-	record movefile.Record
-	bytes  int
-	// children are the others, in the order of kinds and identifiers.
+	// lines are its records. record, bytes and children are there after decode, until forget: the root's
+	// own record, which is nil if the files do not have it, the length of its line, and the others in the
+	// order of kinds and identifiers.
+	lines    []item
+	record   movefile.Record
+	bytes    int
 	children []child
 	// isRefused says that a record of the family has a problem.
 	isRefused bool
 	// isLeftOut says that it is not sent. isUnchanged says that no service has answered otherwise.
 	isLeftOut, isUnchanged bool
-	// records counts the lines.
-	records int64
 }
 
 // child is a record below a root. bytes is the length of its line.
@@ -39,22 +40,36 @@ type child struct {
 	bytes  int
 }
 
-// families brings the records of a bucket together, in the order of their roots.
-func (in *intake) families(items []item) []*family {
-	slices.SortFunc(items, func(a, b item) int { return order(a.at, b.at) })
-	found := map[movefile.Root]*family{}
-	for _, each := range items {
+// families brings the records of a bucket together, in the order of their roots. Each family is decoded
+// when it is its turn, which bounds the memory.
+func families(items []item) []*family {
+	slices.SortFunc(items, func(a, b item) int { return cmp.Or(bytes.Compare(a.key, b.key), order(a.at, b.at)) })
+	var all []*family
+	for n := 0; n < len(items); {
+		end := n + 1
+		for end < len(items) && bytes.Equal(items[end].key, items[n].key) {
+			end++
+		}
+		kind, id := splitKey(items[n].key)
+		all = append(all, &family{root: movefile.Root{Kind: movefile.Kind(kind), ID: id}, at: items[n].at, lines: items[n:end]})
+		n = end
+	}
+	slices.SortFunc(all, func(a, b *family) int {
+		return cmp.Or(cmp.Compare(a.root.Kind, b.root.Kind), order(a.root.ID, b.root.ID))
+	})
+	return all
+}
+
+// records returns the number of lines.
+func (f *family) records() int64 { return int64(len(f.lines)) }
+
+// decode decodes the records of a family.
+func (in *intake) decode(f *family) {
+	for _, each := range f.lines {
 		record, faults := in.decoder.Decode(each.data)
 		if record == nil {
 			continue
 		}
-		root := record.Root()
-		f := found[root]
-		if f == nil {
-			f = &family{root: root, at: each.at}
-			found[root] = f
-		}
-		f.records++
 		mark := in.findings.marks[each.at]
 		f.isRefused = f.isRefused || mark&refused != 0 || movefile.IsBad(faults)
 		switch {
@@ -68,18 +83,13 @@ func (in *intake) families(items []item) []*family {
 			f.children = append(f.children, child{record, each.at, len(each.data)})
 		}
 	}
-	all := make([]*family, 0, len(found))
-	for _, f := range found {
-		slices.SortStableFunc(f.children, func(a, b child) int {
-			return cmp.Or(cmp.Compare(a.record.Kind(), b.record.Kind()), order(idOf(a.record), idOf(b.record)))
-		})
-		all = append(all, f)
-	}
-	slices.SortFunc(all, func(a, b *family) int {
-		return cmp.Or(cmp.Compare(a.root.Kind, b.root.Kind), order(a.root.ID, b.root.ID))
+	slices.SortStableFunc(f.children, func(a, b child) int {
+		return cmp.Or(cmp.Compare(a.record.Kind(), b.record.Kind()), order(idOf(a.record), idOf(b.record)))
 	})
-	return all
 }
+
+// forget frees the records.
+func (f *family) forget() { f.record, f.children = nil, nil }
 
 // giveTo gives an album, an entry or a landmark to a user.
 func giveTo(owner movefile.ID, record movefile.Record) {

@@ -101,14 +101,25 @@ func identitiesOf(record movefile.Record) (all []identity) {
 
 func kindOf(root movefile.Root) space { return space(root.Kind) }
 
-// encode writes an identity, and the kind and the identifier of its record, for a bucket. Identities of the same thing
-// begin alike, and those that are it come before those that refer to it.
-func (i identity) encode(kind movefile.Kind, of movefile.ID) []byte {
-	order := "0"
+// item returns an identity, and the kind and the identifier of its record, for a bucket. Its key names
+// what it is or refers to.
+func (i identity) item(at movefile.Position, kind movefile.Kind, of movefile.ID) item {
+	is := "0"
 	if i.isReference {
-		order = "1"
+		is = "1"
 	}
-	return []byte(strings.Join([]string{string(i.space), string(i.id), order, string(kind), string(i.allow), string(of), i.field}, "\x00"))
+	return item{at, keyOf(string(i.space), i.id), []byte(strings.Join([]string{is, string(kind), string(i.allow), i.field, string(of)}, "\x00"))}
+}
+
+// keyOf returns the key of what has an identifier. name has no zero byte.
+func keyOf(name string, id movefile.ID) []byte {
+	return append(append(append(make([]byte, 0, len(name)+1+len(id)), name...), 0), id...)
+}
+
+// splitKey returns what keyOf joined.
+func splitKey(key []byte) (name string, id movefile.ID) {
+	before, after, _ := bytes.Cut(key, []byte{0})
+	return string(before), movefile.ID(after)
 }
 
 // match is an identity at a position.
@@ -119,58 +130,52 @@ type match struct {
 	of   movefile.ID
 }
 
-// decodeMatch reads what encode wrote.
-func decodeMatch(from item) (match, error) {
-	parts := bytes.Split(from.data, []byte{0})
-	if len(parts) != 7 {
+// matchOf reads an item of an identity.
+func matchOf(from item) (match, error) {
+	parts := bytes.SplitN(from.data, []byte{0}, 5)
+	if len(parts) != 5 {
 		return match{}, fmt.Errorf("a temporary file was changed: %q", from.data)
 	}
+	name, id := splitKey(from.key)
 	return match{
-		identity: identity{space(parts[0]), movefile.ID(parts[1]), string(parts[2]) == "1", movefile.Allowance(parts[4]), string(parts[6])},
-		at:       from.at, kind: movefile.Kind(parts[3]), of: movefile.ID(parts[5]),
+		identity: identity{space(name), id, isReference(from), movefile.Allowance(parts[2]), string(parts[3])},
+		at:       from.at, kind: movefile.Kind(parts[1]), of: movefile.ID(parts[4]),
 	}, nil
 }
 
+// isReference reports whether an item of an identity refers to it.
+func isReference(from item) bool { return from.data[0] == '1' }
+
 // resolve finds duplicates and dangling references among the identities of a bucket. Few items are decoded.
 func resolve(items []item, isKnown func(space) bool, report func(match, movefile.Fault) error) error {
-	type headed struct {
-		subject     []byte
-		isReference bool
-		item
-	}
-	all := make([]headed, len(items))
-	for n, each := range items {
-		all[n].subject, all[n].isReference = head(each.data)
-		all[n].item = each
-	}
-	slices.SortFunc(all, func(a, b headed) int {
-		switch by := bytes.Compare(a.subject, b.subject); {
+	slices.SortFunc(items, func(a, b item) int {
+		switch by := bytes.Compare(a.key, b.key); {
 		case by != 0:
 			return by
-		case a.isReference == b.isReference:
+		case isReference(a) == isReference(b):
 			return order(a.at, b.at)
-		case b.isReference:
+		case isReference(b):
 			return -1
 		}
 		return 1
 	})
-	var first headed
-	for _, each := range all {
-		isThere := bytes.Equal(each.subject, first.subject)
-		if each.isReference == isThere {
+	var first item
+	for _, each := range items {
+		isThere := bytes.Equal(each.key, first.key)
+		if isReference(each) == isThere {
 			if !isThere {
 				first = each
 			}
 			continue
 		}
-		found, err := decodeMatch(each.item)
+		found, err := matchOf(each)
 		switch {
 		case err != nil:
-		case each.isReference && isKnown(found.space):
+		case found.isReference && isKnown(found.space):
 			err = report(found, movefile.Fault{
 				Class: movefile.Dangling, Field: found.field, Value: string(found.id), Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
 			})
-		case !each.isReference && found.space != choices: // of choices, the entry is reported
+		case !found.isReference && found.space != choices: // of choices, the entry is reported
 			err = report(found, movefile.Fault{
 				Class: movefile.Duplicate, Value: string(found.id), Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,
 				First: first.at,
@@ -181,13 +186,4 @@ func resolve(items []item, isKnown func(space) bool, report func(match, movefile
 		}
 	}
 	return nil
-}
-
-// head returns the part of an encoded identity that names it, and whether the record refers to it.
-func head(data []byte) (subject []byte, isReference bool) {
-	end := 0
-	for range 2 {
-		end += 1 + bytes.IndexByte(data[end:], 0)
-	}
-	return data[:end], end < len(data) && data[end] == '1'
 }

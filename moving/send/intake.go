@@ -39,7 +39,7 @@ type Input struct {
 const (
 	// identityBuckets, userBuckets and contentBuckets are the parts of the two partitions. They bound the
 	// memory: move check of twenty million lines takes 300 MB.
-	identityBuckets = 256
+	identityBuckets = 512
 	userBuckets     = 64
 	contentBuckets  = 1024
 	// batchLines is how many lines a worker decodes at a time.
@@ -215,7 +215,7 @@ func (in *intake) scanFile(n int, put func([]item) error, reach func(int64)) (si
 			return 0, fmt.Errorf("%s:%d: the file can't be read to its end: %w", path, number, err)
 		}
 		isEmpty = false
-		lines = append(lines, item{at, bytes.Clone(line)})
+		lines = append(lines, item{at: at, data: bytes.Clone(line)})
 		if len(lines) == batchLines {
 			reach(file.Bytes())
 			if err := put(lines); err != nil {
@@ -244,12 +244,12 @@ func (in *intake) take(_ context.Context, lines []item) error {
 			continue
 		}
 		for _, each := range identitiesOf(record) {
-			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), line.at, each.encode(kind, idOf(record))); err != nil {
+			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), each.item(line.at, kind, idOf(record))); err != nil {
 				return err
 			}
 		}
 		if root := record.Root(); in.roots != nil && root.ID != "" {
-			if err := in.roots.add(rootBucket(root), line.at, line.data); err != nil {
+			if err := in.roots.add(rootBucket(root), item{line.at, keyOf(string(root.Kind), root.ID), line.data}); err != nil {
 				return err
 			}
 		}

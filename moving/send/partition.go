@@ -37,20 +37,22 @@ func newPartition(folder string, count int) (*partition, error) {
 
 func (p *partition) path(i int) string { return filepath.Join(p.folder, fmt.Sprintf("%03d", i)) }
 
-// item is what a bucket holds: some bytes of a record at a position.
+// item is what a bucket holds: some bytes about a record at a position. Items with the same key are in
+// the same bucket.
 type item struct {
-	at   movefile.Position
-	data []byte
+	at        movefile.Position
+	key, data []byte
 }
 
-// headBytes is the length of an item's head: 2 bytes for the file, 6 for the line, 4 for the length.
-const headBytes = 12
+// headBytes is the length of an item's head: 2 bytes for the file, 6 for the line, 4 for each length.
+const headBytes = 16
 
 // add adds an item to a bucket.
-func (p *partition) add(i int, at movefile.Position, data []byte) error {
+func (p *partition) add(i int, each item) error {
 	var head [headBytes]byte
-	binary.LittleEndian.PutUint64(head[:8], uint64(at.File)<<48|uint64(at.Line)) // #nosec G115 -- both are positive
-	binary.LittleEndian.PutUint32(head[8:], uint32(len(data)))                   // #nosec G115 -- a line is bounded
+	binary.LittleEndian.PutUint64(head[:8], uint64(each.at.File)<<48|uint64(each.at.Line)) // #nosec G115 -- both are positive
+	binary.LittleEndian.PutUint32(head[8:], uint32(len(each.key)))                         // #nosec G115 -- a line is bounded
+	binary.LittleEndian.PutUint32(head[12:], uint32(len(each.data)))                       // #nosec G115 -- a line is bounded
 	b := &p.buckets[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,11 +63,12 @@ func (p *partition) add(i int, at movefile.Position, data []byte) error {
 		}
 		b.file, b.out = file, bufio.NewWriterSize(file, bucketBuffer)
 	}
-	if _, err := b.out.Write(head[:]); err != nil {
-		return err
+	for _, part := range [][]byte{head[:], each.key, each.data} {
+		if _, err := b.out.Write(part); err != nil {
+			return err
+		}
 	}
-	_, err := b.out.Write(data)
-	return err
+	return nil
 }
 
 // close writes what is buffered. The items can be read then.
@@ -96,14 +99,15 @@ func (p *partition) read(i int) ([]item, error) {
 		if len(data) < headBytes {
 			return nil, fmt.Errorf("%s: %w", p.path(i), io.ErrUnexpectedEOF)
 		}
-		place, length := binary.LittleEndian.Uint64(data), int(binary.LittleEndian.Uint32(data[8:]))
+		place := binary.LittleEndian.Uint64(data)
+		ofKey, length := int(binary.LittleEndian.Uint32(data[8:])), int(binary.LittleEndian.Uint32(data[12:]))
 		data = data[headBytes:]
-		if len(data) < length {
+		if len(data) < ofKey+length {
 			return nil, fmt.Errorf("%s: %w", p.path(i), io.ErrUnexpectedEOF)
 		}
 		at := movefile.Position{File: int(place >> 48), Line: int64(place & (1<<48 - 1))} // #nosec G115 -- 16 and 48 bits
-		items = append(items, item{at, data[:length:length]})
-		data = data[length:]
+		items = append(items, item{at, data[:ofKey], data[ofKey : ofKey+length]})
+		data = data[ofKey+length:]
 	}
 	return items, nil
 }

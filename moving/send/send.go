@@ -48,18 +48,23 @@ func (s *sender) bucket(ctx context.Context, n int) error {
 		return err
 	}
 	s.result.Outcomes, s.result.Removed, s.result.Deleted = map[movefile.Kind]Outcomes{}, Counts{}, Counts{}
-	families := s.intake.families(items)
-	for n, f := range families {
+	all := families(items)
+	for n, f := range all {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		switch {
-		case s.pass == passQuotes && !quotes(f):
+		case s.pass == passQuotes && f.root.Kind != movefile.KindEntry:
 			continue
 		case s.pass == passRecords && n < len(survey.unchanged) && survey.unchanged[n]:
-			s.result.Records += f.records
+			s.result.Records += f.records()
 			s.count(f.root.Kind, Unchanged)
 			s.reached(f)
+			continue
+		}
+		s.intake.decode(f)
+		if s.pass == passQuotes && !quotes(f) {
+			f.forget()
 			continue
 		}
 		if err := s.family(ctx, f); err != nil {
@@ -69,8 +74,8 @@ func (s *sender) bucket(ctx context.Context, n int) error {
 	if err := s.flush(ctx); err != nil || s.pass != passSurvey {
 		return err
 	}
-	survey = surveyed{unchanged: make([]bool, len(families)), settled: s.result}
-	for n, f := range families {
+	survey = surveyed{unchanged: make([]bool, len(all)), settled: s.result}
+	for n, f := range all {
 		survey.unchanged[n] = f.isUnchanged
 		if !f.isUnchanged && !f.isLeftOut {
 			survey.settled = nil
@@ -100,7 +105,7 @@ func quotes(f *family) bool {
 // family sends a family, or puts it into the next request.
 func (s *sender) family(ctx context.Context, f *family) error {
 	if s.pass != passQuotes {
-		s.result.Records += f.records
+		s.result.Records += f.records()
 	}
 	f.isLeftOut = f.isRefused || f.record == nil
 	f.isUnchanged = !f.isLeftOut
@@ -109,6 +114,7 @@ func (s *sender) family(ctx context.Context, f *family) error {
 			s.count(f.root.Kind, LeftOut)
 		}
 		s.reached(f)
+		f.forget()
 		return nil
 	}
 	parts := f.parts()
@@ -134,7 +140,7 @@ func (s *sender) family(ctx context.Context, f *family) error {
 // reached reports the records of a family as handled.
 func (s *sender) reached(f *family) {
 	if s.pass != passQuotes {
-		s.reach(f.records)
+		s.reach(f.records())
 	}
 }
 
@@ -165,6 +171,9 @@ func (s *sender) flush(ctx context.Context) error {
 	}
 	for n, each := range request {
 		s.take(each, results[n])
+		if each.isLast || each.family.isRefused {
+			each.family.forget()
+		}
 	}
 	return nil
 }

@@ -152,10 +152,10 @@ func (v *verifier) produce(put func(*family) error, report progress.Reporter) er
 		if err != nil {
 			return err
 		}
-		for _, f := range v.intake.families(items) {
-			v.done += f.records
+		for _, f := range families(items) {
+			v.done += f.records()
 			report.Reach(v.done)
-			if f.record == nil || rand.Float64() >= v.options.Sample { // #nosec G404 -- a sample
+			if rand.Float64() >= v.options.Sample { // #nosec G404 -- a sample
 				continue
 			}
 			if err := put(f); err != nil {
@@ -168,7 +168,12 @@ func (v *verifier) produce(put func(*family) error, report progress.Reporter) er
 
 // family reads a family back and compares.
 func (v *verifier) family(ctx context.Context, f *family) error {
-	if f.isRefused {
+	v.intake.decode(f)
+	defer f.forget()
+	switch {
+	case f.record == nil:
+		return nil
+	case f.isRefused:
 		return v.count(v.found.LeftOut, f)
 	}
 	x := expected{people: v.people, zone: v.options.Input.Zone}
