@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/content"
@@ -90,6 +91,10 @@ type Mover[P, C any] struct {
 	Photo   child.Moved[C]
 	Ballots *choices.Counter[P]
 }
+
+// changesAtOnce is how many records of a call are changed at a time. Each change waits for a commit or for the
+// network.
+const changesAtOnce = 16
 
 // maxProblems is how many problems a result lists, beside what users have removed.
 const maxProblems = 20
@@ -327,6 +332,8 @@ func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions
 		}
 	}
 	var unchanged []int64
+	changes, changing := errgroup.WithContext(ctx)
+	changes.SetLimit(changesAtOnce)
 	for _, u := range stored {
 		u.result.Id = u.id
 		u.keepsVote = m.Content.Fits != nil && !m.Content.Fits(u.stored, u.document)
@@ -352,9 +359,10 @@ func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions
 		if options.GetValidateOnly() {
 			continue
 		}
-		if err := m.change(ctx, u, parts, isSame); err != nil {
-			return err
-		}
+		changes.Go(func() error { return m.change(changing, u, parts, isSame) })
+	}
+	if err := changes.Wait(); err != nil {
+		return err
 	}
 	// What belongs to it was stored before.
 	return m.Kind.Confirm(ctx, unchanged)
