@@ -188,6 +188,7 @@ func (c *certificates) expire() {
 		}
 	}
 	time.Sleep(reconnectTime)
+	c.scrape()
 	c.isLate = false
 	c.judge()
 	c.note("all certificates are renewed")
@@ -207,6 +208,13 @@ type wire struct {
 func (w *wire) scrape() {
 	for _, each := range w.identities {
 		each.Expiry()
+	}
+}
+
+// scrape looks at the certificates of all members.
+func (c *cluster) scrape() {
+	for _, m := range c.members {
+		m.wire.scrape()
 	}
 }
 

@@ -304,9 +304,7 @@ func (c *cluster) revive() {
 func (c *cluster) tend(span time.Duration) {
 	if c.certificates != nil {
 		c.certificates.renewSoon(span)
-		for _, m := range c.members {
-			m.wire.scrape()
-		}
+		c.scrape()
 	}
 }
 
