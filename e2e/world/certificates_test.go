@@ -119,6 +119,8 @@ func (c *certificates) operate() {
 	}
 	switch c.random.IntN(3) {
 	case 0:
+		time.Sleep(reconnectTime)
+		c.scrape()
 		c.note("certificates are renewed")
 		c.each(func(h *holder) { c.renew(h, c.actAnew) })
 	case 1:
@@ -188,7 +190,6 @@ func (c *certificates) expire() {
 		}
 	}
 	time.Sleep(reconnectTime)
-	c.scrape()
 	c.isLate = false
 	c.judge()
 	c.note("all certificates are renewed")
@@ -211,7 +212,7 @@ func (w *wire) scrape() {
 	}
 }
 
-// scrape looks at the certificates of all members.
+// scrape looks at the certificates of all members. Who leaves half of a renewal to be seen scrapes before.
 func (c *cluster) scrape() {
 	for _, m := range c.members {
 		m.wire.scrape()
