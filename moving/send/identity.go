@@ -144,7 +144,7 @@ func matchOf(from item) (match, error) {
 }
 
 // isReference reports whether an item of an identity refers to it.
-func isReference(from item) bool { return from.data[0] == '1' }
+func isReference(from item) bool { return bytes.HasPrefix(from.data, []byte("1")) }
 
 // resolve finds duplicates and dangling references among the identities of a bucket. Few items are decoded.
 func resolve(items []item, isKnown func(space) bool, report func(match, movefile.Fault) error) error {

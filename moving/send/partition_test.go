@@ -2,6 +2,7 @@ package send
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/waybook/waybook/moving/movefile"
@@ -37,5 +38,13 @@ func TestNumbersThatAreFarApartSpread(t *testing.T) {
 	}
 	if len(held) < contentBuckets*9/10 {
 		t.Errorf("%d buckets are filled", len(held))
+	}
+}
+
+func TestAnEmptyItemIsReportedAsDamage(t *testing.T) {
+	key := keyOf(string(users), "1")
+	err := resolve([]item{{key: key}, {key: key}}, func(space) bool { return true }, func(match, movefile.Fault) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "a temporary file was changed") {
+		t.Fatalf("error: %v", err)
 	}
 }
