@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -249,6 +250,31 @@ func TestAFollowerSeesWhatFailoversLeave(t *testing.T) {
 		must(t, c.Insert(t.Context(), note{ID: 10}))
 		f.follow(t, c, 9, 10)
 	}
+}
+
+// A feed that began before replication was held waits while only the primary has some changes.
+func TestAFollowerMissesNothingWhileReplicationIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})
+		c, f := openNotes(t, r), &follower{}
+		must(t, c.Insert(t.Context(), note{ID: 1}))
+		f.follow(t, c, 1)
+		time.Sleep(settling / 10) // so that it looks at the present again, but not at once
+		followed := make(chan struct{})
+		go func() {
+			defer close(followed)
+			f.follow(t, c)
+		}()
+		synctest.Wait()
+		r.Hold(0)
+		for _, text := range []string{"replicated", "lost", "lost, too"} {
+			_, err := c.Set(t.Context(), 1, map[string]any{"text": text}, nil)
+			expectUnavailable(t, err)
+		}
+		<-followed
+		r.Fail(docstoretest.Failover{Replicated: 1})
+		f.follow(t, c, 1)
+	})
 }
 
 type follower struct {

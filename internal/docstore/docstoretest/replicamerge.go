@@ -171,19 +171,33 @@ func (t *replicaTable) mergedFeed(ctx context.Context, scan docstore.FeedScan) (
 	}
 }
 
-// feedOf reads the feed of a shard. It does not stop other calls while it waits.
+// feedOf reads the feed of a shard. It does not stop other calls while it waits. If the majority has become
+// another server meanwhile, it reads again: no majority has acknowledged what the former one shows.
 func (t *replicaTable) feedOf(ctx context.Context, s *shard, scan docstore.FeedScan) (docstore.FeedBatch, error) {
-	on, err := read(ctx, t, s, majority, func(on docstore.Table) (docstore.Table, error) {
-		if len(t.replica.shards) == 1 || s.isHeld() {
-			return on, nil
-		}
-		return on, s.primary.tick(ctx)
-	})
-	if err != nil {
-		return docstore.FeedBatch{}, err
-	}
 	scan.Chapter = 0 // each server has a file of its own
-	return on.Feed(ctx, scan)
+	for {
+		var from *server
+		on, err := read(ctx, t, s, majority, func(on docstore.Table) (docstore.Table, error) {
+			from = s.majority
+			if len(t.replica.shards) == 1 || s.isHeld() {
+				return on, nil
+			}
+			return on, s.primary.tick(ctx)
+		})
+		if err != nil {
+			return docstore.FeedBatch{}, err
+		}
+		batch, err := on.Feed(ctx, scan)
+		if err != nil || t.replica.isMajority(s, from) {
+			return batch, err
+		}
+	}
+}
+
+func (r *cluster) isMajority(s *shard, m *server) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return s.majority == m
 }
 
 // tick makes a write, so that the moment of the server is the present.
