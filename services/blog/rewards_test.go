@@ -2,6 +2,7 @@ package blog
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"sync"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -89,6 +92,35 @@ func TestAnEntryIsPostedWhileItsRewardFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.expect("in the end", 10, 0)
+		})
+	}
+}
+
+// A post that got no answer may be undone. Until a majority has it, nobody is rewarded for it.
+func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
+	for name, settle := range map[string]func(f *fixture, id int64) error{
+		"a sweep": func(f *fixture, _ int64) error { return f.Sweep(t.Context()) },
+		"its deletion": func(f *fixture, id int64) error {
+			_, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})
+			return err
+		},
+	} {
+		t.Run("not by "+name, func(t *testing.T) {
+			store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})
+			f := newFixtureOn(t, store, tenEach)
+			store.Hold(0)
+			if _, err := f.CreateBlog(t.Context(), newRequest(author)); !errors.Is(err, docstore.ErrUnavailable) {
+				t.Fatalf("the post: %v", err)
+			}
+			page, err := f.blogs.Documents.Page(t.Context(), docstore.Query{Where: byDue().All().Everywhere(), Limit: 1})
+			if err != nil || len(page.Documents) != 1 {
+				t.Fatalf("entries whose reward is due: %v, %v", page.Documents, err)
+			}
+			if err := settle(f, page.Documents[0].ID); err != nil && !errors.Is(err, docstore.ErrUnavailable) {
+				t.Error(err)
+			}
+			store.Fail(docstoretest.Failover{})
+			f.expect("after the entry was undone", 0, 0)
 		})
 	}
 }

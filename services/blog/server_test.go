@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -108,6 +109,11 @@ func newFixture(t *testing.T, config Config) *fixture {
 			t.Error(err)
 		}
 	})
+	return newFixtureOn(t, store, config)
+}
+
+func newFixtureOn(t *testing.T, store docstore.Engine, config Config) *fixture {
+	t.Helper()
 	f := &fixture{
 		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
 		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))},
@@ -116,9 +122,11 @@ func newFixture(t *testing.T, config Config) *fixture {
 	f.deps.Now = func() time.Time { return f.time }
 	f.deps.Account = f.account
 	f.deps.Profiles = profiles.NewDirectory(f.account, f.deps.Log)
-	if f.Server, err = New(t.Context(), f.deps, config); err != nil {
+	server, err := New(t.Context(), f.deps, config)
+	if err != nil {
 		t.Fatal(err)
 	}
+	f.Server = server
 	return f
 }
 
