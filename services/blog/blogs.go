@@ -162,25 +162,25 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) (oldID string, err
 
 // DeleteBlog deletes an entry. A later sweep removes its ballots and comments.
 func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
-	if still, err := s.blogs.Still(request.GetActorId(), request.GetEtag()); err == nil {
-		err = s.blogs.Documents.Delete(ctx, request.GetBlogId(), append(still, docstore.Lacks(dueField))...)
+	if still, changed := s.blogs.Still(request.GetActorId(), request.GetEtag()); changed == nil {
+		err := s.blogs.Documents.Delete(ctx, request.GetBlogId(), append(still, docstore.Lacks(dueField))...)
 		if err == nil {
 			return &blogv1.DeleteBlogResponse{}, nil
 		}
 		if !errors.Is(err, docstore.ErrConflict) && !errors.Is(err, docstore.ErrNotFound) {
 			return nil, err
 		}
+		// A majority has what the deletion found. If the entry is there, it settles the reward first: its mark is
+		// part of the entry, so afterwards nothing would record that the reward is due.
+		found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.settle(ctx, found); err != nil {
+			return nil, err
+		}
 	}
-	found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
-	if err != nil {
-		return nil, err
-	}
-	// Settle the reward first. Its mark is part of the entry, so after the deletion nothing
-	// would record that the reward is due.
-	if _, err := s.settle(ctx, found); err != nil {
-		return nil, err
-	}
-	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), found.ID, request.GetEtag())
+	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId(), request.GetEtag())
 }
 
 // GetBlog returns an entry with its first comments.

@@ -104,6 +104,13 @@ func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
 			_, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})
 			return err
 		},
+		"its deletion with an etag of another": func(f *fixture, id int64) error {
+			request := &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id, Etag: "x"}
+			if _, err := f.DeleteBlog(t.Context(), request); err == nil {
+				t.Error("it is deleted")
+			}
+			return nil
+		},
 	} {
 		t.Run("not by "+name, func(t *testing.T) {
 			store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})
