@@ -119,7 +119,7 @@ func (c *certificates) operate() {
 	}
 	switch c.random.IntN(3) {
 	case 0:
-		time.Sleep(reconnectTime)
+		time.Sleep(reconnectTime) // so that a program looks, which it does once a second at most
 		c.scrape()
 		c.note("certificates are renewed")
 		c.each(func(h *holder) { c.renew(h, c.actAnew) })
@@ -212,7 +212,7 @@ func (w *wire) scrape() {
 	}
 }
 
-// scrape looks at the certificates of all members. Who leaves half of a renewal to be seen scrapes before.
+// scrape looks at the certificates of all members. It comes before a renewal that programs may see half done.
 func (c *cluster) scrape() {
 	for _, m := range c.members {
 		m.wire.scrape()

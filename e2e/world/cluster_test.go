@@ -96,6 +96,7 @@ func (c *cluster) end(place int) {
 func (c *cluster) judge() {
 	c.mayUndo = c.mayUndo || c.isTroubled
 	c.mayFail = c.isTroubled || c.isLate
+	c.mayBeOld = c.isTroubled
 	c.isBlind = c.mayUndo && c.shards > 1
 	for _, m := range c.members {
 		c.mayFail = c.mayFail || m != nil && m.isDying

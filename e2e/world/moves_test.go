@@ -70,7 +70,7 @@ func (w *world) move(c *item) {
 	}
 	w.named(c, strconv.FormatInt(w.shown(result.GetId()), 10))
 	c.wasAdded, c.exists = yes, yes
-	if was == no && w.mayUndo && result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_CREATED {
+	if was == no && w.mayBeOld && result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_CREATED {
 		c.exists = open // it was read as it was before its deletion, or an attempt has revived it
 	}
 }

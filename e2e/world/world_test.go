@@ -115,6 +115,8 @@ type world struct {
 	mayFail bool
 	// mayUndo: reads may show what is undone later, or lack what is there.
 	mayUndo bool
+	// mayBeOld: what a majority has may be read as it was before an election.
+	mayBeOld bool
 	// isOneClock: all identifiers come from one clock, so that the contents of a user are in their order.
 	isOneClock bool
 	// isSmall: identifiers have 31 bits.

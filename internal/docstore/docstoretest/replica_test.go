@@ -260,18 +260,15 @@ func TestAFollowerMissesNothingWhileReplicationIsHeld(t *testing.T) {
 		must(t, c.Insert(t.Context(), note{ID: 1}))
 		f.follow(t, c, 1)
 		time.Sleep(settling / 10) // so that it looks at the present again, but not at once
-		followed := make(chan struct{})
 		go func() {
-			defer close(followed)
-			f.follow(t, c)
+			synctest.Wait()
+			r.Hold(0)
+			for _, text := range []string{"replicated", "lost", "lost, too"} {
+				_, err := c.Set(t.Context(), 1, map[string]any{"text": text}, nil)
+				expectUnavailable(t, err)
+			}
 		}()
-		synctest.Wait()
-		r.Hold(0)
-		for _, text := range []string{"replicated", "lost", "lost, too"} {
-			_, err := c.Set(t.Context(), 1, map[string]any{"text": text}, nil)
-			expectUnavailable(t, err)
-		}
-		<-followed
+		f.follow(t, c)
 		r.Fail(docstoretest.Failover{Replicated: 1})
 		f.follow(t, c, 1)
 	})
