@@ -30,7 +30,10 @@ func layers() map[string]layer {
 		"the content":  {folders: []string{"internal/content"}, forbidden: above},
 		"the platform": {folders: []string{"internal/platform"}, forbidden: append([]string{"internal/content"}, above...)},
 		"the foundation": {
-			folders:   []string{"internal/arena", "internal/docstore", "internal/id", "internal/longform", "internal/pause", "internal/requestsig", "internal/text"},
+			folders: []string{
+				"internal/arena", "internal/chance", "internal/docstore", "internal/id", "internal/longform", "internal/pause",
+				"internal/requestsig", "internal/text",
+			},
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},
 		"a contract": {folders: []string{"proto"}, forbidden: append([]string{"internal"}, above...)},

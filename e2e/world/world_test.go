@@ -3,16 +3,19 @@
 // with one program, whose disk forgets what was not synced, and a cluster of programs whose store fails as
 // MongoDB does. A model that knows docs/contract.md checks every reply.
 //
-// A seed decides the history. WAYBOOK_SEEDS and WAYBOOK_FIRST_SEED choose seeds.
+// A seed decides the history, on one processor, but for the pages and their number that bbolt chooses in the order
+// of maps. WAYBOOK_SEEDS and WAYBOOK_FIRST_SEED choose seeds.
 package world
 
 import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"testing/cryptotest"
 	"testing/synctest"
 	"time"
 
@@ -32,14 +35,43 @@ func TestWhatWasPromisedHoldsOnAMachine(t *testing.T) {
 
 func TestWhatWasPromisedHoldsOnACluster(t *testing.T) { testSeeds(t, newCluster) }
 
+// TestASeedRepeatsItsHistory expects that of most seeds on each system.
+func TestASeedRepeatsItsHistory(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	empty := emptyStore(t)
+	seeds := longform.Number(4, 40)
+	for name, build := range map[string]func(*world) system{
+		"a machine": func(w *world) system { return newMachine(w, empty) }, "a cluster": newCluster,
+	} {
+		same := 0
+		for seed := range uint64(seeds) { // #nosec G115 -- not negative
+			first, second := play(t, seed, build, allSteps()).history, play(t, seed, build, allSteps()).history
+			if slices.Equal(first, second) {
+				same++
+			}
+		}
+		t.Logf("%d of %d seeds repeat their histories on %s", same, seeds, name)
+		if same < seeds*3/4 {
+			t.Fail()
+		}
+	}
+}
+
+// allSteps returns the numbers of all steps of a history.
+func allSteps() []int {
+	all := make([]int, steps)
+	for n := range all {
+		all[n] = n
+	}
+	return all
+}
+
 // testSeeds runs a history on a new system for each seed.
 func testSeeds(t *testing.T, build func(*world) system) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	began, passed, replies := time.Now(), time.Duration(0), 0
 	docstoretest.SomeSeeds(t, longform.Number(20, 150), func(t *testing.T, seed uint64) {
-		all := make([]int, steps)
-		for n := range all {
-			all[n] = n
-		}
+		all := allSteps()
 		first := play(t, seed, build, all)
 		passed, replies = passed+first.passed, replies+first.replies
 		if len(first.broken) > 0 {
@@ -59,7 +91,7 @@ func play(t *testing.T, seed uint64, build func(*world) system, some []int) (w *
 		defer w.system.stop()
 		defer w.giveUp()
 		for _, n := range some {
-			w.source.Seed(seed, uint64(1+n)) // #nosec G115 -- not negative
+			w.reseed(uint64(1 + n)) // #nosec G115 -- not negative
 			if w.step(); len(w.broken) > 0 {
 				break
 			}
@@ -70,6 +102,12 @@ func play(t *testing.T, seed uint64, build func(*world) system, some []int) (w *
 		}
 	})
 	return w
+}
+
+// reseed decides all that is random from now on, in the world and in what it runs.
+func (w *world) reseed(part uint64) {
+	w.source.Seed(w.seed, part)
+	cryptotest.SetGlobalRandom(w.t, rand.NewPCG(part, w.seed).Uint64())
 }
 
 // cannotStart ends a history in which a program does not start.
@@ -84,8 +122,7 @@ func (w *world) giveUp() {
 // shortening bounds how long a history is played again and again to shorten it.
 const shortening = 20 * time.Second
 
-// shortened leaves out steps as long as a promise is broken, and returns the last world in which one was. What is
-// random beside the seed, such as identifiers, may save some steps that nobody needs.
+// shortened leaves out steps as long as a promise is broken, and returns the last world in which one was.
 func shortened(w *world, all []int, play func(some []int) *world) *world {
 	began := time.Now()
 	for size := len(all) / 2; size > 0; size /= 2 {
@@ -102,6 +139,7 @@ func shortened(w *world, all []int, play func(some []int) *world) *world {
 // world is a store with the programs that serve it, and those who use it.
 type world struct {
 	t      *testing.T
+	seed   uint64
 	source *rand.PCG
 	random *rand.Rand
 	system system
@@ -158,11 +196,12 @@ type system interface {
 // newWorld starts programs on an empty store.
 func newWorld(t *testing.T, seed uint64, build func(*world) system) *world {
 	time.Sleep(time.Until(time.Date(2026, 11, 25, 8, 0, 0, 0, time.UTC)))
-	source := rand.NewPCG(seed, 0)
+	source := &rand.PCG{}
 	w := &world{
-		t: t, source: source, random: rand.New(source), model: newModel(),
+		t: t, seed: seed, source: source, random: rand.New(source), model: newModel(),
 		followers: map[*kind]*follower{kinds[0]: {}, kinds[1]: {}, kinds[2]: {}},
 	}
+	w.reseed(0)
 	w.isSmall = w.random.IntN(worldsForSmall) == 0
 	w.system = build(w)
 	for range 4 {

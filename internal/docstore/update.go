@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/waybook/waybook/internal/chance"
 	"github.com/waybook/waybook/internal/pause"
 )
 
@@ -326,7 +326,7 @@ func backOff(ctx context.Context, try int) error {
 	if try < 2 {
 		return ctx.Err()
 	}
-	return pause.For(ctx, rand.N(time.Duration(min(try, 10))*time.Millisecond)) // #nosec G404 -- a pause needs no secure randomness
+	return pause.For(ctx, chance.Below(time.Duration(min(try, 10))*time.Millisecond))
 }
 
 // Advance adds to an integer field of a document, and returns what it was and what another integer field is; 0 for

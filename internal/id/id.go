@@ -7,9 +7,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/fnv"
-	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/waybook/waybook/internal/chance"
 )
 
 // Max is the highest identifier.
@@ -113,7 +114,7 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 		drawn = max(drawn, last+1)
 	}
 	if taken >= takenBeforeGaps {
-		drawn += rand.Int64N(1 << min(taken-takenBeforeGaps+1, maxGapBits)) // #nosec G404 -- no secret
+		drawn += chance.Below(int64(1) << min(taken-takenBeforeGaps+1, maxGapBits))
 	}
 	if drawn > s.clock+maxAhead || drawn > maxTicks {
 		return 0, ErrAhead
@@ -136,7 +137,7 @@ func (s *Source) beyond(place Place, others int64) int64 {
 	if others <= s.last[place] || others <= s.clock+lead || room < 1 {
 		return others
 	}
-	return others + rand.Int64N(room) // #nosec G404 -- no secret
+	return others + chance.Below(room)
 }
 
 // tick raises the clock.
@@ -154,7 +155,7 @@ const pastTicks = 1 << 24
 // of them as anybody can store. The caller draws again if it is taken.
 func (s *Source) Unordered(place Place) int64 {
 	now := max(int64(s.now().Sub(epoch)/tick), pastTicks)
-	return join(now-rand.Int64N(pastTicks), place) // #nosec G404 -- no secret
+	return join(now-chance.Below(int64(pastTicks)), place)
 }
 
 // forget forgets the places whose next identifier is later than the last one anyway.
@@ -195,4 +196,4 @@ func PlaceOfKey(ownerID int64, key string) Place {
 }
 
 // AnyPlace returns a random place, for a document that belongs to no other.
-func AnyPlace() Place { return Place(rand.Uint32()) } // #nosec G404 -- no secret
+func AnyPlace() Place { return Place(chance.Below(int64(Places))) }

@@ -1,8 +1,9 @@
 package id
 
 import (
-	"math/rand/v2"
 	"time"
+
+	"github.com/waybook/waybook/internal/chance"
 )
 
 // pastOthers bounds the random gap of a sole source between an identifier of others that is ahead of the
@@ -43,7 +44,7 @@ func (s *Source) meet(place Place, highest int64) {
 	s.met[place/64] |= 1 << (place % 64)
 	others := highest >> PlaceBits
 	if room := s.clock + maxAhead - others; s.isSole && others >= s.clock && room > 0 {
-		others += rand.Int64N(min(pastOthers, room)) // #nosec G404 -- no secret
+		others += chance.Below(min(pastOthers, room))
 	}
 	s.last[place] = max(s.last[place], others)
 }

@@ -7,13 +7,13 @@ import (
 	"errors"
 	"flag"
 	"log/slog"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/chance"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/docstore"
@@ -205,7 +205,7 @@ func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.
 		return err
 	}
 	first, last := oldest.expiry(), now.UnixMilli()
-	middle := first + rand.Int64N(last-first+1) // #nosec G404 -- spreading work needs no secure randomness
+	middle := first + chance.Below(last-first+1)
 	for _, expired := range []docstore.Span{docstore.Between(middle, last), docstore.UpTo(middle - 1)} {
 		if _, err := c.DeleteAll(ctx, byExpiry().In(expired).Everywhere()); err != nil {
 			return err

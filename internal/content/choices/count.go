@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/waybook/waybook/internal/chance"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/pause"
 )
@@ -69,7 +69,7 @@ func (m *Mark) settle(choice *Choice) bool {
 func (c *Counter[P]) count(ctx context.Context, parentID int64, batch []*call[P]) (P, error) {
 	var none P
 	for try := range maxTries {
-		if err := pause.For(ctx, rand.N(time.Duration(try)*time.Millisecond+1)); err != nil { // #nosec G404 -- no secret
+		if err := pause.For(ctx, chance.Below(time.Duration(try)*time.Millisecond+1)); err != nil {
 			return none, err
 		}
 		parent, err := c.Parents.GetStored(ctx, parentID)

@@ -1,6 +1,6 @@
 package docstoretest
 
-import "math/rand/v2"
+import "github.com/waybook/waybook/internal/chance"
 
 // Snapshot is what the shards of a Replica had at one moment.
 type Snapshot struct{ servers []*server }
@@ -35,4 +35,4 @@ func (r *cluster) RenewFeeds() {
 }
 
 // newEpoch returns the name of a history of the feeds.
-func newEpoch() int64 { return 1 + rand.Int64N(1<<62) } // #nosec G404 -- nobody guesses it
+func newEpoch() int64 { return 1 + chance.Below(int64(1)<<62) }

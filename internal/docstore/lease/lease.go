@@ -13,9 +13,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"time"
 
+	"github.com/waybook/waybook/internal/chance"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/pause"
 )
@@ -95,7 +95,7 @@ func (l lease) await(ctx context.Context) (signed time.Time, err error) {
 		case err != nil && !errors.Is(err, docstore.ErrUnavailable):
 			return time.Time{}, err
 		}
-		if err := pause.For(ctx, poll/2+mathrand.N(poll)); err != nil { // #nosec G404 -- a pause needs no secure randomness
+		if err := pause.For(ctx, poll/2+chance.Below(poll)); err != nil {
 			return time.Time{}, err
 		}
 	}

@@ -2,11 +2,11 @@ package service
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/waybook/waybook/internal/chance"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/process"
 )
@@ -40,7 +40,7 @@ func (b backfill) Sweep(ctx context.Context) error {
 func Sweep(ctx context.Context, env process.Env, sweeps *Sweeps, sweeper Sweeper) {
 	name := sweeper.Name()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
-		ticker := time.NewTicker(1 + rand.N(sweepEvery)) // #nosec G404 -- a pause needs no secure randomness
+		ticker := time.NewTicker(1 + chance.Below(sweepEvery))
 		defer ticker.Stop()
 		for {
 			if err := sweeper.Sweep(ctx); ctx.Err() == nil {

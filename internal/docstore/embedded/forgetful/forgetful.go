@@ -145,12 +145,13 @@ func (d *Disk) CutPower() error {
 	} else if err != nil {
 		return err
 	}
-	survives := d.survival()
+	random := d.once()
+	survives := survival(random)
 	for _, number := range slices.Sorted(maps.Keys(sectors)) {
 		versions := sectors[number].versions
 		version := versions[0]
 		if survives(number) {
-			version = versions[1+d.random.IntN(len(versions)-1)]
+			version = versions[1+random.IntN(len(versions)-1)]
 		}
 		if _, err := file.WriteAt(version, number*sectorBytes); err != nil {
 			return errors.Join(err, file.Close())
@@ -159,22 +160,28 @@ func (d *Disk) CutPower() error {
 	return file.Close()
 }
 
+// once returns what is random in one event. The database chooses pages in the order of a map, so each event draws
+// once from the randomness of the disk, which then repeats whatever pages the event finds.
+func (d *Disk) once() *rand.Rand {
+	return rand.New(rand.NewPCG(d.random.Uint64(), 0)) // #nosec G404 -- a test repeats it
+}
+
 // survival returns a function that decides which sectors the disk has written: none, all, whole pages,
 // or any.
-func (d *Disk) survival() func(number int64) bool {
-	switch d.random.IntN(5) {
+func survival(random *rand.Rand) func(number int64) bool {
+	switch random.IntN(5) {
 	case 0:
 		return func(int64) bool { return false }
 	case 1:
 		return func(int64) bool { return true }
 	case 2:
-		return func(int64) bool { return d.random.IntN(2) == 0 }
+		return func(int64) bool { return random.IntN(2) == 0 }
 	default:
 		pages := make(map[int64]bool)
 		return func(number int64) bool {
 			page := number * sectorBytes / pageBytes
 			if _, isDrawn := pages[page]; !isDrawn {
-				pages[page] = d.random.IntN(2) == 0
+				pages[page] = random.IntN(2) == 0
 			}
 			return pages[page]
 		}
@@ -251,7 +258,7 @@ func (d *Disk) WriteAt(file *os.File, contents []byte, offset int64) error {
 		return err
 	}
 	if err != nil {
-		contents = contents[:d.random.IntN(len(contents)/pageBytes+1)*pageBytes]
+		contents = contents[:d.once().IntN(len(contents)/pageBytes+1)*pageBytes]
 	}
 	if d.space > 0 && offset+int64(len(contents)) > d.space {
 		return fmt.Errorf("write: %w", syscall.ENOSPC)

@@ -1,0 +1,23 @@
+// Package chance draws numbers at random that nobody needs to be unable to guess. It takes them from crypto/rand
+// nevertheless, because a test can seed that (testing/cryptotest), and then repeats what was drawn.
+package chance
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	mathrand "math/rand/v2"
+)
+
+// system is the randomness of the system.
+type system struct{}
+
+func (system) Uint64() uint64 {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return binary.NativeEndian.Uint64(random[:])
+}
+
+var source = mathrand.New(system{}) // #nosec G404 -- the numbers are those of crypto/rand
+
+// Below returns a number from 0 on that is below n. It may be used concurrently, and panics if n is not positive.
+func Below[T ~int64](n T) T { return T(source.Int64N(int64(n))) }
