@@ -3,8 +3,8 @@
 // with one program, whose disk forgets what was not synced, and a cluster of programs whose store fails as
 // MongoDB does. A model that knows docs/contract.md checks every reply.
 //
-// A seed decides the history, on one processor, but for the pages and their number that bbolt chooses in the order
-// of maps. WAYBOOK_SEEDS and WAYBOOK_FIRST_SEED choose seeds.
+// A seed decides the history, but for how many pages bbolt writes in a commit, which depends on the order of a map.
+// WAYBOOK_SEEDS and WAYBOOK_FIRST_SEED choose seeds.
 package world
 
 import (
