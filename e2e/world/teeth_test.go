@@ -12,7 +12,7 @@ import (
 const mutantsFile, mutantsVariable = "testdata/mutants.txt", "WAYBOOK_WORLD_MUTANTS"
 
 // Each mutant switches a protection off, and the world must find it within these seeds.
-const seedsOfMutants = "300"
+const seedsOfMutants = "1000"
 
 func TestEveryMutantIsFoundInItsSource(t *testing.T) {
 	mutants.Switched(t, mutants.Read(t, mutantsFile, ""))
