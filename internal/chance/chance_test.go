@@ -12,7 +12,7 @@ func TestNumbersAreBelowAndRepeatWithTheirSeed(t *testing.T) {
 	drawn := func(seed uint64) (numbers []int64) {
 		cryptotest.SetGlobalRandom(t, seed)
 		for range 100 {
-			numbers = append(numbers, chance.Below(int64(10)))
+			numbers = append(numbers, chance.Below[int64](10))
 		}
 		return numbers
 	}

@@ -114,7 +114,7 @@ func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int
 		drawn = max(drawn, last+1)
 	}
 	if taken >= takenBeforeGaps {
-		drawn += chance.Below(int64(1) << min(taken-takenBeforeGaps+1, maxGapBits))
+		drawn += chance.Below[int64](1 << min(taken-takenBeforeGaps+1, maxGapBits))
 	}
 	if drawn > s.clock+maxAhead || drawn > maxTicks {
 		return 0, ErrAhead
@@ -155,7 +155,7 @@ const pastTicks = 1 << 24
 // of them as anybody can store. The caller draws again if it is taken.
 func (s *Source) Unordered(place Place) int64 {
 	now := max(int64(s.now().Sub(epoch)/tick), pastTicks)
-	return join(now-chance.Below(int64(pastTicks)), place)
+	return join(now-chance.Below[int64](pastTicks), place)
 }
 
 // forget forgets the places whose next identifier is later than the last one anyway.
@@ -196,4 +196,4 @@ func PlaceOfKey(ownerID int64, key string) Place {
 }
 
 // AnyPlace returns a random place, for a document that belongs to no other.
-func AnyPlace() Place { return Place(chance.Below(int64(Places))) }
+func AnyPlace() Place { return Place(chance.Below[int64](Places)) }

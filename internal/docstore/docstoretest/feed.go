@@ -87,7 +87,7 @@ const markers = 1 << 30
 // catchUp returns the changes until now. It stores a document, and reads until it sees it.
 func (f *follower) catchUp(t *testing.T) (changes []docstore.FeedChange[int64, post]) {
 	t.Helper()
-	marker := post{ID: markers + chance.Below(int64(1)<<30)}
+	marker := post{ID: markers + chance.Below[int64](1<<30)}
 	must(t, f.posts.Insert(t.Context(), marker))
 	for isThere := false; !isThere; {
 		page := feedOf(t, f.posts, docstore.FeedQuery{Token: f.token, Start: f.start, Limit: f.limit, WithDocuments: true})

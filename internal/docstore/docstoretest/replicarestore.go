@@ -35,4 +35,4 @@ func (r *cluster) RenewFeeds() {
 }
 
 // newEpoch returns the name of a history of the feeds.
-func newEpoch() int64 { return 1 + chance.Below(int64(1)<<62) }
+func newEpoch() int64 { return 1 + chance.Below[int64](1<<62) }
