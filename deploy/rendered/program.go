@@ -3,14 +3,15 @@
 package rendered
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
 	"os"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Program is the command line and the environment of a deployment's program, with all values that
+// Program is the command line and the environment of a workload's program, with all values that
 // Kubernetes fills in.
 type Program struct {
 	Args        []string
@@ -37,19 +38,30 @@ type Program struct {
 // Settings are the contents of ConfigMaps or Secrets: values by name and key.
 type Settings map[string]map[string]string
 
-// Programs returns the programs of all deployments among the documents, by name. secrets are the
-// contents of the Secrets. Anything in a manifest that it does not support is an error.
+// Main prints the programs of an overlay, in JSON by name. args are the folder of the manifests and the
+// overlay, and in has the contents of Secrets, in JSON.
+func Main(args []string, in io.Reader, out io.Writer) error {
+	if len(args) != 2 {
+		return errors.New("usage: pods FOLDER OVERLAY <SECRETS")
+	}
+	var secrets Settings
+	if err := json.NewDecoder(in).Decode(&secrets); err != nil {
+		return fmt.Errorf("secrets: %w", err)
+	}
+	documents, err := Overlay(args[0], args[1])
+	if err != nil {
+		return err
+	}
+	programs, err := Programs(documents, secrets)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(programs)
+}
+
+// Programs returns the programs of all Deployments, StatefulSets and CronJobs among the documents, by name.
+// secrets are the contents of the Secrets. Anything in a manifest that it does not support is an error.
 func Programs(documents [][]byte, secrets Settings) (map[string]Program, error) {
-	return programsOf(documents, secrets, "Deployment")
-}
-
-// Single returns the programs of all StatefulSets and CronJobs among the documents of the overlay
-// single, as Programs does.
-func Single(documents [][]byte, secrets Settings) (map[string]Program, error) {
-	return programsOf(documents, secrets, "StatefulSet", "CronJob")
-}
-
-func programsOf(documents [][]byte, secrets Settings, kinds ...string) (map[string]Program, error) {
 	configMaps := Settings{}
 	pods := map[string]*corev1.PodSpec{}
 	for _, document := range documents {
@@ -64,11 +76,11 @@ func programsOf(documents [][]byte, secrets Settings, kinds ...string) (map[stri
 			}
 			configMaps[object.Name] = object.Data
 		}
-		if slices.Contains(kinds, kind.Kind) {
-			name, pod, err := podOf(kind.Kind, document)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", kind.Kind, err)
-			}
+		name, pod, err := podOf(kind.Kind, document)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind.Kind, err)
+		}
+		if pod != nil {
 			pods[name] = pod
 		}
 	}
@@ -83,8 +95,8 @@ func programsOf(documents [][]byte, secrets Settings, kinds ...string) (map[stri
 	return programs, nil
 }
 
-// podOf returns the name of a workload and its pod. Each claim of a StatefulSet is a volume of the
-// pod.
+// podOf returns the name of a workload and its pod, or nil if the kind is none of a workload. Each claim of a
+// StatefulSet is a volume of the pod.
 func podOf(kind string, document []byte) (string, *corev1.PodSpec, error) {
 	switch kind {
 	case "Deployment":
@@ -106,7 +118,7 @@ func podOf(kind string, document []byte) (string, *corev1.PodSpec, error) {
 		err := yaml.UnmarshalStrict(document, &object)
 		return object.Name, &object.Spec.JobTemplate.Spec.Template.Spec, err
 	}
-	return "", nil, errors.New("it creates no pods")
+	return "", nil, nil
 }
 
 func programOf(pod *corev1.PodSpec, configMaps, secrets Settings) (Program, error) {

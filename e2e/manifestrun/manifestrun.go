@@ -4,8 +4,11 @@
 package manifestrun
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybook/waybook/deploy/rendered"
 	"github.com/waybook/waybook/e2e/launch"
 )
 
@@ -25,6 +27,37 @@ const StoreEach = ""
 
 // Services returns the programs that the edge calls, in a valid order of starts.
 func Services() []string { return []string{"account", "album", "blog", "poi"} }
+
+// Program is what deploy/cmd/pods prints of a program.
+type Program struct {
+	Args                         []string
+	Environment, Secrets, Claims map[string]string
+}
+
+// Programs returns the programs of an overlay, by the name of the workload. mongoDB is the URI in the
+// Secret waybook-mongodb.
+func Programs(t testing.TB, overlay, mongoDB string) map[string]Program {
+	t.Helper()
+	folder := t.TempDir()
+	if err := launch.Build(folder, launch.AsShipped, "github.com/waybook/waybook/deploy/cmd/pods"); err != nil {
+		t.Fatal(err)
+	}
+	secrets, err := json.Marshal(map[string]map[string]string{"waybook-mongodb": {"uri": mongoDB}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), filepath.Join(folder, "pods"), manifests, overlay)
+	command.Stdin = bytes.NewReader(secrets)
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	var programs map[string]Program
+	if err := json.Unmarshal(output, &programs); err != nil {
+		t.Fatal(err)
+	}
+	return programs
+}
 
 // Fleet is a set of pods on this machine.
 type Fleet struct {
@@ -43,7 +76,7 @@ type Fleet struct {
 	t        testing.TB
 	binaries string
 	mongoDB  string
-	programs map[string]rendered.Program
+	programs map[string]Program
 	pods     map[string][]*Pod
 }
 
@@ -51,14 +84,7 @@ type Fleet struct {
 // Secret waybook-mongodb, or StoreEach.
 func New(t testing.TB, binaries, mongoDB string) *Fleet {
 	t.Helper()
-	documents, err := rendered.Overlay(manifests, "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	programs, err := rendered.Programs(documents, rendered.Settings{"waybook-mongodb": {"uri": mongoDB}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	programs := Programs(t, "prod", mongoDB)
 	certificates := launch.NewCertificates(t)
 	for name := range programs {
 		certificates.Files(name)

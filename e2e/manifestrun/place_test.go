@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/waybook/waybook/deploy/rendered"
 )
 
 func TestManifestValuesArePlacedOnOneMachineOrRefused(t *testing.T) {
@@ -32,12 +30,12 @@ func TestManifestValuesArePlacedOnOneMachineOrRefused(t *testing.T) {
 		t.Errorf("started in %v", environment)
 	}
 
-	for wrong, change := range map[string]func(*rendered.Program){
-		"no value of -x=1":               func(p *rendered.Program) { p.Args = []string{"-x=1"} },
-		"own address":                    func(p *rendered.Program) { p.Args = []string{"-grpc=10.0.0.1:9092"} },
-		"not the address of account":     func(p *rendered.Program) { p.Args = []string{"-account=dns:///account:9999"} },
-		"no value of WAYBOOK_X=1":        func(p *rendered.Program) { p.Environment = map[string]string{"WAYBOOK_X": "1"} },
-		"not have the certificate of al": func(p *rendered.Program) { p.Secrets = nil },
+	for wrong, change := range map[string]func(*Program){
+		"no value of -x=1":               func(p *Program) { p.Args = []string{"-x=1"} },
+		"own address":                    func(p *Program) { p.Args = []string{"-grpc=10.0.0.1:9092"} },
+		"not the address of account":     func(p *Program) { p.Args = []string{"-account=dns:///account:9999"} },
+		"no value of WAYBOOK_X=1":        func(p *Program) { p.Environment = map[string]string{"WAYBOOK_X": "1"} },
+		"not have the certificate of al": func(p *Program) { p.Secrets = nil },
 	} {
 		program := fleet.programs["album"]
 		changed := program

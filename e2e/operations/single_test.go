@@ -8,14 +8,14 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/waybook/waybook/deploy/rendered"
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
 // cluster is this machine as a cluster with the overlay single.
 type cluster struct {
 	t            *testing.T
-	pods         map[string]rendered.Program
+	pods         map[string]manifestrun.Program
 	certificates *launch.Certificates
 	// volumes are the directories of the volumes, by claim.
 	volumes map[string]string
@@ -23,14 +23,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	documents, err := rendered.Overlay("../../deploy/k8s", "single")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pods, err := rendered.Single(documents, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pods := manifestrun.Programs(t, "single", "")
 	return &cluster{t, pods, launch.NewCertificates(t), map[string]string{"data-standalone-0": t.TempDir(), "backups": t.TempDir(), "scratch": t.TempDir()}}
 }
 

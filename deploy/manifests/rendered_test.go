@@ -1,4 +1,4 @@
-package rendered_test
+package manifests_test
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 	"github.com/waybook/waybook/deploy/rendered"
 )
 
-var secrets = rendered.Settings{"waybook-mongodb": {"uri": "mongodb://db/waybook"}}
+var mongoDB = rendered.Settings{"waybook-mongodb": {"uri": "mongodb://db/waybook"}}
 
 func overlay(t *testing.T, name string) [][]byte {
 	t.Helper()
-	documents, err := rendered.Overlay("../k8s", name)
+	documents, err := rendered.Overlay(kustomizations, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func overlay(t *testing.T, name string) [][]byte {
 }
 
 func TestAProgramHasTheValuesThatKubernetesFillsIn(t *testing.T) {
-	programs, err := rendered.Programs(overlay(t, "prod"), secrets)
+	programs, err := rendered.Programs(overlay(t, "prod"), mongoDB)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestAnUnsupportedManifestIsRefused(t *testing.T) {
 		for n, document := range documents {
 			documents[n] = bytes.Replace(document, []byte(change[0]), []byte(change[1]), 1)
 		}
-		if _, err := rendered.Programs(documents, secrets); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := rendered.Programs(documents, mongoDB); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q instead of %q: %v, want %s", change[1], change[0], err, want)
 		}
 	}
