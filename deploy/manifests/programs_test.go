@@ -26,8 +26,8 @@ var startable = []string{"edge", "account", "album", "blog", "poi"}
 // programs is where e2e/launch keeps the programs that are up to date; Git ignores it.
 const programs = "../../.bin/programs"
 
-// compileAll compiles all programs once for all tests. They have a build ID, unlike those of images, so go build
-// links only those that have changed.
+// compileAll compiles all programs once for all tests, with the flags of e2e/launch. They have a build ID, unlike
+// those of images, so go build links only those that have changed.
 var compileAll = sync.OnceValue(func() error {
 	if err := os.MkdirAll(programs, 0o700); err != nil {
 		return err
@@ -38,7 +38,7 @@ var compileAll = sync.OnceValue(func() error {
 	}
 	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
 	if err == nil {
-		args := []string{"build", "-o", programs + string(filepath.Separator)}
+		args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", programs + string(filepath.Separator)}
 		for _, p := range image.Programs() {
 			args = append(args, path.Join("github.com/waybook/waybook", p.Package))
 		}

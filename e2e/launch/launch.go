@@ -3,11 +3,14 @@ package launch
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -228,8 +231,13 @@ func (t *transcript) await(done <-chan struct{}, isWanted func(string) bool) boo
 
 // Main runs the tests of a package and returns the exit status. prepare builds the programs in a
 // directory, which exists until the tests have ended. A goroutine that is left then is a failure.
+//
+// Tests wait for programs longer than they compute. So twice as many as there are processors run at a
+// time, unless -parallel is given.
 func Main(m *testing.M, prepare func(directory string) error) (status int) {
-	directory, err := os.MkdirTemp("", "waybook-test")
+	err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	directory, failure := os.MkdirTemp("", "waybook-test")
+	err = errors.Join(err, failure)
 	if err == nil {
 		err = prepare(directory)
 	}
