@@ -8,6 +8,7 @@ import (
 )
 
 func TestAContextGivesTheFlagsThatNothingElseGives(t *testing.T) {
+	t.Parallel()
 	home := t.TempDir()
 	environment := map[string]string{"HOME": home}
 	run := func(line string) ran { return runWith(t.Context(), environment, "", strings.Fields(line)...) }

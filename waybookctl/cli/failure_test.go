@@ -105,6 +105,7 @@ func serveEmpty(t *testing.T, options ...grpc.ServerOption) string {
 }
 
 func TestACertificateThatIsNotAcceptedIsNamed(t *testing.T) {
+	t.Parallel()
 	const day = 24 * time.Hour
 	ours, err := devca.New("ours", time.Now(), day)
 	if err != nil {

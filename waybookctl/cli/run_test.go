@@ -129,6 +129,7 @@ func TestTheVersionIsPrintedWhateverElseIsMissing(t *testing.T) {
 }
 
 func TestWithoutAListenerTheErrorNamesTheAddressAndItsFlag(t *testing.T) {
+	t.Parallel()
 	address := closed(t)
 	runWith(t.Context(), nil, "", "album", "show", "1", "--address", address).
 		expect(t, statusUnavailable, "no album service answers at "+address, "--address or --album")

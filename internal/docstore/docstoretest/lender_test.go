@@ -8,6 +8,7 @@ import (
 )
 
 func TestNoCollectionKeepsWhatItWasLent(t *testing.T) {
+	t.Parallel()
 	docstoretest.RunWith(t, docstoretest.Settings{Programs: 10, Many: 300, IsShort: true}, func(t *testing.T) docstore.Engine {
 		return docstoretest.Lender{Engine: docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})}
 	})

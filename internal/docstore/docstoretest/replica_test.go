@@ -322,6 +322,7 @@ func TestASeedRepeatsItsEvents(t *testing.T) {
 
 // What was acknowledged stays, and is there once.
 func TestNoTroubleLosesWhatWasAcknowledged(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(20) {
 		r := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 1 + int(seed%2)})
 		c := openNotes(t, r)

@@ -25,6 +25,7 @@ func (r *recipient) Write(piece []byte) (int, error) {
 }
 
 func TestABackupIsTheStoreAtOneMoment(t *testing.T) {
+	t.Parallel()
 	engine := openAt(t, filepath.Join(t.TempDir(), "store.db"))
 	c := fill(t, engine, 20_000)
 	next, announced := int64(20_000), int64(0)

@@ -62,6 +62,7 @@ func sizeOf(t *testing.T, path string) int64 {
 }
 
 func TestACompactedFileIsSmallAndHoldsTheSame(t *testing.T) {
+	t.Parallel()
 	path := sparse(t)
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
@@ -99,6 +100,7 @@ func expectOnly(t *testing.T, path string) {
 }
 
 func TestAStoreInUseIsNotCompacted(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	if _, err := embedded.Compact(t.Context(), path, ignore); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)
@@ -111,6 +113,7 @@ func TestAStoreInUseIsNotCompacted(t *testing.T) {
 }
 
 func TestACancelledCompactionChangesNothing(t *testing.T) {
+	t.Parallel()
 	path := sparse(t)
 	before := sizeOf(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -126,6 +129,7 @@ func TestACancelledCompactionChangesNothing(t *testing.T) {
 }
 
 func TestADamagedStoreIsNotCompacted(t *testing.T) {
+	t.Parallel()
 	path := sparse(t)
 	damageIndex(t, path)
 	if _, err := embedded.Compact(t.Context(), path, ignore); err == nil || !strings.Contains(err.Error(), "restore a backup") {
@@ -138,6 +142,7 @@ func TestADamagedStoreIsNotCompacted(t *testing.T) {
 const compactedEnv = "WAYBOOK_TEST_COMPACT"
 
 func TestAKilledCompactionLeavesTheOldFile(t *testing.T) {
+	t.Parallel()
 	if path := os.Getenv(compactedEnv); path != "" {
 		_, err := embedded.Compact(t.Context(), path, func(int64) {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

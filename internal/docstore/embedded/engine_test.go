@@ -30,6 +30,7 @@ func TestOpenMakesAPrivateDirectoryAndFile(t *testing.T) {
 }
 
 func TestASecondOpenOfTheSameFileIsRefused(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	openAt(t, path)
 	_, err := embedded.Open(path)
@@ -39,6 +40,7 @@ func TestASecondOpenOfTheSameFileIsRefused(t *testing.T) {
 }
 
 func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
 	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
@@ -78,6 +80,7 @@ func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 }
 
 func TestAReadOnlyEngineNeedsAnExistingFileThatNoOtherEngineWrites(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "store.db")
 	if _, err := embedded.OpenReadOnly(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)

@@ -72,6 +72,7 @@ func expectOneLineEach(t *testing.T, path string, parts ...string) {
 }
 
 func TestATruncatedFileIsOneLineWithBothSizes(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
 	fill(t, engine, 30_000)

@@ -179,6 +179,7 @@ func TestAStoreOnADiskThatDoesNotSyncIsRefused(t *testing.T) {
 }
 
 func TestNothingAcknowledgedIsLostOnADiskThatForgets(t *testing.T) {
+	t.Parallel()
 	seeds := longform.Number(10, 50)
 	if text := os.Getenv("WAYBOOK_FORGETFUL_SEEDS"); text != "" {
 		var err error

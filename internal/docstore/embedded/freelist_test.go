@@ -111,6 +111,7 @@ func copyFile(t *testing.T, path string) string {
 }
 
 func TestTheFreePagesAreKnownAfterACloseAndFoundAfterACrash(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
 	c := thinOut(t, engine, 200)

@@ -39,6 +39,7 @@ func TestAPageOfLargeDocumentsAllocatesAboutWhatItReturns(t *testing.T) {
 
 // A call with more documents than a commit takes is split. What is refused keeps its position.
 func TestManyDocumentsInOneCallAreStoredInSeveralCommits(t *testing.T) {
+	t.Parallel()
 	engine := openAt(t, filepath.Join(t.TempDir(), "store.db"))
 	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
 	if err != nil {

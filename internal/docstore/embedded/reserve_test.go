@@ -88,6 +88,7 @@ func (d fullDisk) reopen(t *testing.T) (*embedded.Engine, *ballots) {
 }
 
 func TestDeletionsSucceedOnAFullDiskAndMakeRoomForInserts(t *testing.T) {
+	t.Parallel()
 	d := newFullDisk(t)
 	_, c := d.reopen(t)
 	for i, id := range d.ids[:50] {
@@ -139,6 +140,7 @@ func TestDeletionsSucceedOnAFullDiskAmongWritersThatAdd(t *testing.T) {
 }
 
 func TestAMassDeletionSucceedsOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	d := newFullDisk(t)
 	_, c := d.reopen(t)
 	if n, err := c.DeleteAll(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || n != int64(len(d.ids)) {
@@ -147,6 +149,7 @@ func TestAMassDeletionSucceedsOnAFullDisk(t *testing.T) {
 }
 
 func TestInsertsSucceedAgainOnceADiskHasSpace(t *testing.T) {
+	t.Parallel()
 	d := newFullDisk(t)
 	_, c := d.reopen(t)
 	must(t, c.Delete(t.Context(), d.ids[0]))

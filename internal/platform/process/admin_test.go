@@ -267,6 +267,7 @@ func TestAClientThatStopsReadingIsCutOffWithoutAnError(t *testing.T) {
 }
 
 func TestOthersLeaveRoomForProbesOfTheAdminPort(t *testing.T) {
+	t.Parallel()
 	address := strings.TrimPrefix(startAdmin(t, false), "http://")
 	for name, sent := range map[string]string{
 		"idle":                    "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",

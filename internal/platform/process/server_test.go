@@ -86,6 +86,7 @@ func converse(t *testing.T, address string, pieces ...string) string {
 }
 
 func TestAClientThatDoesNotFinishItsHeaderIsDropped(t *testing.T) {
+	t.Parallel()
 	address := listen(t)
 	for _, begun := range []string{"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n"} {
 		if reply := converse(t, address, begun); strings.Contains(reply, "200 OK") {
@@ -95,6 +96,7 @@ func TestAClientThatDoesNotFinishItsHeaderIsDropped(t *testing.T) {
 }
 
 func TestAnIdleClientIsDropped(t *testing.T) {
+	t.Parallel()
 	reply := converse(t, listen(t), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	if strings.Count(reply, "200 OK") != 1 {
 		t.Errorf("got %s", reply)
@@ -102,6 +104,7 @@ func TestAnIdleClientIsDropped(t *testing.T) {
 }
 
 func TestAHeaderIsBounded(t *testing.T) {
+	t.Parallel()
 	address := listen(t)
 	for _, c := range []struct {
 		bytes, fields int
@@ -128,6 +131,7 @@ const generalOptions = "OPTIONS *"
 
 // No handler has to think of a body that it does not read, or of a client that does not read.
 func TestAClientThatStopsWithinItsBodyOrTheReplyIsDropped(t *testing.T) {
+	t.Parallel()
 	address := listen(t)
 	for _, lengths := range []string{"Content-Length: 1000", "Transfer-Encoding: chunked"} {
 		for _, begin := range []string{"POST /", generalOptions} {
@@ -157,6 +161,7 @@ func TestAClientThatStopsWithinItsBodyOrTheReplyIsDropped(t *testing.T) {
 
 // A proxy that used the length may take bytes of the body for another request.
 func TestAChunkedRequestIsTheLastOfItsConnection(t *testing.T) {
+	t.Parallel()
 	address := listen(t)
 	const hidden = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 	for header, want := range map[string]int{
@@ -176,6 +181,7 @@ func TestAChunkedRequestIsTheLastOfItsConnection(t *testing.T) {
 
 // A health check waits for its message, and a profile lasts longer than a body may take.
 func TestABodyOfTheAdminPortHasADeadlineAndAReplyALaterOne(t *testing.T) {
+	t.Parallel()
 	last := make(chan error, 2)
 	address := serveShortly(t, newAdminServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
