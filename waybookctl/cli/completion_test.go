@@ -99,7 +99,7 @@ func FuzzWhatMayComeNextBeginsWithWhatIsThere(f *testing.F) {
 	for _, line := range []string{"al", "album update 5 --category fo", "--output = y", "--output=", "album show -- --l", "-o", "= =", "-- --", "\n\t"} {
 		f.Add(line)
 	}
-	parser, err := newParser(&commands{}, Streams{Out: io.Discard, Err: io.Discard}, &environment{})
+	parser, err := newParser(&commands{}, Streams{Out: io.Discard, Err: io.Discard}, &environment{}, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

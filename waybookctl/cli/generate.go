@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
@@ -33,10 +32,10 @@ type command struct {
 	row
 }
 
-// generatedTypes returns the types of the structs with the generated commands, by noun. A process makes them once.
-var generatedTypes = sync.OnceValues(generator{new(descriptors.Resolver)}.types)
+var fromContracts = generator{new(descriptors.Resolver)}
 
-func (g generator) types() (map[string]reflect.Type, error) {
+// types returns the types of the structs with the generated commands of the chosen nouns, by noun.
+func (g generator) types(isChosen func(noun string) bool) (map[string]reflect.Type, error) {
 	all := map[string][]command{}
 	for _, service := range []string{"account", "album", "blog", "poi"} {
 		described, err := protoregistry.GlobalFiles.FindDescriptorByName(serviceName(service))
@@ -46,7 +45,9 @@ func (g generator) types() (map[string]reflect.Type, error) {
 		methods := described.(protoreflect.ServiceDescriptor).Methods()
 		for i := range methods.Len() {
 			for _, each := range commandsOf(service, methods.Get(i)) {
-				all[each.noun.name] = append(all[each.noun.name], each)
+				if isChosen(each.noun.name) {
+					all[each.noun.name] = append(all[each.noun.name], each)
+				}
 			}
 		}
 	}

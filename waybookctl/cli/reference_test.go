@@ -24,7 +24,7 @@ const referencePath, generated = "../../docs/waybookctl.md", "## Flags of all co
 const statusHead = "| status | meaning |\n| --- | --- |\n"
 
 func TestTheReferenceMatchesTheCommands(t *testing.T) {
-	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment})
+	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

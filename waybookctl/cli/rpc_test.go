@@ -11,7 +11,7 @@ import (
 )
 
 func TestEachMethodHasACommandOrARow(t *testing.T) {
-	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment})
+	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

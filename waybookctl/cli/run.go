@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -84,7 +85,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	var tree commands
 	kept := openContexts(lookupEnv)
 	twins := &environment{lookup: lookupEnv, contexts: kept}
-	parser, err := newParser(&tree, streams, twins)
+	parser, err := newParser(&tree, streams, twins, args)
 	if err != nil {
 		return err
 	}
@@ -127,24 +128,26 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	return parsed.Run()
 }
 
-// generatedCommands returns empty structs for the generated commands, by noun.
-func generatedCommands() (map[string]kong.Plugins, error) {
-	types, err := generatedTypes()
+// generatedCommands returns empty structs for the generated commands that a command line can name, by noun: those
+// of its first word, if that is a noun. Making and reading all of them takes most of the time of a command.
+func generatedCommands(args []string) (map[string]kong.Plugins, error) {
+	isAny := len(args) == 0 || strings.HasPrefix(args[0], "-") || args[0] == "help" || args[0] == "complete"
+	types, err := fromContracts.types(func(noun string) bool { return isAny || noun == args[0] })
 	made := map[string]kong.Plugins{}
-	for name, of := range types {
-		made[name] = kong.Plugins{reflect.New(of).Interface()}
+	for noun, of := range types {
+		made[noun] = kong.Plugins{reflect.New(of).Interface()}
 	}
 	return made, err
 }
 
-// newParser makes the parser of a tree of commands.
-func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong, error) {
-	generated, err := generatedCommands()
+// newParser makes the parser of a tree of commands for a command line, or for any if it is nil.
+func newParser(tree *commands, streams Streams, twins *environment, args []string) (*kong.Kong, error) {
+	made, err := generatedCommands(args)
 	if err != nil {
 		return nil, err
 	}
-	tree.User.Generated, tree.Session.Generated, tree.Application.Generated = generated["user"], generated["session"], generated["application"]
-	tree.Album.Generated, tree.Entry.Generated, tree.Landmark.Generated = generated["album"], generated["entry"], generated["landmark"]
+	tree.User.Generated, tree.Session.Generated, tree.Application.Generated = made["user"], made["session"], made["application"]
+	tree.Album.Generated, tree.Entry.Generated, tree.Landmark.Generated = made["album"], made["entry"], made["landmark"]
 	return kong.New(tree,
 		kong.Name(name),
 		kong.Description(description),
