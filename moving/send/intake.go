@@ -65,7 +65,7 @@ type intake struct {
 	input      Input
 	decoder    *movefile.Decoder
 	findings   *findings
-	identities *partition
+	identities *partition // until resolve
 	roots      *partition // nil if nothing is kept
 }
 
@@ -89,7 +89,7 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 	err = in.scan(ctx, report)
 	err = errors.Join(err, in.identities.close())
 	if in.roots != nil {
-		err = errors.Join(err, in.roots.close())
+		err = errors.Join(err, in.roots.save())
 	}
 	if err == nil {
 		err = in.resolve(ctx)
@@ -298,7 +298,9 @@ func (in *intake) resolve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return os.RemoveAll(in.identities.folder)
+	folder := in.identities.folder
+	in.identities = nil
+	return os.RemoveAll(folder)
 }
 
 // Check reads the files and returns what they hold and what is wrong. It fails only if a file cannot

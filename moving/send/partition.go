@@ -1,7 +1,6 @@
 package send
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,7 +14,8 @@ import (
 )
 
 // partition spreads items over files, so that items with the same key are in one file, which fits
-// into memory. A bucket without items has no file. It is safe for concurrent use while it is written.
+// into memory. A bucket without items has no file, and one with few has none before save. It is safe
+// for concurrent use while it is written.
 type partition struct {
 	folder  string
 	buckets []bucket
@@ -24,10 +24,11 @@ type partition struct {
 type bucket struct {
 	mu   sync.Mutex
 	file *os.File
-	out  *bufio.Writer
+	// rest are the last items, which are not in the file. It stays in memory if there is no file.
+	rest []byte
 }
 
-// bucketBuffer is the size of a bucket's write buffer in bytes.
+// bucketBuffer bounds the bytes of a bucket's rest.
 const bucketBuffer = 16 << 10
 
 // newPartition makes the folder of a partition.
@@ -56,33 +57,52 @@ func (p *partition) add(i int, each item) error {
 	b := &p.buckets[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.file == nil {
-		file, err := os.OpenFile(p.path(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return err
-		}
-		b.file, b.out = file, bufio.NewWriterSize(file, bucketBuffer)
-	}
-	for _, part := range [][]byte{head[:], each.key, each.data} {
-		if _, err := b.out.Write(part); err != nil {
+	if len(b.rest) > 0 && len(b.rest)+headBytes+len(each.key)+len(each.data) > bucketBuffer {
+		if err := p.write(i); err != nil {
 			return err
 		}
 	}
+	b.rest = append(append(append(b.rest, head[:]...), each.key...), each.data...)
 	return nil
 }
 
-// close writes what is buffered. The items can be read then.
+// write moves the rest of a bucket to its file.
+func (p *partition) write(i int) (err error) {
+	b := &p.buckets[i]
+	if b.file == nil {
+		if b.file, err = os.OpenFile(p.path(i), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return err
+		}
+	}
+	_, err = b.file.Write(b.rest)
+	if b.rest = b.rest[:0]; cap(b.rest) > 2*bucketBuffer {
+		b.rest = nil // a large item would hold its memory
+	}
+	return err
+}
+
+// close ends the writing. The items can be read then.
 func (p *partition) close() (err error) {
 	for i := range p.buckets {
 		if b := &p.buckets[i]; b.file != nil {
-			err = errors.Join(err, b.out.Flush(), b.file.Close())
-			b.file, b.out = nil, nil
+			err = errors.Join(err, p.write(i), b.file.Close())
+			b.file, b.rest = nil, nil
 		}
 	}
 	return err
 }
 
-// filled returns how many buckets have a file.
+// save is close for a folder that a later process reads.
+func (p *partition) save() (err error) {
+	for i := range p.buckets {
+		if b := &p.buckets[i]; b.file == nil && len(b.rest) > 0 {
+			err = errors.Join(err, p.write(i))
+		}
+	}
+	return errors.Join(err, p.close())
+}
+
+// filled returns how many buckets of a partition that was saved have items.
 func (p *partition) filled() (int, error) {
 	files, err := os.ReadDir(p.folder)
 	return len(files), err
@@ -90,9 +110,15 @@ func (p *partition) filled() (int, error) {
 
 // read returns the items of a bucket in the order of their positions in the files of one reader.
 func (p *partition) read(i int) ([]item, error) {
-	data, err := os.ReadFile(p.path(i))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	var data []byte
+	if i < len(p.buckets) {
+		data = p.buckets[i].rest
+	}
+	if len(data) == 0 {
+		var err error
+		if data, err = os.ReadFile(p.path(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	var items []item
 	for len(data) > 0 {
