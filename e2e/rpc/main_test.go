@@ -3,9 +3,13 @@
 package rpc_test
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // the heaps of services on small stores are collected all the time
+	goleak.VerifyTestMain(m)
+}
