@@ -233,11 +233,11 @@ func (t *transcript) await(done <-chan struct{}, isWanted func(string) bool) boo
 // Main runs the tests of a package and returns the exit status. prepare builds the programs in a
 // directory, which exists until the tests have ended. A goroutine that is left then is a failure.
 //
-// Tests wait for programs longer than they compute. So twice as many as there are processors run at a
+// Tests wait for programs longer than they compute. So four times as many as there are processors run at a
 // time, unless -parallel is given. Their heaps are small, and are collected a quarter as often as usual.
 func Main(m *testing.M, prepare func(directory string) error) (status int) {
 	debug.SetGCPercent(400)
-	err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
+	err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 	directory, failure := os.MkdirTemp("", "waybook-test")
 	err = errors.Join(err, failure)
 	if err == nil {
