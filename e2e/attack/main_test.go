@@ -38,7 +38,7 @@ func isAlone() bool { return os.Getenv(durationVariable) != "" }
 func duration(t *testing.T) time.Duration {
 	t.Helper()
 	if !isAlone() {
-		return time.Duration(longform.Number(1, 30)) * time.Second
+		return time.Duration(longform.Number(500, 30_000)) * time.Millisecond
 	}
 	given, err := time.ParseDuration(os.Getenv(durationVariable))
 	if err != nil {
