@@ -74,6 +74,7 @@ func (p *page) cards(least int) int {
 }
 
 func TestReadingBeginsWithWhatIsNewAndBackKeepsThePlace(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	fillTravels(t, process)
 	p := open(t, process, "#/read")

@@ -50,6 +50,7 @@ func TestTheReadingViewsShowContentWithAllOfItsParts(t *testing.T) {
 }
 
 func TestThePhotosOfAnOldServiceAreShown(t *testing.T) {
+	longform.Only(t)
 	folder := t.TempDir()
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 7, 5))); err != nil {
