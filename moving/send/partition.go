@@ -63,6 +63,9 @@ func (p *partition) add(i int, each item) error {
 		}
 	}
 	b.rest = append(append(append(b.rest, head[:]...), each.key...), each.data...)
+	if len(b.rest) > bucketBuffer {
+		return p.write(i)
+	}
 	return nil
 }
 

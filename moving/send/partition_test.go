@@ -1,6 +1,10 @@
 package send
 
 import (
+	"bytes"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,6 +43,47 @@ func TestNumbersThatAreFarApartSpread(t *testing.T) {
 	if len(held) < contentBuckets*9/10 {
 		t.Errorf("%d buckets are filled", len(held))
 	}
+}
+
+// A bucket with few items is in memory, one with many in a file with a rest, and one with a large item in a file.
+func TestABucketReadsAsItWasWritten(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "records")
+	written, err := newPartition(folder, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([][]item, 4)
+	for i, lengths := range [][]int{{3}, slices.Repeat([]int{5000}, 10), {10, 3 * bucketBuffer}, nil} {
+		for n, length := range lengths {
+			each := item{movefile.Position{File: 2, Line: int64(n)}, []byte{byte(n)}, bytes.Repeat([]byte{byte(i)}, length)}
+			want[i] = append(want[i], each)
+			if err := written.add(i, each); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if held := len(written.buckets[i].rest); held > bucketBuffer {
+			t.Errorf("bucket %d holds %d bytes", i, held)
+		}
+	}
+	expect := func(p *partition, files int) {
+		t.Helper()
+		for i := range want {
+			if got, err := p.read(i); err != nil || !reflect.DeepEqual(got, want[i]) {
+				t.Errorf("bucket %d has %d items: %v", i, len(got), err)
+			}
+		}
+		if filled, err := p.filled(); err != nil || filled != files {
+			t.Errorf("%d files: %v", filled, err)
+		}
+	}
+	if err := written.close(); err != nil {
+		t.Fatal(err)
+	}
+	expect(written, 2)
+	if err := written.save(); err != nil {
+		t.Fatal(err)
+	}
+	expect(&partition{folder: folder}, 3)
 }
 
 func TestAnEmptyItemIsReportedAsDamage(t *testing.T) {
