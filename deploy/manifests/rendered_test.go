@@ -12,17 +12,8 @@ import (
 
 var mongoDB = rendered.Settings{"waybook-mongodb": {"uri": "mongodb://db/waybook"}}
 
-func overlay(t *testing.T, name string) [][]byte {
-	t.Helper()
-	documents, err := rendered.Overlay(kustomizations, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return documents
-}
-
 func TestAProgramHasTheValuesThatKubernetesFillsIn(t *testing.T) {
-	programs, err := rendered.Programs(overlay(t, "prod"), mongoDB)
+	programs, err := rendered.Programs(render(t, variant{overlay: "prod"}), mongoDB)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +52,7 @@ func TestAnUnsupportedManifestIsRefused(t *testing.T) {
 		"other containers than the":         {"      containers:\n", "      initContainers: [{name: first}]\n      containers:\n"},
 		"unknown field":                     {"automountServiceAccountToken", "mountToken"},
 	} {
-		documents := overlay(t, "prod")
+		documents := render(t, variant{overlay: "prod"})
 		for n, document := range documents {
 			documents[n] = bytes.Replace(document, []byte(change[0]), []byte(change[1]), 1)
 		}

@@ -67,7 +67,7 @@ func BuildOutside(directory, folder string) error {
 		return err
 	}
 	defer unlock()
-	command := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", shared+string(filepath.Separator), ".")
+	command := exec.Command("go", append(building(shared), ".")...)
 	command.Dir, command.Env = folder, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", folder, err, output)
@@ -79,9 +79,7 @@ func BuildOutside(directory, folder string) error {
 // BuildAlone is Build for programs that only one test needs. Packages may begin with flags of go
 // build.
 func BuildAlone(directory string, how Make, packages ...string) error {
-	// Without the commit in it, a program is up to date after a commit that does not change it, and a link without
-	// what debuggers read takes two thirds of the time.
-	args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", directory + string(filepath.Separator)}
+	args := building(directory)
 	if how.isRaced() {
 		args = append(args, "-race")
 	}
@@ -98,6 +96,12 @@ func BuildAlone(directory string, how Make, packages ...string) error {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, output)
 	}
 	return nil
+}
+
+// building returns the arguments of go that build programs into a directory. A program without its commit is up to
+// date after a commit that does not change it. A link without debug information takes two thirds of the time.
+func building(directory string) []string {
+	return []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", directory + string(filepath.Separator)}
 }
 
 func (how Make) isRaced() bool { return hasRaceDetector && how == AsTested }

@@ -237,9 +237,10 @@ func (t *transcript) await(done <-chan struct{}, isWanted func(string) bool) boo
 // time, unless -parallel is given. Their heaps are small, and are collected a quarter as often as usual.
 func Main(m *testing.M, prepare func(directory string) error) (status int) {
 	debug.SetGCPercent(400)
-	err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
-	directory, failure := os.MkdirTemp("", "waybook-test")
-	err = errors.Join(err, failure)
+	directory, err := os.MkdirTemp("", "waybook-test")
+	if err == nil {
+		err = flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
+	}
 	if err == nil {
 		err = prepare(directory)
 	}

@@ -10,6 +10,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // the heaps of services on small stores are collected all the time
+	debug.SetGCPercent(400) // small heaps would be collected all the time
 	goleak.VerifyTestMain(m)
 }

@@ -189,7 +189,7 @@ func resume(input Input, now plan) (*intake, error) {
 	}
 	in := &intake{
 		input: input, decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
-		roots: &partition{folder: filepath.Join(input.Folder, recordsName)},
+		roots: &partition{filepath.Join(input.Folder, recordsName), make([]bucket, userBuckets+contentBuckets)},
 	}
 	if buckets, err := in.roots.filled(); err != nil || buckets != found.Buckets {
 		return nil, nil // records are lost; the files still have them

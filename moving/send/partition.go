@@ -24,7 +24,7 @@ type partition struct {
 type bucket struct {
 	mu   sync.Mutex
 	file *os.File
-	// rest are the last items, which are not in the file. It stays in memory if there is no file.
+	// rest holds the last items, those that are not in the file. It stays in memory if there is no file.
 	rest []byte
 }
 
@@ -57,11 +57,6 @@ func (p *partition) add(i int, each item) error {
 	b := &p.buckets[i]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.rest) > 0 && len(b.rest)+headBytes+len(each.key)+len(each.data) > bucketBuffer {
-		if err := p.write(i); err != nil {
-			return err
-		}
-	}
 	b.rest = append(append(append(b.rest, head[:]...), each.key...), each.data...)
 	if len(b.rest) > bucketBuffer {
 		return p.write(i)
@@ -98,7 +93,7 @@ func (p *partition) close() (err error) {
 // save is close for a folder that a later process reads.
 func (p *partition) save() (err error) {
 	for i := range p.buckets {
-		if b := &p.buckets[i]; b.file == nil && len(b.rest) > 0 {
+		if len(p.buckets[i].rest) > 0 {
 			err = errors.Join(err, p.write(i))
 		}
 	}
@@ -113,10 +108,7 @@ func (p *partition) filled() (int, error) {
 
 // read returns the items of a bucket in the order of their positions in the files of one reader.
 func (p *partition) read(i int) ([]item, error) {
-	var data []byte
-	if i < len(p.buckets) {
-		data = p.buckets[i].rest
-	}
+	data := p.buckets[i].rest
 	if len(data) == 0 {
 		var err error
 		if data, err = os.ReadFile(p.path(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -83,7 +83,7 @@ func TestABucketReadsAsItWasWritten(t *testing.T) {
 	if err := written.save(); err != nil {
 		t.Fatal(err)
 	}
-	expect(&partition{folder: folder}, 3)
+	expect(&partition{folder, make([]bucket, 4)}, 3)
 }
 
 func TestAnEmptyItemIsReportedAsDamage(t *testing.T) {

@@ -32,6 +32,7 @@ type command struct {
 	row
 }
 
+// fromContracts makes the commands of all command lines of a process, which share its descriptors.
 var fromContracts = generator{new(descriptors.Resolver)}
 
 // types returns the types of the structs with the generated commands of the chosen nouns, by noun.

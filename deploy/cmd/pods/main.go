@@ -1,5 +1,5 @@
-// Command pods prints how Kubernetes would start the programs of an overlay, as rendered.Main says. So e2e
-// starts programs as pods without linking kustomize into its tests.
+// Command pods prints how Kubernetes would start the programs of an overlay; rendered.Main has its arguments. With
+// it, e2e starts programs as pods, and its tests need not link kustomize.
 package main
 
 import (
