@@ -44,7 +44,7 @@ func (s *stepping) step() { s.offset.Store(rand.Int64N(int64(2*time.Hour)) - int
 // direct calls the account service in the process.
 type direct struct {
 	accountv1.AccountServiceClient
-	server *account.Server
+	server account.Service
 }
 
 func (d direct) BatchGetUsers(

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/longform"
@@ -24,7 +25,7 @@ import (
 func (p *parts) check() {
 	p.t.Helper()
 	for _, each := range p.services {
-		constrained, ok := each.(interface{ Constraints() []integrity.Constraint })
+		constrained, ok := each.(content.Service)
 		if !ok {
 			continue
 		}

@@ -33,7 +33,7 @@ type parts struct {
 // direct is the account service as the other services in one process call it.
 type direct struct {
 	accountv1.AccountServiceClient
-	server *account.Server
+	server account.Service
 }
 
 func (d direct) BatchGetUsers(

@@ -5,6 +5,7 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -22,7 +23,15 @@ type Program struct {
 	// Check reports the faults of the service's own settings; it may be nil.
 	Check func(*process.Checks)
 	// New creates the service.
-	New func(context.Context, Deps) (service.Service, error)
+	New func(context.Context, Deps) (Service, error)
+}
+
+// Service is a service of content. A package that knows no other type of it compiles nothing again of what
+// the service instantiates (docs/decisions/repository.md).
+type Service interface {
+	service.Service
+	// Constraints returns the constraints between the service's collections.
+	Constraints() []integrity.Constraint
 }
 
 // Main runs the service until SIGINT or SIGTERM.

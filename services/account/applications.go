@@ -32,7 +32,7 @@ const (
 
 // CreateApplication creates an application. A repeated request returns the existing
 // application without its secret, because the secret may have changed.
-func (s *Server) CreateApplication(ctx context.Context, request *accountv1.CreateApplicationRequest) (*accountv1.CreateApplicationResponse, error) {
+func (s *server) CreateApplication(ctx context.Context, request *accountv1.CreateApplicationRequest) (*accountv1.CreateApplicationResponse, error) {
 	now := s.now()
 	created := application{
 		Key: request.GetKey(), Name: request.GetName(), Secret: request.GetSecret(), AllowLegacy: request.GetAllowLegacy(),
@@ -69,7 +69,7 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 	return &accountv1.CreateApplicationResponse{Application: applicationProto(first)}, nil
 }
 
-func (s *Server) keyTaken(ctx context.Context, key string) error {
+func (s *server) keyTaken(ctx context.Context, key string) error {
 	_, gone, err := s.applications.GetManyOrGone(ctx, []string{key})
 	switch {
 	case err != nil:
@@ -82,7 +82,7 @@ func (s *Server) keyTaken(ctx context.Context, key string) error {
 }
 
 // GetApplication returns an application.
-func (s *Server) GetApplication(ctx context.Context, request *accountv1.GetApplicationRequest) (*accountv1.GetApplicationResponse, error) {
+func (s *server) GetApplication(ctx context.Context, request *accountv1.GetApplicationRequest) (*accountv1.GetApplicationResponse, error) {
 	found, err := s.applications.Get(ctx, request.GetKey())
 	if err != nil {
 		return nil, noApplication(err, request.GetKey())
@@ -91,7 +91,7 @@ func (s *Server) GetApplication(ctx context.Context, request *accountv1.GetAppli
 }
 
 // ListApplications returns a page of applications.
-func (s *Server) ListApplications(ctx context.Context, request *accountv1.ListApplicationsRequest) (*accountv1.ListApplicationsResponse, error) {
+func (s *server) ListApplications(ctx context.Context, request *accountv1.ListApplicationsRequest) (*accountv1.ListApplicationsResponse, error) {
 	page, err := s.applications.Page(ctx, docstore.Query{
 		Where: docstore.All(docstore.IDIndex), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), applicationsPage, maxApplications),
 	})
@@ -106,7 +106,7 @@ func (s *Server) ListApplications(ctx context.Context, request *accountv1.ListAp
 }
 
 // UpdateApplication changes an application.
-func (s *Server) UpdateApplication(ctx context.Context, request *accountv1.UpdateApplicationRequest) (*accountv1.UpdateApplicationResponse, error) {
+func (s *server) UpdateApplication(ctx context.Context, request *accountv1.UpdateApplicationRequest) (*accountv1.UpdateApplicationResponse, error) {
 	updated, err := s.applications.Update(ctx, request.GetKey(), func(a *application) error {
 		if request.Name != nil {
 			a.Name = request.GetName()
@@ -126,7 +126,7 @@ func (s *Server) UpdateApplication(ctx context.Context, request *accountv1.Updat
 }
 
 // RotateApplicationSecret replaces the secret of an application.
-func (s *Server) RotateApplicationSecret(ctx context.Context, request *accountv1.RotateApplicationSecretRequest) (*accountv1.RotateApplicationSecretResponse, error) {
+func (s *server) RotateApplicationSecret(ctx context.Context, request *accountv1.RotateApplicationSecretRequest) (*accountv1.RotateApplicationSecretResponse, error) {
 	rotated, err := s.applications.Update(ctx, request.GetKey(), func(a *application) error {
 		a.Secret, a.SecretTime = randomHex(applicationSecretBytes), s.now()
 		return nil
@@ -138,7 +138,7 @@ func (s *Server) RotateApplicationSecret(ctx context.Context, request *accountv1
 }
 
 // DeleteApplication deletes an application.
-func (s *Server) DeleteApplication(ctx context.Context, request *accountv1.DeleteApplicationRequest) (*accountv1.DeleteApplicationResponse, error) {
+func (s *server) DeleteApplication(ctx context.Context, request *accountv1.DeleteApplicationRequest) (*accountv1.DeleteApplicationResponse, error) {
 	if err := s.applications.Delete(ctx, request.GetKey()); err != nil {
 		return nil, noApplication(err, request.GetKey())
 	}
@@ -189,7 +189,7 @@ func newVerifier(used *docstore.Collection[string, usedSignature], now func() ti
 // VerifySignature checks that an application signed a request. It does the same work for
 // an unknown application as for a wrong signature. Only a correct signature gets a
 // specific reason for a refusal, and only correct signatures are stored as used.
-func (s *Server) VerifySignature(ctx context.Context, request *accountv1.VerifySignatureRequest) (*accountv1.VerifySignatureResponse, error) {
+func (s *server) VerifySignature(ctx context.Context, request *accountv1.VerifySignatureRequest) (*accountv1.VerifySignatureResponse, error) {
 	signer, err := s.applications.Get(ctx, request.GetKey())
 	exists := err == nil
 	if errors.Is(err, docstore.ErrNotFound) {

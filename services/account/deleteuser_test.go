@@ -11,7 +11,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-func (s *Server) disable(t testing.TB, id int64, isDisabled bool) {
+func (s *server) disable(t testing.TB, id int64, isDisabled bool) {
 	t.Helper()
 	if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: id, Disabled: proto.Bool(isDisabled)}); err != nil {
 		t.Fatal(err)
@@ -102,16 +102,16 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 
 // A call that has read a user before the deletion stores what belongs to the user after it.
 func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
-	for collection, call := range map[string]func(s *Server) error{
-		"rewards": func(s *Server) error {
+	for collection, call := range map[string]func(s *server) error{
+		"rewards": func(s *server) error {
 			_, err := s.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: 7, Source: "blog/1", Amount: 5})
 			return err
 		},
-		"sessions": func(s *Server) error {
+		"sessions": func(s *server) error {
 			_, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: 7})
 			return err
 		},
-		"login_devices": func(s *Server) error {
+		"login_devices": func(s *server) error {
 			_, err := s.logInFrom(t, "ann@waybook.example", "hashcat", "home")
 			return err
 		},

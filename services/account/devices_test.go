@@ -17,7 +17,7 @@ import (
 )
 
 // logInFrom logs in with device tokens and returns the reply.
-func (s *Server) logInFrom(t testing.TB, email, password, client string, tokens ...string) (*accountv1.AuthenticateResponse, error) {
+func (s *server) logInFrom(t testing.TB, email, password, client string, tokens ...string) (*accountv1.AuthenticateResponse, error) {
 	t.Helper()
 	return s.Authenticate(t.Context(), &accountv1.AuthenticateRequest{
 		Email: email, Password: password, ClientAddress: client, DeviceTokens: tokens,
@@ -25,7 +25,7 @@ func (s *Server) logInFrom(t testing.TB, email, password, client string, tokens 
 }
 
 // newDevice logs in without a token and returns the token of the reply.
-func (s *Server) newDevice(t testing.TB, email, password string) string {
+func (s *server) newDevice(t testing.TB, email, password string) string {
 	t.Helper()
 	reply, err := s.logInFrom(t, email, password, "home")
 	if err != nil || !strings.HasPrefix(reply.GetDeviceToken(), fmt.Sprint(reply.GetUser().GetUserId(), "-")) {
@@ -34,7 +34,7 @@ func (s *Server) newDevice(t testing.TB, email, password string) string {
 	return reply.GetDeviceToken()
 }
 
-func (s *Server) devicesOf(t testing.TB, id int64) []device {
+func (s *server) devicesOf(t testing.TB, id int64) []device {
 	t.Helper()
 	stored, err := s.devices.stored.Get(t.Context(), id)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestAKnownDeviceIsRefusedByNoLimitOfOthers(t *testing.T) {
 			here.newUser(t, "a@waybook.example", "password of a")
 			token := here.newDevice(t, "a@waybook.example", "password of a")
 			here.logins.limits, there.logins.limits = limits, limits
-			guess(t, []*Server{here, there}, 150, func(i int) string { return []string{"home", fmt.Sprint(i)}[i%2] })
+			guess(t, []*server{here, there}, 150, func(i int) string { return []string{"home", fmt.Sprint(i)}[i%2] })
 			wantFault(t, there.logIn(t.Context(), "a@waybook.example", "password of a", "home"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 			for range 3 {
 				reply, err := there.logInFrom(t, "A@waybook.example", "password of a", "home", "1-"+newToken(), token)

@@ -16,7 +16,7 @@ import (
 const defaultUserPage = 100
 
 // ListUsers returns a page of all users, or of those with an old form of password.
-func (s *Server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequest) (*accountv1.ListUsersResponse, error) {
+func (s *server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequest) (*accountv1.ListUsersResponse, error) {
 	where := docstore.All(docstore.IDIndex)
 	if form := request.GetPasswordForm(); form != accountv1.PasswordForm_PASSWORD_FORM_UNSPECIFIED {
 		where = byOldForm().Is(oldForms[form])
@@ -28,7 +28,7 @@ func (s *Server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequ
 }
 
 // FindUsers returns a page of the users whose address or nickname begins with a text.
-func (s *Server) FindUsers(ctx context.Context, request *accountv1.FindUsersRequest) (*accountv1.FindUsersResponse, error) {
+func (s *server) FindUsers(ctx context.Context, request *accountv1.FindUsersRequest) (*accountv1.FindUsersResponse, error) {
 	where := byName().In(beginningWith(nameKey(request.GetNamePrefix())))
 	if prefix := request.GetEmailPrefix(); prefix != "" {
 		where = byEmail().In(beginningWith(emailKey(prefix)))
@@ -61,7 +61,7 @@ func userProtos(users []user) []*accountv1.User {
 }
 
 // CountPasswordForms counts the users with each old form of password.
-func (s *Server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPasswordFormsRequest) (*accountv1.CountPasswordFormsResponse, error) {
+func (s *server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPasswordFormsRequest) (*accountv1.CountPasswordFormsResponse, error) {
 	reply := &accountv1.CountPasswordFormsResponse{}
 	for form := accountv1.PasswordForm_PASSWORD_FORM_BCRYPT; oldForms[form] != ""; form++ {
 		count, err := s.users.Count(ctx, byOldForm().Is(oldForms[form]))
@@ -74,23 +74,23 @@ func (s *Server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPassw
 }
 
 // ListUserChanges returns what has changed since a token.
-func (s *Server) ListUserChanges(ctx context.Context, request *accountv1.ListUserChangesRequest) (*accountv1.ListUserChangesResponse, error) {
+func (s *server) ListUserChanges(ctx context.Context, request *accountv1.ListUserChangesRequest) (*accountv1.ListUserChangesResponse, error) {
 	page, err := s.changes.List(ctx, request, request.GetIncludeUser())
 	return &accountv1.ListUserChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
 // WatchUserChanges sends what changes.
-func (s *Server) WatchUserChanges(request *accountv1.WatchUserChangesRequest, stream grpc.ServerStreamingServer[accountv1.WatchUserChangesResponse]) error {
+func (s *server) WatchUserChanges(request *accountv1.WatchUserChangesRequest, stream grpc.ServerStreamingServer[accountv1.WatchUserChangesResponse]) error {
 	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeUser(), func(batch []*accountv1.UserChange, next string) error {
 		return stream.Send(&accountv1.WatchUserChangesResponse{Changes: batch, NextPageToken: next})
 	})
 }
 
 // End ends the streams of changes.
-func (s *Server) End() { s.changes.End() }
+func (s *server) End() { s.changes.End() }
 
 // showChanges converts changes to messages.
-func (s *Server) showChanges(_ context.Context, found []docstore.FeedChange[int64, user]) []*accountv1.UserChange {
+func (s *server) showChanges(_ context.Context, found []docstore.FeedChange[int64, user]) []*accountv1.UserChange {
 	shown := make([]*accountv1.UserChange, len(found))
 	for i, each := range found {
 		head := changes.HeadOf(each)

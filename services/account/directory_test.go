@@ -9,7 +9,7 @@ import (
 )
 
 // find returns the names of the users that a request finds, in pages of two.
-func (s *Server) find(t testing.TB, request *accountv1.FindUsersRequest) (names []string) {
+func (s *server) find(t testing.TB, request *accountv1.FindUsersRequest) (names []string) {
 	t.Helper()
 	request.PageSize = 2
 	for {

@@ -13,7 +13,7 @@ import (
 )
 
 // addSessions stores sessions of a user that end at the given times.
-func (s *Server) addSessions(t testing.TB, user int64, ends ...time.Time) {
+func (s *server) addSessions(t testing.TB, user int64, ends ...time.Time) {
 	t.Helper()
 	stored := make([]session, len(ends))
 	for i, end := range ends {
@@ -72,7 +72,7 @@ func TestClosingAllSessionsOfAUserDoesNotSweepThoseOfOthers(t *testing.T) {
 // TestThreeReplicasSweepAtOnce expects that all expired documents go, and nothing else.
 func TestThreeReplicasSweepAtOnce(t *testing.T) {
 	b := newBench(t)
-	replicas := []*Server{b.newServer(t), b.newServer(t), b.newServer(t)}
+	replicas := []*server{b.newServer(t), b.newServer(t), b.newServer(t)}
 	s, now := replicas[0], b.clock()
 	const expired, open = 5000, 500
 	ends := append(every(-time.Second, now, expired), every(time.Millisecond, now.Add(time.Millisecond), open)...)

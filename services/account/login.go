@@ -19,7 +19,7 @@ import (
 
 // Authenticate opens a session for the user with the given email address and password. An unknown
 // address, a user without a password and a disabled one take the same work as a wrong password.
-func (s *Server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
+func (s *server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
 	from := source{emailKey: emailKey(request.GetEmail()), client: request.GetClientAddress()}
 	found, device, err := s.knownDevice(ctx, from.emailKey, request.GetDeviceTokens())
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 // knownDevice returns the device that a token names and its user, if the user has this email
 // address and the device's generation; otherwise zero values. What it reads depends on the
 // tokens only. So its time does not reveal whether a user has the address.
-func (s *Server) knownDevice(ctx context.Context, emailKey string, tokens []string) (user, present, error) {
+func (s *server) knownDevice(ctx context.Context, emailKey string, tokens []string) (user, present, error) {
 	if len(tokens) == 0 {
 		return user{}, present{}, nil
 	}
@@ -119,7 +119,7 @@ var errPasswordReplaced = errors.New("account: the password was replaced")
 // has other cost parameters than new ones. A password of which the stored hash saw only a part is
 // not hashed: nobody has proved the rest. The user's generation stays. If it fails, the login
 // succeeds all the same, and the next login tries again.
-func (s *Server) renewHash(ctx context.Context, by lane, u user, password string) {
+func (s *server) renewHash(ctx context.Context, by lane, u user, password string) {
 	if hasPresentCost(u.PasswordHash) && !u.PasswordIsMoved || !hasSeenAll(u.PasswordHash, password) {
 		return
 	}

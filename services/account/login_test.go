@@ -38,7 +38,7 @@ func TestAnUnknownUserCostsTheSameWorkAsAWrongPassword(t *testing.T) {
 
 // guess lets many wrong passwords for an email address be tried at once, each from the address
 // that client returns. It returns the numbers of refusals by reason.
-func guess(t *testing.T, servers []*Server, count int, client func(int) string) map[string]int {
+func guess(t *testing.T, servers []*server, count int, client func(int) string) map[string]int {
 	t.Helper()
 	var group sync.WaitGroup
 	failures := make([]*apierror.Error, count)
@@ -68,7 +68,7 @@ func TestConcurrentGuessesExceedNoLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, b *bench) {
-				servers := []*Server{b.newServer(t), b.newServer(t)}
+				servers := []*server{b.newServer(t), b.newServer(t)}
 				servers[0].newUser(t, "a@waybook.example", "password of a")
 				b.hashed()
 				count := 3 * int(c.limit) / 2
@@ -93,7 +93,7 @@ func TestGuessesFromOneAddressRefuseNoOtherAddress(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	s.newUser(t, "a@waybook.example", "password of a")
-	guess(t, []*Server{s}, 300, func(int) string { return "client" })
+	guess(t, []*server{s}, 300, func(int) string { return "client" })
 	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "other"); err != nil {
 		t.Error(err)
 	}
@@ -108,7 +108,7 @@ func TestARefusedAttemptCountsNowhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, b *bench) {
-				servers := []*Server{b.newServer(t), b.newServer(t)}
+				servers := []*server{b.newServer(t), b.newServer(t)}
 				for _, s := range servers {
 					s.logins.limits = limits
 				}

@@ -19,7 +19,7 @@ const maxMoveTries = 16
 
 // moveIn is one call of MoveInUsers.
 type moveIn struct {
-	*Server
+	*server
 	isUpdate, isDry, isRevival bool
 	now                        time.Time
 }
@@ -34,8 +34,8 @@ type incoming struct {
 
 // MoveInUsers stores users of an old service. It stores each user before the user's
 // sessions and rewards, so a repeated call finds what is missing.
-func (s *Server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsersRequest) (*accountv1.MoveInUsersResponse, error) {
-	m := &moveIn{Server: s, isUpdate: request.GetOptions().GetUpdate(), isDry: request.GetOptions().GetValidateOnly(), isRevival: request.GetOptions().GetRevive(), now: s.now()}
+func (s *server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsersRequest) (*accountv1.MoveInUsersResponse, error) {
+	m := &moveIn{server: s, isUpdate: request.GetOptions().GetUpdate(), isDry: request.GetOptions().GetValidateOnly(), isRevival: request.GetOptions().GetRevive(), now: s.now()}
 	reply := &accountv1.MoveInUsersResponse{}
 	open, isRepeated := make([]*incoming, 0, len(request.GetUsers())), make(map[int64]bool)
 	for _, record := range request.GetUsers() {

@@ -53,7 +53,7 @@ func sessionsNamed(names ...string) *accountv1.MovedSessions {
 }
 
 // moveIn moves records in and returns their outcomes.
-func (s *Server) moveIn(t testing.TB, options *typev1.MoveOptions, users ...*accountv1.MovedUser) (outcomes []typev1.MoveOutcome) {
+func (s *server) moveIn(t testing.TB, options *typev1.MoveOptions, users ...*accountv1.MovedUser) (outcomes []typev1.MoveOutcome) {
 	t.Helper()
 	reply, err := s.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Options: options, Users: users})
 	if err != nil {
@@ -73,7 +73,7 @@ func wantOutcomes(t testing.TB, got []typev1.MoveOutcome, want ...typev1.MoveOut
 }
 
 // state returns what is stored of users, sessions and rewards.
-func (s *Server) state(t testing.TB) (all []string) {
+func (s *server) state(t testing.TB) (all []string) {
 	t.Helper()
 	users, err := s.ListUsers(t.Context(), &accountv1.ListUsersRequest{})
 	if err != nil {
@@ -282,16 +282,16 @@ func TestASessionOfAnotherUserStaysThatUsers(t *testing.T) {
 
 func TestAnUpdateBringsAnOldPasswordOnlyWhereNobodyHasLoggedIn(t *testing.T) {
 	for name, c := range map[string]struct {
-		before func(*testing.T, *Server)
+		before func(*testing.T, *server)
 		want   string
 	}{
-		"nobody": {func(*testing.T, *Server) {}, "password"},
-		"the user has logged in": {func(t *testing.T, s *Server) {
+		"nobody": {func(*testing.T, *server) {}, "password"},
+		"the user has logged in": {func(t *testing.T, s *server) {
 			if err := s.logIn(t.Context(), "ann@waybook.example", "hashcat", ""); err != nil {
 				t.Fatal(err)
 			}
 		}, "hashcat"},
-		"the password was changed here": {func(t *testing.T, s *Server) {
+		"the password was changed here": {func(t *testing.T, s *server) {
 			if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 7, Password: proto.String("a new password")}); err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,7 @@ import (
 )
 
 // hookInsert calls before and after with the first insert of a session.
-func (b *bench) hookInsert(t *testing.T, before, after func()) *Server {
+func (b *bench) hookInsert(t *testing.T, before, after func()) *server {
 	t.Helper()
 	isOver := false
 	hooked := &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
@@ -32,29 +32,29 @@ func (b *bench) hookInsert(t *testing.T, before, after func()) *Server {
 }
 
 func TestASessionIsClosedByWhatHappensToItsUserWhileItIsOpened(t *testing.T) {
-	for name, happen := range map[string]func(t *testing.T, s *Server, user int64){
-		"a new password": func(t *testing.T, s *Server, user int64) {
+	for name, happen := range map[string]func(t *testing.T, s *server, user int64){
+		"a new password": func(t *testing.T, s *server, user int64) {
 			t.Helper()
 			if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")}); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"all sessions are closed": func(t *testing.T, s *Server, user int64) {
+		"all sessions are closed": func(t *testing.T, s *server, user int64) {
 			t.Helper()
 			if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"disabled": func(t *testing.T, s *Server, user int64) {
+		"disabled": func(t *testing.T, s *server, user int64) {
 			t.Helper()
 			s.disable(t, user, true)
 		},
-		"disabled and enabled": func(t *testing.T, s *Server, user int64) {
+		"disabled and enabled": func(t *testing.T, s *server, user int64) {
 			t.Helper()
 			s.disable(t, user, true)
 			s.disable(t, user, false)
 		},
-		"deleted": func(t *testing.T, s *Server, user int64) {
+		"deleted": func(t *testing.T, s *server, user int64) {
 			t.Helper()
 			s.disable(t, user, true)
 			if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: user}); err != nil {
@@ -97,7 +97,7 @@ func TestASessionIsClosedByWhatHappensToItsUserWhileItIsOpened(t *testing.T) {
 }
 
 // openBy opens a session of a user with the password of the test, or without a password.
-func (s *Server) openBy(t *testing.T, user int64, isLogin bool) (token string, err error) {
+func (s *server) openBy(t *testing.T, user int64, isLogin bool) (token string, err error) {
 	t.Helper()
 	if !isLogin {
 		reply, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})

@@ -24,7 +24,7 @@ const (
 
 // GrantReward gives a user a reward, once per source. Beyond the limit of the day the reward
 // has the amount 0.
-func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
+func (s *server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
 	given := reward{ID: rewardID(request.GetUserId(), request.GetSource()), Amount: request.GetAmount()}
 	var missing error
 	err := docstore.Together(s.store, func() error {
@@ -41,7 +41,7 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 }
 
 // takeBack deletes a reward of a user who is not there, also if the caller is gone.
-func (s *Server) takeBack(ctx context.Context, userID int64, rewardID string) error {
+func (s *server) takeBack(ctx context.Context, userID int64, rewardID string) error {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), s.tidyTimeout)
 	defer end()
 	if _, err := s.users.GetLinearizable(ctx, userID); !errors.Is(err, docstore.ErrNotFound) {
@@ -54,7 +54,7 @@ func (s *Server) takeBack(ctx context.Context, userID int64, rewardID string) er
 }
 
 // give stores a reward, or reads the one that its source has given before.
-func (s *Server) give(ctx context.Context, given *reward, request *accountv1.GrantRewardRequest) error {
+func (s *server) give(ctx context.Context, given *reward, request *accountv1.GrantRewardRequest) error {
 	if s.daily.limit > 0 && given.Amount != 0 {
 		// A reward that exists takes nothing from today, because it may be of an earlier day.
 		before, err := s.rewards.GetDurable(ctx, []string{given.ID})
@@ -131,7 +131,7 @@ func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (
 
 // GetRewardTotal adds up a user's rewards. The sum is not stored, so it always matches
 // the rewards.
-func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewardTotalRequest) (*accountv1.GetRewardTotalResponse, error) {
+func (s *server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewardTotalRequest) (*accountv1.GetRewardTotalResponse, error) {
 	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}
@@ -150,7 +150,7 @@ func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewar
 }
 
 // ListRewards returns a page of a user's rewards.
-func (s *Server) ListRewards(ctx context.Context, request *accountv1.ListRewardsRequest) (*accountv1.ListRewardsResponse, error) {
+func (s *server) ListRewards(ctx context.Context, request *accountv1.ListRewardsRequest) (*accountv1.ListRewardsResponse, error) {
 	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // reward stores rewards for a user, of the amounts 1 to count.
-func (s *Server) reward(t testing.TB, userID int64, count int) {
+func (s *server) reward(t testing.TB, userID int64, count int) {
 	t.Helper()
 	rewards := make([]reward, count)
 	for i := range rewards {
@@ -46,7 +46,7 @@ func TestATotalIncludesTheRewardsOfEveryPageAndOfNoOtherUser(t *testing.T) {
 }
 
 // grant grants a reward of 10 and returns the amount.
-func (s *Server) grant(t testing.TB, user int64, source string) int64 {
+func (s *server) grant(t testing.TB, user int64, source string) int64 {
 	t.Helper()
 	reply, err := s.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: source, Amount: 10})
 	if err != nil {
@@ -56,7 +56,7 @@ func (s *Server) grant(t testing.TB, user int64, source string) int64 {
 }
 
 // total returns the sum and the number of a user's rewards.
-func (s *Server) total(t testing.TB, user int64) (total, count int64) {
+func (s *server) total(t testing.TB, user int64) (total, count int64) {
 	t.Helper()
 	reply, err := s.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: user})
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Server) total(t testing.TB, user int64) (total, count int64) {
 func TestConcurrentRewardsOfADayAreLimitedExactly(t *testing.T) {
 	const limit, sources, repeats = 10, 25, 3
 	b := newBench(t)
-	servers := []*Server{b.newServerOf(t, Config{RewardsPerDay: limit}), b.newServerOf(t, Config{RewardsPerDay: limit})}
+	servers := []*server{b.newServerOf(t, Config{RewardsPerDay: limit}), b.newServerOf(t, Config{RewardsPerDay: limit})}
 	user, other := servers[0].newUser(t, "", ""), servers[0].newUser(t, "", "")
 	var amounts [sources][repeats]int64
 	var group sync.WaitGroup

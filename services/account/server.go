@@ -62,8 +62,8 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now, in the past or in the future")
 }
 
-// Server implements AccountService. It may be used concurrently.
-type Server struct {
+// server implements AccountService. It may be used concurrently.
+type server struct {
 	accountv1.UnimplementedAccountServiceServer
 
 	store        docstore.Engine
@@ -92,8 +92,17 @@ type Server struct {
 	log         *slog.Logger
 }
 
+// Service is the account service.
+type Service interface {
+	service.Service
+	accountv1.AccountServiceServer
+	// HasUsers reports whether any user exists. Program standalone uses it to fill an empty
+	// store with demo content.
+	HasUsers(context.Context) (bool, error)
+}
+
 // New returns the service. It opens its collections in deps.Store.
-func New(ctx context.Context, deps service.Deps, config Config) (*Server, error) {
+func New(ctx context.Context, deps service.Deps, config Config) (Service, error) {
 	users, err := docstore.Open[int64, user](ctx, deps.Store, usersSpec(deps.Changes))
 	if err != nil {
 		return nil, err
@@ -130,7 +139,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
+	s := &server{
 		store: deps.Store, moved: moved,
 		users: users, sessions: sessions, rewards: rewards,
 		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: &turns{}},
@@ -147,10 +156,10 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 }
 
 // Name is the service's name in metrics and logs.
-func (s *Server) Name() string { return "account" }
+func (s *server) Name() string { return "account" }
 
 // Register registers the service with a gRPC server.
-func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
@@ -159,7 +168,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 //
 // It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
 // expired by the clock of the store, too: others may need what has expired by a wrong clock.
-func (s *Server) Sweep(ctx context.Context) error {
+func (s *server) Sweep(ctx context.Context) error {
 	now := s.now()
 	stored, err := s.users.Now(ctx)
 	if err != nil {
@@ -178,7 +187,7 @@ func (s *Server) Sweep(ctx context.Context) error {
 }
 
 // bury notes that a user who was moved in was deleted, so that no later import brings the user back.
-func (s *Server) bury(ctx context.Context, userID int64) error {
+func (s *server) bury(ctx context.Context, userID int64) error {
 	if userID >= id.Lowest {
 		return nil
 	}

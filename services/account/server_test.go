@@ -68,24 +68,25 @@ func eachWay(t *testing.T, test func(t *testing.T, b *bench)) {
 }
 
 // newServer returns another service on the same store, like a replica.
-func (b *bench) newServer(t testing.TB) *Server {
+func (b *bench) newServer(t testing.TB) *server {
 	t.Helper()
 	return b.newServerWith(t, SessionLife{Total: time.Hour})
 }
 
-func (b *bench) newServerWith(t testing.TB, life SessionLife) *Server {
+func (b *bench) newServerWith(t testing.TB, life SessionLife) *server {
 	t.Helper()
 	return b.newServerOf(t, Config{Sessions: life})
 }
 
-func (b *bench) newServerOf(t testing.TB, config Config) *Server {
+func (b *bench) newServerOf(t testing.TB, config Config) *server {
 	t.Helper()
 	deps := service.NewDeps(b.store, protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))
 	deps.Now = b.clock
-	s, err := New(t.Context(), deps, config)
+	opened, err := New(t.Context(), deps, config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := opened.(*server)
 	s.passwords.derive = b.derive
 	return s
 }
@@ -121,7 +122,7 @@ func (b *bench) hashed() []cost {
 	return since
 }
 
-func (s *Server) newUser(t testing.TB, email, password string) int64 {
+func (s *server) newUser(t testing.TB, email, password string) int64 {
 	t.Helper()
 	reply, err := s.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password})
 	if err != nil {
@@ -130,7 +131,7 @@ func (s *Server) newUser(t testing.TB, email, password string) int64 {
 	return reply.GetUser().GetUserId()
 }
 
-func (s *Server) logIn(ctx context.Context, email, password, client string) error {
+func (s *server) logIn(ctx context.Context, email, password, client string) error {
 	_, err := s.Authenticate(ctx, &accountv1.AuthenticateRequest{Email: email, Password: password, ClientAddress: client})
 	return err
 }

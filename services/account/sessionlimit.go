@@ -22,7 +22,7 @@ const (
 // makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows.
 // Concurrent calls may exceed the limit by their number; the next call closes the excess. A
 // call closes at most maxSessionDeletions, so a lowered limit may take several calls.
-func (s *Server) makeRoom(ctx context.Context, opened session) error {
+func (s *server) makeRoom(ctx context.Context, opened session) error {
 	if s.maxSessions <= 0 {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (s *Server) makeRoom(ctx context.Context, opened session) error {
 // removeClosed deletes sessions of a user's earlier generations, which are closed. It returns
 // how many of them the present generation has closed, or nil if it could not count them. If a
 // deletion fails, a sweep deletes the sessions when they expire.
-func (s *Server) removeClosed(ctx context.Context, u user) *int64 {
+func (s *server) removeClosed(ctx context.Context, u user) *int64 {
 	ctx, cancel := context.WithTimeout(ctx, s.tidyTimeout)
 	defer cancel()
 	var closed int64
@@ -89,7 +89,7 @@ func removeEach(ctx context.Context, sessions []session, remove func(context.Con
 }
 
 // deleteSession deletes a session.
-func (s *Server) deleteSession(ctx context.Context, of session) error {
+func (s *server) deleteSession(ctx context.Context, of session) error {
 	return s.sessions.Delete(ctx, of.ID)
 }
 
@@ -99,7 +99,7 @@ const closedGeneration = -1
 // closeSession closes a session of the user's generation. It deletes the session, unless it was
 // moved in. Such a session is kept closed until it expires, so that moving it in again does
 // not open it.
-func (s *Server) closeSession(ctx context.Context, of session) error {
+func (s *server) closeSession(ctx context.Context, of session) error {
 	if !of.IsMoved {
 		return s.deleteSession(ctx, of)
 	}

@@ -11,7 +11,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-func (b *bench) newServerWithSessions(t testing.TB, limit int) *Server {
+func (b *bench) newServerWithSessions(t testing.TB, limit int) *server {
 	t.Helper()
 	return b.newServerOf(t, Config{Sessions: SessionLife{Total: time.Hour}, SessionsPerUser: limit})
 }
@@ -64,7 +64,7 @@ func TestSessionsThatAreNotOpenTakeNoRoom(t *testing.T) {
 func TestConcurrentLoginsExceedTheLimitOfSessionsByTheirNumberAtMost(t *testing.T) {
 	const limit, openers = 5, 8
 	b := newBench(t)
-	servers := []*Server{b.newServerWithSessions(t, limit), b.newServerWithSessions(t, limit)}
+	servers := []*server{b.newServerWithSessions(t, limit), b.newServerWithSessions(t, limit)}
 	user := servers[0].newUser(t, "", "")
 	for range 3 {
 		var group sync.WaitGroup

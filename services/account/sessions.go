@@ -19,7 +19,7 @@ import (
 )
 
 // OpenSession opens a session for a user.
-func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
+func (s *server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
 	opened, token, err := s.newSession(ctx, request.GetUserId(), nil)
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 // newSession opens a session of a generation, or of the present one, and returns its token. If the
 // generation is given, newSession stores the session while it reads the user: until it returns the
 // token, nobody has it, and a session of another generation is not open.
-func (s *Server) newSession(ctx context.Context, userID int64, generation *int64) (opened session, token string, err error) {
+func (s *server) newSession(ctx context.Context, userID int64, generation *int64) (opened session, token string, err error) {
 	token, now := newToken(), s.now()
 	opened = session{
 		ID: tokenID(token), UserID: userID, ExpireMillis: now.Add(s.life.Total).UnixMilli(),
@@ -63,7 +63,7 @@ func (s *Server) newSession(ctx context.Context, userID int64, generation *int64
 
 // mayOpen checks that a session of a generation, or of the present one, may be opened. It returns
 // the user's generation.
-func (s *Server) mayOpen(ctx context.Context, userID int64, generation *int64) (int64, error) {
+func (s *server) mayOpen(ctx context.Context, userID int64, generation *int64) (int64, error) {
 	u, err := s.users.Get(ctx, userID)
 	switch {
 	case err != nil:
@@ -77,7 +77,7 @@ func (s *Server) mayOpen(ctx context.Context, userID int64, generation *int64) (
 }
 
 // discard deletes a session that was stored and refused, also if the caller is gone.
-func (s *Server) discard(ctx context.Context, refused session) {
+func (s *server) discard(ctx context.Context, refused session) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.tidyTimeout)
 	defer cancel()
 	if err := s.deleteSession(ctx, refused); err != nil && !errors.Is(err, docstore.ErrNotFound) {
@@ -87,7 +87,7 @@ func (s *Server) discard(ctx context.Context, refused session) {
 
 // VerifySession returns the session if it is open. Every call reads the store, so all
 // replicas refuse a session as soon as it is closed.
-func (s *Server) VerifySession(ctx context.Context, request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
+func (s *server) VerifySession(ctx context.Context, request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
 	found, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
 	if errors.Is(err, docstore.ErrNotFound) {
 		return nil, loginRequired("the session is not open; log in again")
@@ -100,7 +100,7 @@ func (s *Server) VerifySession(ctx context.Context, request *accountv1.VerifySes
 }
 
 // VerifySessions returns for each session whether it is open.
-func (s *Server) VerifySessions(ctx context.Context, request *accountv1.VerifySessionsRequest) (*accountv1.VerifySessionsResponse, error) {
+func (s *server) VerifySessions(ctx context.Context, request *accountv1.VerifySessionsRequest) (*accountv1.VerifySessionsResponse, error) {
 	reply := &accountv1.VerifySessionsResponse{Open: make([]bool, len(request.GetSessions()))}
 	verifications := make([]func() error, len(request.GetSessions()))
 	for i, asked := range request.GetSessions() {
@@ -128,7 +128,7 @@ func loginRequired(message string) error {
 }
 
 // CloseSession closes a session.
-func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessionRequest) (*accountv1.CloseSessionResponse, error) {
+func (s *server) CloseSession(ctx context.Context, request *accountv1.CloseSessionRequest) (*accountv1.CloseSessionResponse, error) {
 	id := tokenID(request.GetToken())
 	if public := request.GetSessionId(); public != "" {
 		var err error
@@ -155,7 +155,7 @@ func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 }
 
 // idOf returns the id of a user's session with a public id. A close that may be undone has not removed it yet.
-func (s *Server) idOf(ctx context.Context, userID int64, public string) (string, error) {
+func (s *server) idOf(ctx context.Context, userID int64, public string) (string, error) {
 	query := sessionsOf(user{ID: userID})
 	query.As = docstore.Durable
 	for batch, err := range s.sessions.Batches(ctx, query) {
@@ -172,7 +172,7 @@ func (s *Server) idOf(ctx context.Context, userID int64, public string) (string,
 }
 
 // CloseAllSessions closes every session of a user, by one write.
-func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseAllSessionsRequest) (*accountv1.CloseAllSessionsResponse, error) {
+func (s *server) CloseAllSessions(ctx context.Context, request *accountv1.CloseAllSessionsRequest) (*accountv1.CloseAllSessionsResponse, error) {
 	u, err := s.users.Update(ctx, request.GetUserId(), func(u *user) error {
 		u.CredentialGeneration++
 		return nil
@@ -184,7 +184,7 @@ func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseA
 }
 
 // ListSessions returns a page of a user's open sessions.
-func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessionsRequest) (*accountv1.ListSessionsResponse, error) {
+func (s *server) ListSessions(ctx context.Context, request *accountv1.ListSessionsRequest) (*accountv1.ListSessionsResponse, error) {
 	u, err := s.users.Get(ctx, request.GetUserId())
 	if err != nil {
 		return nil, noUser(err, request.GetUserId())
@@ -210,7 +210,7 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 const sessionStaleness = time.Second
 
 // openSession returns the open session of a user with a token, or docstore.ErrNotFound.
-func (s *Server) openSession(ctx context.Context, userID int64, token string) (session, error) {
+func (s *server) openSession(ctx context.Context, userID int64, token string) (session, error) {
 	var found session
 	var owner user
 	err := docstore.Together(s.store, func() (err error) {
@@ -230,12 +230,12 @@ func (s *Server) openSession(ctx context.Context, userID int64, token string) (s
 }
 
 // isOpen reports whether a session of a user is open.
-func (s *Server) isOpen(found session, of user) bool {
+func (s *server) isOpen(found session, of user) bool {
 	return found.CredentialGeneration == of.CredentialGeneration && !of.IsDisabled && !s.hasEnded(found)
 }
 
 // hasEnded reports whether a session has ended by time.
-func (s *Server) hasEnded(found session) bool {
+func (s *server) hasEnded(found session) bool {
 	now := s.now().UnixMilli()
 	isIdle := s.life.Idle > 0 && found.UsedMillis+s.life.Idle.Milliseconds() <= now
 	return now >= found.ExpireMillis || isIdle
@@ -247,7 +247,7 @@ const useNotedEvery = 5 * time.Minute
 
 // noteUse stores the use of a session if there is an idle limit. If the write fails, the
 // session stays open. If the session is closed at the same time, it stays closed.
-func (s *Server) noteUse(ctx context.Context, used session) session {
+func (s *server) noteUse(ctx context.Context, used session) session {
 	now := s.now().UnixMilli()
 	if s.life.Idle <= 0 || now-used.UsedMillis < min(useNotedEvery, s.life.Idle/10).Milliseconds() {
 		return used
@@ -269,7 +269,7 @@ func (s *Server) noteUse(ctx context.Context, used session) session {
 // distinguish sessions. The id is a hash of 128 random bits, so it reveals nothing of them.
 const publicIDDigits = 16
 
-func (s *Server) sessionProto(found session) *accountv1.Session {
+func (s *server) sessionProto(found session) *accountv1.Session {
 	shown := &accountv1.Session{
 		UserId: found.UserID, SessionId: found.ID[:publicIDDigits], ExpireTime: timestamppb.New(time.UnixMilli(found.ExpireMillis)),
 	}

@@ -11,7 +11,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-func (s *Server) open(t testing.TB, user int64) *accountv1.VerifySessionRequest {
+func (s *server) open(t testing.TB, user int64) *accountv1.VerifySessionRequest {
 	t.Helper()
 	opened, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
 	if err != nil {
@@ -20,14 +20,14 @@ func (s *Server) open(t testing.TB, user int64) *accountv1.VerifySessionRequest 
 	return &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()}
 }
 
-func (s *Server) verifySession(t testing.TB, request *accountv1.VerifySessionRequest) error {
+func (s *server) verifySession(t testing.TB, request *accountv1.VerifySessionRequest) error {
 	t.Helper()
 	_, err := s.VerifySession(t.Context(), request)
 	return err
 }
 
 // list returns all open sessions of a user, in pages of one.
-func (s *Server) list(t testing.TB, user int64) (sessions []*accountv1.Session) {
+func (s *server) list(t testing.TB, user int64) (sessions []*accountv1.Session) {
 	t.Helper()
 	request := &accountv1.ListSessionsRequest{UserId: user, PageSize: 1}
 	for {
@@ -47,7 +47,7 @@ func TestASessionClosedAtOneReplicaIsClosedAtAllReplicasAtOnce(t *testing.T) {
 	here, there := b.newServer(t), b.newServer(t)
 	user := here.newUser(t, "", "")
 	one, rest := here.open(t, user), here.open(t, user)
-	for _, s := range []*Server{here, there} {
+	for _, s := range []*server{here, there} {
 		if err := s.verifySession(t, one); err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-func (s *Server) newApplication(t testing.TB, request *accountv1.CreateApplicationRequest) (key, secret string) {
+func (s *server) newApplication(t testing.TB, request *accountv1.CreateApplicationRequest) (key, secret string) {
 	t.Helper()
 	reply, err := s.CreateApplication(t.Context(), request)
 	if err != nil {
@@ -48,19 +48,19 @@ func again(request *accountv1.VerifySignatureRequest) *accountv1.VerifySignature
 	return other
 }
 
-func (s *Server) verify(t testing.TB, request *accountv1.VerifySignatureRequest) error {
+func (s *server) verify(t testing.TB, request *accountv1.VerifySignatureRequest) error {
 	_, err := s.VerifySignature(t.Context(), request)
 	return err
 }
 
-func (s *Server) wantValid(t *testing.T, request *accountv1.VerifySignatureRequest) {
+func (s *server) wantValid(t *testing.T, request *accountv1.VerifySignatureRequest) {
 	t.Helper()
 	if err := s.verify(t, request); err != nil {
 		t.Errorf("a valid signature was refused: %v", err)
 	}
 }
 
-func (s *Server) wantRefused(t *testing.T, reason string, request *accountv1.VerifySignatureRequest) *apierror.Error {
+func (s *server) wantRefused(t *testing.T, reason string, request *accountv1.VerifySignatureRequest) *apierror.Error {
 	t.Helper()
 	return wantFault(t, s.verify(t, request), codes.Unauthenticated, reason)
 }
@@ -174,7 +174,7 @@ func TestASignatureIsAcceptedWithinTheTimeWindow(t *testing.T) {
 
 func TestASignatureIsUsedOnceOverAllReplicas(t *testing.T) {
 	b := newBench(t)
-	servers := []*Server{b.newServer(t), b.newServer(t)}
+	servers := []*server{b.newServer(t), b.newServer(t)}
 	key, secret := servers[0].newApplication(t, &accountv1.CreateApplicationRequest{Name: "x", AllowLegacy: true})
 	for _, request := range []*accountv1.VerifySignatureRequest{
 		signed(key, secret, b.clock(), "content"), signedLegacy(key, secret, b.clock(), "content"),
@@ -222,7 +222,7 @@ func TestARepeatableSignatureMayBeUsedAgainAndIsNotStored(t *testing.T) {
 	s.wantUsed(t, 0)
 }
 
-func (s *Server) wantUsed(t *testing.T, want int64) {
+func (s *server) wantUsed(t *testing.T, want int64) {
 	t.Helper()
 	if n, err := s.signatures.used.Count(t.Context(), byExpiry().All().Everywhere()); err != nil || n != want {
 		t.Errorf("%d used signatures are stored, want %d (%v)", n, want, err)

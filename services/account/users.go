@@ -20,7 +20,7 @@ import (
 )
 
 // CreateUser creates a user.
-func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
+func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, byAnybody, request.GetPassword())
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func createdBy(request *accountv1.CreateUserRequest) docstore.Request {
 }
 
 // drawUser returns a Draw in any place, which will be the place of what the user owns.
-func (s *Server) drawUser(ctx context.Context) docstore.Draw {
+func (s *server) drawUser(ctx context.Context) docstore.Draw {
 	return func(after int64, taken int) (int64, error) {
 		if s.small != nil {
 			return s.small.Next(ctx, 1)
@@ -68,7 +68,7 @@ func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collectio
 }
 
 // GetUser returns a user.
-func (s *Server) GetUser(ctx context.Context, request *accountv1.GetUserRequest) (*accountv1.GetUserResponse, error) {
+func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest) (*accountv1.GetUserResponse, error) {
 	found, err := s.users.Get(ctx, request.GetUserId())
 	if err != nil {
 		return nil, noUser(err, request.GetUserId())
@@ -77,7 +77,7 @@ func (s *Server) GetUser(ctx context.Context, request *accountv1.GetUserRequest)
 }
 
 // BatchGetUsers returns the public profiles of the users that exist.
-func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
+func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
 	found, err := s.users.GetMany(ctx, request.GetUserIds())
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 
 // UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
 // generation in the same write, so no session stays open, and none can still be opened.
-func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
+func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, byKnown, request.GetPassword())
 	if err != nil {
 		return nil, err
@@ -128,9 +128,8 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
 }
 
-// HasUsers reports whether any user exists. Program standalone uses it to fill an empty
-// store with demo content.
-func (s *Server) HasUsers(ctx context.Context) (bool, error) {
+// HasUsers reports whether any user exists.
+func (s *server) HasUsers(ctx context.Context) (bool, error) {
 	page, err := s.users.Page(ctx, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1})
 	return len(page.Documents) > 0, err
 }
@@ -245,7 +244,7 @@ func upsertFrom[K docstore.Key, T any](
 
 // DeleteUser deletes a user. It deletes the user last, so a repeated call finishes what an
 // earlier one began. Sweeps delete what calls from before the deletion add.
-func (s *Server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
+func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
 	u, err := s.users.Get(ctx, request.GetUserId())
 	isGone := errors.Is(err, docstore.ErrNotFound)
 	if err != nil && !isGone {
@@ -271,7 +270,7 @@ func (s *Server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 
 // deleteBelongings deletes the sessions, devices and rewards of a user. The records of the
 // user's days expire by themselves.
-func (s *Server) deleteBelongings(ctx context.Context, userID int64) error {
+func (s *server) deleteBelongings(ctx context.Context, userID int64) error {
 	if _, err := s.sessions.DeleteAll(ctx, byUser().Is(userID).Everywhere()); err != nil {
 		return err
 	}

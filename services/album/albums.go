@@ -22,7 +22,7 @@ import (
 const firstPhotos = 200
 
 // CreateAlbum creates an album.
-func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRequest) (*albumv1.CreateAlbumResponse, error) {
+func (s *server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRequest) (*albumv1.CreateAlbumResponse, error) {
 	owner, err := s.profiles.Require(ctx, request.GetOwnerId())
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 }
 
 // UpdateAlbum changes an album.
-func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
+func (s *server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
 	var updated album
 	update := func() (err error) {
 		needsOther := (request.Lat == nil) != (request.Lng == nil)
@@ -59,7 +59,7 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 }
 
 // changeTo returns the fields that a request sets. If it has only one of lat and lng, the other is that of the album.
-func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) map[string]any {
+func (s *server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) map[string]any {
 	return func(was *album) map[string]any {
 		set := map[string]any{}
 		if request.Title != nil {
@@ -83,12 +83,12 @@ func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(was *album) 
 }
 
 // DeleteAlbum deletes an album. The next sweep removes its photos and comments.
-func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
+func (s *server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
 	return &albumv1.DeleteAlbumResponse{}, s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId(), request.GetEtag())
 }
 
 // GetAlbum returns an album with its first photos and comments.
-func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest) (*albumv1.GetAlbumResponse, error) {
+func (s *server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest) (*albumv1.GetAlbumResponse, error) {
 	mask, err := service.ReadMaskOf(request.GetReadMask(), (*albumv1.GetAlbumResponse)(nil))
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 }
 
 // BatchGetAlbums returns several albums.
-func (s *Server) BatchGetAlbums(ctx context.Context, request *albumv1.BatchGetAlbumsRequest) (*albumv1.BatchGetAlbumsResponse, error) {
+func (s *server) BatchGetAlbums(ctx context.Context, request *albumv1.BatchGetAlbumsRequest) (*albumv1.BatchGetAlbumsResponse, error) {
 	batch, err := s.albums.Batch(ctx, request.GetAlbumIds())
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (s *Server) BatchGetAlbums(ctx context.Context, request *albumv1.BatchGetAl
 }
 
 // showAll returns albums of any owners for a reply.
-func (s *Server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
+func (s *server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
 	owners := s.profiles.Show(ctx, s.albums.OwnersOf(albums)...)
 	shown := make([]*albumv1.Album, len(albums))
 	for i, a := range albums {
@@ -146,7 +146,7 @@ func (s *Server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
 	return shown
 }
 
-func (s *Server) show(ctx context.Context, a album) *albumv1.Album {
+func (s *server) show(ctx context.Context, a album) *albumv1.Album {
 	return albumProto(a, s.profiles.Show(ctx, a.OwnerID).Of(a.OwnerID))
 }
 

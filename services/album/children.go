@@ -12,7 +12,7 @@ import (
 )
 
 // AddPhoto adds a photo to an album.
-func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
+func (s *server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetAlbumId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		nil, owned.ChangedAt(s.now()),
@@ -26,7 +26,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 }
 
 // UpdatePhoto changes a photo of an album.
-func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
+func (s *server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
 	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(), owned.ChangedAt(s.now()), func(p *photo) {
 		if request.ThumbnailUrl != nil {
 			p.ThumbnailURL = request.GetThumbnailUrl()
@@ -42,7 +42,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 }
 
 // RemovePhoto removes a photo from an album.
-func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
+func (s *server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(),
 		func(a *album, _ *photo) error { return s.albums.Allow(a, request.GetActorId(), a.ID) },
 		owned.ChangedAt(s.now()))
@@ -53,7 +53,7 @@ func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRe
 }
 
 // ListPhotos returns a page of an album's photos.
-func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequest) (*albumv1.ListPhotosResponse, error) {
+func (s *server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequest) (*albumv1.ListPhotosResponse, error) {
 	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos, service.MaxPage), request.GetPageToken())
 	return &albumv1.ListPhotosResponse{Photos: photosProto(ctx, page.Documents), NextPageToken: page.Next}, err
 }
@@ -62,36 +62,36 @@ func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequ
 func etagOfPhoto(p *photo) string { return owned.EtagOfTexts(p.ThumbnailURL, p.Description) }
 
 // AddComment adds a comment to an album.
-func (s *Server) AddComment(ctx context.Context, request *albumv1.AddCommentRequest) (*albumv1.AddCommentResponse, error) {
+func (s *server) AddComment(ctx context.Context, request *albumv1.AddCommentRequest) (*albumv1.AddCommentResponse, error) {
 	added, err := s.albums.Comments.Post(ctx, request.GetAlbumId(), request)
 	return &albumv1.AddCommentResponse{Comment: added}, err
 }
 
 // ReplyToComment sets the owner's answer to a comment.
-func (s *Server) ReplyToComment(ctx context.Context, request *albumv1.ReplyToCommentRequest) (*albumv1.ReplyToCommentResponse, error) {
+func (s *server) ReplyToComment(ctx context.Context, request *albumv1.ReplyToCommentRequest) (*albumv1.ReplyToCommentResponse, error) {
 	answered, err := s.albums.Comments.Reply(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	return &albumv1.ReplyToCommentResponse{Comment: answered}, err
 }
 
 // RemoveComment removes a comment.
-func (s *Server) RemoveComment(ctx context.Context, request *albumv1.RemoveCommentRequest) (*albumv1.RemoveCommentResponse, error) {
+func (s *server) RemoveComment(ctx context.Context, request *albumv1.RemoveCommentRequest) (*albumv1.RemoveCommentResponse, error) {
 	return &albumv1.RemoveCommentResponse{}, s.albums.Comments.Withdraw(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId())
 }
 
 // ListComments returns a page of an album's comments.
-func (s *Server) ListComments(ctx context.Context, request *albumv1.ListCommentsRequest) (*albumv1.ListCommentsResponse, error) {
+func (s *server) ListComments(ctx context.Context, request *albumv1.ListCommentsRequest) (*albumv1.ListCommentsResponse, error) {
 	shown, next, err := s.albums.Comments.List(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), comments.FirstPage, service.MaxPage), request.GetPageToken())
 	return &albumv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, err
 }
 
 // Recommend recommends an album.
-func (s *Server) Recommend(ctx context.Context, request *albumv1.RecommendRequest) (*albumv1.RecommendResponse, error) {
+func (s *server) Recommend(ctx context.Context, request *albumv1.RecommendRequest) (*albumv1.RecommendResponse, error) {
 	score, err := s.albums.Recommendations.Recommend(ctx, request.GetAlbumId(), request.GetUserId())
 	return &albumv1.RecommendResponse{Score: score}, err
 }
 
 // WithdrawRecommendation withdraws a recommendation.
-func (s *Server) WithdrawRecommendation(
+func (s *server) WithdrawRecommendation(
 	ctx context.Context, request *albumv1.WithdrawRecommendationRequest,
 ) (*albumv1.WithdrawRecommendationResponse, error) {
 	score, err := s.albums.Recommendations.Withdraw(ctx, request.GetAlbumId(), request.GetUserId())
@@ -99,7 +99,7 @@ func (s *Server) WithdrawRecommendation(
 }
 
 // ListRecommenders returns a page of the users who recommend an album.
-func (s *Server) ListRecommenders(
+func (s *server) ListRecommenders(
 	ctx context.Context, request *albumv1.ListRecommendersRequest,
 ) (*albumv1.ListRecommendersResponse, error) {
 	size := service.PageSize(request.GetPageSize(), content.ChoicesPage, service.MaxPage)

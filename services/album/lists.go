@@ -14,7 +14,7 @@ import (
 )
 
 // ListAlbums returns a page of a user's albums.
-func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	page, err := s.albums.Documents.Page(ctx, docstore.Query{
 		Where: byOwner().Is(request.GetOwnerId()),
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
@@ -36,7 +36,7 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 }
 
 // ListRecentAlbums returns a page of all users' albums, newest first.
-func (s *Server) ListRecentAlbums(ctx context.Context, request *albumv1.ListRecentAlbumsRequest) (*albumv1.ListRecentAlbumsResponse, error) {
+func (s *server) ListRecentAlbums(ctx context.Context, request *albumv1.ListRecentAlbumsRequest) (*albumv1.ListRecentAlbumsResponse, error) {
 	where := docstore.All(docstore.IDIndex)
 	if category := request.GetCategory(); category != albumv1.AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED {
 		where = byCategory().Is(int64(category))
@@ -63,7 +63,7 @@ func idOfSummary(a *summary) int64 { return a.ID }
 func tellOldID(message *albumv1.AlbumSummary, oldID string) { message.OldId = oldID }
 
 // StreamAlbums sends the albums of a user.
-func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
+func (s *server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
 	query := docstore.Query{
 		Where: byOwner().Is(request.GetOwnerId()).FromID(request.GetAfterAlbumId() + 1),
 		Limit: service.StreamBatch,
@@ -78,7 +78,7 @@ func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.
 }
 
 // SearchNearby returns a page of the albums in an area, nearest first.
-func (s *Server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
+func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query{
 		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
@@ -113,7 +113,7 @@ func locationOfLocated(a *located) (location nearby.Location, cell int64) {
 }
 
 // ListAlbumsInBox returns a page of the albums in a box, in the order of their cells.
-func (s *Server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
+func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
 		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
@@ -132,23 +132,23 @@ func (s *Server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbum
 }
 
 // ListAlbumChanges returns what has changed since a token.
-func (s *Server) ListAlbumChanges(ctx context.Context, request *albumv1.ListAlbumChangesRequest) (*albumv1.ListAlbumChangesResponse, error) {
+func (s *server) ListAlbumChanges(ctx context.Context, request *albumv1.ListAlbumChangesRequest) (*albumv1.ListAlbumChangesResponse, error) {
 	page, err := s.changes.List(ctx, request, request.GetIncludeAlbum())
 	return &albumv1.ListAlbumChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
 // WatchAlbumChanges sends what changes.
-func (s *Server) WatchAlbumChanges(request *albumv1.WatchAlbumChangesRequest, stream grpc.ServerStreamingServer[albumv1.WatchAlbumChangesResponse]) error {
+func (s *server) WatchAlbumChanges(request *albumv1.WatchAlbumChangesRequest, stream grpc.ServerStreamingServer[albumv1.WatchAlbumChangesResponse]) error {
 	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeAlbum(), func(batch []*albumv1.AlbumChange, next string) error {
 		return stream.Send(&albumv1.WatchAlbumChangesResponse{Changes: batch, NextPageToken: next})
 	})
 }
 
 // End ends the streams of changes.
-func (s *Server) End() { s.changes.End() }
+func (s *server) End() { s.changes.End() }
 
 // showChanges converts changes to messages.
-func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, album]) []*albumv1.AlbumChange {
+func (s *server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, album]) []*albumv1.AlbumChange {
 	owners := s.profiles.Show(ctx, changes.Owners(found, func(a *album) int64 { return a.OwnerID })...)
 	shown := make([]*albumv1.AlbumChange, len(found))
 	for i, each := range found {

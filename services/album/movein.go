@@ -12,7 +12,7 @@ import (
 )
 
 // newMover returns what moves albums in.
-func (s *Server) newMover() *serve.Mover[album, photo] {
+func (s *server) newMover() *serve.Mover[album, photo] {
 	return &serve.Mover[album, photo]{
 		Kind: s.albums, Profiles: s.profiles, Now: s.now,
 		Content: serve.Content[album]{
@@ -41,7 +41,7 @@ func (s *Server) newMover() *serve.Mover[album, photo] {
 }
 
 // MoveInAlbums stores albums of an old service.
-func (s *Server) MoveInAlbums(ctx context.Context, request *albumv1.MoveInAlbumsRequest) (*albumv1.MoveInAlbumsResponse, error) {
+func (s *server) MoveInAlbums(ctx context.Context, request *albumv1.MoveInAlbumsRequest) (*albumv1.MoveInAlbumsResponse, error) {
 	records, results, err := serve.Records(s.validator, request.GetOptions(), request.GetAlbums(), checkMoved, recordOf)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func takeMoved(stored, from *album) {
 }
 
 // ResolveOldIds returns the identifiers that old identifiers stand for.
-func (s *Server) ResolveOldIds(ctx context.Context, request *albumv1.ResolveOldIdsRequest) (*albumv1.ResolveOldIdsResponse, error) {
+func (s *server) ResolveOldIds(ctx context.Context, request *albumv1.ResolveOldIdsRequest) (*albumv1.ResolveOldIdsResponse, error) {
 	ids, err := s.resolver.Find(ctx, request.GetOldIds())
 	return &albumv1.ResolveOldIdsResponse{Ids: ids}, err
 }

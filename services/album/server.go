@@ -23,8 +23,8 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-// Server implements AlbumService. It may be used concurrently.
-type Server struct {
+// server implements AlbumService. It may be used concurrently.
+type server struct {
 	albumv1.UnimplementedAlbumServiceServer
 
 	albums *content.Kind[album]
@@ -46,8 +46,8 @@ type Server struct {
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
-	s := &Server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
+func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
+	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
 		Documents: albumsSpec(deps.Changes),
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
@@ -85,23 +85,23 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 }
 
 // Name is the service's name in metrics and logs.
-func (s *Server) Name() string { return "album" }
+func (s *server) Name() string { return "album" }
 
 // Register registers the service.
-func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	albumv1.RegisterAlbumServiceServer(registrar, s)
 }
 
 // ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *Server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
+func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
 	return s.resolver.Resolve(ctx, request, foundNothing)
 }
 
 // Sweep removes the photos, comments and recommendations of deleted albums, and forgets old
 // deletions.
-func (s *Server) Sweep(ctx context.Context) error {
+func (s *server) Sweep(ctx context.Context) error {
 	return s.albums.Sweep(ctx)
 }
 
 // Constraints returns the constraints between albums and their attachments.
-func (s *Server) Constraints() []integrity.Constraint { return s.albums.Constraints() }
+func (s *server) Constraints() []integrity.Constraint { return s.albums.Constraints() }

@@ -25,7 +25,7 @@ import (
 const defaultZoomLevel = 14
 
 // CreateBlog creates an entry.
-func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
+func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
 	request = withDefaults(request)
 	asked := docstore.Request{
 		By: byRequest().All().At(id.PlaceOf(request.GetAuthorId())), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
@@ -75,7 +75,7 @@ func withDefaults(request *blogv1.CreateBlogRequest) *blogv1.CreateBlogRequest {
 	return whole
 }
 
-func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlogRequest) blog {
+func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlogRequest) blog {
 	now := s.now()
 	return blog{
 		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey,
@@ -92,7 +92,7 @@ func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 }
 
 // UpdateBlog changes an entry.
-func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
+func (s *server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
 	var updated blog
 	err := s.blogs.Together(func() error {
 		quotedOldID, err := s.requireQuoted(ctx, request.GetReplyBlogId())
@@ -113,7 +113,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 }
 
 // changeTo returns the fields that a request sets.
-func (s *Server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]any {
+func (s *server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string) map[string]any {
 	set := map[string]any{}
 	if request.Type != nil {
 		set["type"] = int32(request.GetType())
@@ -148,7 +148,7 @@ func (s *Server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string)
 // requireQuoted rejects a quote of an entry that does not exist. If the entry is deleted
 // later, the quote stays. It returns the old identifier of the quoted entry, if the identifier does
 // not tell it.
-func (s *Server) requireQuoted(ctx context.Context, id int64) (oldID string, err error) {
+func (s *server) requireQuoted(ctx context.Context, id int64) (oldID string, err error) {
 	if id == 0 {
 		return "", nil
 	}
@@ -161,7 +161,7 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) (oldID string, err
 }
 
 // DeleteBlog deletes an entry. A later sweep removes its ballots and comments.
-func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
+func (s *server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
 	if still, changed := s.blogs.Still(request.GetActorId(), request.GetEtag()); changed == nil {
 		err := s.blogs.Documents.Delete(ctx, request.GetBlogId(), append(still, docstore.Lacks(dueField))...)
 		if err == nil {
@@ -184,7 +184,7 @@ func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 }
 
 // GetBlog returns an entry with its first comments.
-func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*blogv1.GetBlogResponse, error) {
+func (s *server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*blogv1.GetBlogResponse, error) {
 	mask, err := service.ReadMaskOf(request.GetReadMask(), (*blogv1.GetBlogResponse)(nil))
 	if err != nil {
 		return nil, err

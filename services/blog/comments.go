@@ -14,36 +14,36 @@ import (
 )
 
 // AddComment adds a comment to an entry.
-func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
+func (s *server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
 	added, err := s.blogs.Comments.Post(ctx, request.GetBlogId(), request)
 	return &blogv1.AddCommentResponse{Comment: added}, err
 }
 
 // ReplyToComment sets the author's answer to a comment.
-func (s *Server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToCommentRequest) (*blogv1.ReplyToCommentResponse, error) {
+func (s *server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToCommentRequest) (*blogv1.ReplyToCommentResponse, error) {
 	answered, err := s.blogs.Comments.Reply(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	return &blogv1.ReplyToCommentResponse{Comment: answered}, err
 }
 
 // RemoveComment removes a comment.
-func (s *Server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommentRequest) (*blogv1.RemoveCommentResponse, error) {
+func (s *server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommentRequest) (*blogv1.RemoveCommentResponse, error) {
 	return &blogv1.RemoveCommentResponse{}, s.blogs.Comments.Withdraw(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId())
 }
 
 // ListComments returns a page of an entry's comments.
-func (s *Server) ListComments(ctx context.Context, request *blogv1.ListCommentsRequest) (*blogv1.ListCommentsResponse, error) {
+func (s *server) ListComments(ctx context.Context, request *blogv1.ListCommentsRequest) (*blogv1.ListCommentsResponse, error) {
 	shown, next, err := s.blogs.Comments.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage, service.MaxPage), request.GetPageToken())
 	return &blogv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, err
 }
 
 // Recommend recommends an entry.
-func (s *Server) Recommend(ctx context.Context, request *blogv1.RecommendRequest) (*blogv1.RecommendResponse, error) {
+func (s *server) Recommend(ctx context.Context, request *blogv1.RecommendRequest) (*blogv1.RecommendResponse, error) {
 	score, err := s.blogs.Recommendations.Recommend(ctx, request.GetBlogId(), request.GetUserId())
 	return &blogv1.RecommendResponse{Score: score}, err
 }
 
 // WithdrawRecommendation withdraws a recommendation.
-func (s *Server) WithdrawRecommendation(
+func (s *server) WithdrawRecommendation(
 	ctx context.Context, request *blogv1.WithdrawRecommendationRequest,
 ) (*blogv1.WithdrawRecommendationResponse, error) {
 	score, err := s.blogs.Recommendations.Withdraw(ctx, request.GetBlogId(), request.GetUserId())
@@ -51,7 +51,7 @@ func (s *Server) WithdrawRecommendation(
 }
 
 // ListRecommenders returns a page of the users who recommend an entry.
-func (s *Server) ListRecommenders(
+func (s *server) ListRecommenders(
 	ctx context.Context, request *blogv1.ListRecommendersRequest,
 ) (*blogv1.ListRecommendersResponse, error) {
 	size := service.PageSize(request.GetPageSize(), content.ChoicesPage, service.MaxPage)
@@ -60,7 +60,7 @@ func (s *Server) ListRecommenders(
 }
 
 // CastBallot votes for one choice of an entry's vote.
-func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotRequest) (*blogv1.CastBallotResponse, error) {
+func (s *server) CastBallot(ctx context.Context, request *blogv1.CastBallotRequest) (*blogv1.CastBallotResponse, error) {
 	if _, err := s.profiles.Require(ctx, request.GetVoterId()); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotReque
 }
 
 // ListBallots returns a page of the ballots in an entry's vote.
-func (s *Server) ListBallots(ctx context.Context, request *blogv1.ListBallotsRequest) (*blogv1.ListBallotsResponse, error) {
+func (s *server) ListBallots(ctx context.Context, request *blogv1.ListBallotsRequest) (*blogv1.ListBallotsResponse, error) {
 	if found, err := s.blogs.Get(ctx, request.GetBlogId()); err != nil {
 		return nil, err
 	} else if found.Vote == nil {

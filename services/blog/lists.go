@@ -21,7 +21,7 @@ import (
 const maxEntries = 100
 
 // ListBlogs returns a page of the entries of one user or of all users.
-func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
+func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	page, err := s.blogs.Documents.Page(ctx, listQuery(request))
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 }
 
 // BatchGetBlogs returns several entries.
-func (s *Server) BatchGetBlogs(ctx context.Context, request *blogv1.BatchGetBlogsRequest) (*blogv1.BatchGetBlogsResponse, error) {
+func (s *server) BatchGetBlogs(ctx context.Context, request *blogv1.BatchGetBlogsRequest) (*blogv1.BatchGetBlogsResponse, error) {
 	batch, err := s.blogs.Batch(ctx, request.GetBlogIds())
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Server) BatchGetBlogs(ctx context.Context, request *blogv1.BatchGetBlog
 }
 
 // showAll returns entries of any authors for a reply.
-func (s *Server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
+func (s *server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
 	authors := s.profiles.Show(ctx, s.blogs.OwnersOf(blogs)...)
 	shown := make([]*blogv1.Blog, len(blogs))
 	for i, b := range blogs {
@@ -74,7 +74,7 @@ func idOfSummary(b *summary) int64 { return b.ID }
 func tellOldID(message *blogv1.BlogSummary, oldID string) { message.OldId = oldID }
 
 // StreamBlogs sends the entries of a user.
-func (s *Server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
+func (s *server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
 	query := docstore.Query{
 		Where: byAuthor().Is(request.GetAuthorId()).FromID(request.GetAfterBlogId() + 1),
 		Limit: service.StreamBatch,
@@ -134,7 +134,7 @@ func upTo(page docstore.Page[blog], last day) docstore.Page[blog] {
 }
 
 // ListRecentBlogs returns a page of all users' published entries, the latest first.
-func (s *Server) ListRecentBlogs(ctx context.Context, request *blogv1.ListRecentBlogsRequest) (*blogv1.ListRecentBlogsResponse, error) {
+func (s *server) ListRecentBlogs(ctx context.Context, request *blogv1.ListRecentBlogsRequest) (*blogv1.ListRecentBlogsResponse, error) {
 	from, token, err := parseRecent(request.GetPageToken(), dayOf(s.now().In(s.zone)))
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ type located struct {
 }
 
 // SearchNearby returns a page of the entries in an area, nearest first.
-func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
+func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query{
 		Area: nearby.AreaOf(request), Category: int64(request.GetType()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
@@ -228,7 +228,7 @@ func locationOfLocated(b *located) (location nearby.Location, cell int64) {
 }
 
 // ListBlogsInBox returns a page of the published entries in a box, in the order of their cells.
-func (s *Server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
+func (s *server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
 		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetType()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
@@ -249,23 +249,23 @@ func (s *Server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsIn
 }
 
 // ListBlogChanges returns what has changed since a token.
-func (s *Server) ListBlogChanges(ctx context.Context, request *blogv1.ListBlogChangesRequest) (*blogv1.ListBlogChangesResponse, error) {
+func (s *server) ListBlogChanges(ctx context.Context, request *blogv1.ListBlogChangesRequest) (*blogv1.ListBlogChangesResponse, error) {
 	page, err := s.changes.List(ctx, request, request.GetIncludeBlog())
 	return &blogv1.ListBlogChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
 // WatchBlogChanges sends what changes.
-func (s *Server) WatchBlogChanges(request *blogv1.WatchBlogChangesRequest, stream grpc.ServerStreamingServer[blogv1.WatchBlogChangesResponse]) error {
+func (s *server) WatchBlogChanges(request *blogv1.WatchBlogChangesRequest, stream grpc.ServerStreamingServer[blogv1.WatchBlogChangesResponse]) error {
 	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeBlog(), func(batch []*blogv1.BlogChange, next string) error {
 		return stream.Send(&blogv1.WatchBlogChangesResponse{Changes: batch, NextPageToken: next})
 	})
 }
 
 // End ends the streams of changes.
-func (s *Server) End() { s.changes.End() }
+func (s *server) End() { s.changes.End() }
 
 // showChanges converts changes to messages.
-func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, blog]) []*blogv1.BlogChange {
+func (s *server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, blog]) []*blogv1.BlogChange {
 	owners := s.profiles.Show(ctx, changes.Owners(found, func(b *blog) int64 { return b.AuthorID })...)
 	shown := make([]*blogv1.BlogChange, len(found))
 	for i, each := range found {

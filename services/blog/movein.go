@@ -16,7 +16,7 @@ import (
 type noPhoto = struct{}
 
 // newMover returns what moves entries in.
-func (s *Server) newMover() *serve.Mover[blog, noPhoto] {
+func (s *server) newMover() *serve.Mover[blog, noPhoto] {
 	return &serve.Mover[blog, noPhoto]{
 		Kind: s.blogs, Profiles: s.profiles, Now: s.now,
 		Content: serve.Content[blog]{
@@ -37,7 +37,7 @@ func (s *Server) newMover() *serve.Mover[blog, noPhoto] {
 }
 
 // MoveInBlogs stores entries of an old service.
-func (s *Server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsRequest) (*blogv1.MoveInBlogsResponse, error) {
+func (s *server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsRequest) (*blogv1.MoveInBlogsResponse, error) {
 	quotes := map[*blog]string{}
 	records, results, err := serve.Records(s.validator, request.GetOptions(), request.GetBlogs(), checkMoved,
 		func(moved *blogv1.MovedBlog) *serve.Record[blog, noPhoto] {
@@ -115,7 +115,7 @@ func recordOf(moved *blogv1.MovedBlog) *serve.Record[blog, noPhoto] {
 
 // linkQuotes gives entries the identifiers of those that they quote. An entry whose quote is not
 // here yet keeps the one that is stored.
-func (s *Server) linkQuotes(ctx context.Context, links []serve.Link[blog], quotes map[*blog]string) error {
+func (s *server) linkQuotes(ctx context.Context, links []serve.Link[blog], quotes map[*blog]string) error {
 	var oldIDs []string
 	here := map[string]int64{}
 	for _, link := range links {
@@ -208,7 +208,7 @@ func takeMoved(stored, from *blog) {
 }
 
 // ResolveOldIds returns the identifiers that old identifiers stand for.
-func (s *Server) ResolveOldIds(ctx context.Context, request *blogv1.ResolveOldIdsRequest) (*blogv1.ResolveOldIdsResponse, error) {
+func (s *server) ResolveOldIds(ctx context.Context, request *blogv1.ResolveOldIdsRequest) (*blogv1.ResolveOldIdsResponse, error) {
 	ids, err := s.resolver.Find(ctx, request.GetOldIds())
 	return &blogv1.ResolveOldIdsResponse{Ids: ids}, err
 }

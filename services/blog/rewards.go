@@ -50,7 +50,7 @@ func dueOf(reward int64) int64 {
 
 // trySettle gives the reward of a stored entry and returns the entry. If that fails, the entry
 // stays as it is, and a sweep will settle it. The mark may be cleared after the return.
-func (s *Server) trySettle(ctx context.Context, b blog) blog {
+func (s *server) trySettle(ctx context.Context, b blog) blog {
 	if b.RewardDue == rewardSettled {
 		return b
 	}
@@ -69,7 +69,7 @@ func (s *Server) trySettle(ctx context.Context, b blog) blog {
 
 // settle gives an entry's author the reward if it is due, stores the amount that the author
 // got, and clears the mark. An author who no longer exists gets none.
-func (s *Server) settle(ctx context.Context, b blog) (blog, error) {
+func (s *server) settle(ctx context.Context, b blog) (blog, error) {
 	if b.RewardDue == rewardSettled {
 		return b, nil
 	}
@@ -78,7 +78,7 @@ func (s *Server) settle(ctx context.Context, b blog) (blog, error) {
 }
 
 // clearGranted stores the amount that grant returned and clears the mark.
-func (s *Server) clearGranted(ctx context.Context, b blog, amount int64, err error) (blog, error) {
+func (s *server) clearGranted(ctx context.Context, b blog, amount int64, err error) (blog, error) {
 	if err != nil && status.Code(err) != codes.NotFound {
 		return b, fmt.Errorf("grant the reward of entry %d: %w", b.ID, err)
 	}
@@ -99,7 +99,7 @@ func (s *Server) clearGranted(ctx context.Context, b blog, amount int64, err err
 
 // grant returns the amount that the author got, now or earlier. It is less than the reward if
 // the author has had enough rewards for a day.
-func (s *Server) grant(ctx context.Context, b blog) (int64, error) {
+func (s *server) grant(ctx context.Context, b blog) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, grantTimeout)
 	defer cancel()
 	granted, err := s.account.GrantReward(ctx, &accountv1.GrantRewardRequest{
@@ -110,7 +110,7 @@ func (s *Server) grant(ctx context.Context, b blog) (int64, error) {
 
 // settleDue settles all rewards that are due. It continues after a failure and returns the
 // first one. It leaves out an entry that no majority has yet: a failover may undo it, but not its reward.
-func (s *Server) settleDue(ctx context.Context) error {
+func (s *server) settleDue(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	var first error
@@ -195,7 +195,7 @@ func (c *clearings) take() []int64 {
 }
 
 // clear clears the marks of entries whose author got the whole reward.
-func (s *Server) clear(ctx context.Context, ids []int64) {
+func (s *server) clear(ctx context.Context, ids []int64) {
 	ctx, cancel := context.WithTimeout(ctx, clearingTimeout)
 	defer cancel()
 	err := s.blogs.Documents.UpdateMany(ctx, ids, func(stored *blog) bool {

@@ -34,8 +34,8 @@ const (
 	MaxReward = 1_000_000_000
 )
 
-// Server implements BlogService. It may be used concurrently.
-type Server struct {
+// server implements BlogService. It may be used concurrently.
+type server struct {
 	blogv1.UnimplementedBlogServiceServer
 
 	blogs *content.Kind[blog]
@@ -78,11 +78,11 @@ func (c Config) Check() error {
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err error) {
+func New(ctx context.Context, deps content.Deps, config Config) (_ content.Service, err error) {
 	if err := config.Check(); err != nil {
 		return nil, err
 	}
-	s := &Server{
+	s := &server{
 		profiles: deps.Profiles, validator: deps.Validator, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
 		clearings: clearings{background: deps.Counting},
@@ -121,23 +121,23 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 }
 
 // Name is the service's name in metrics and logs.
-func (s *Server) Name() string { return "blog" }
+func (s *server) Name() string { return "blog" }
 
 // Register registers the service.
-func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	blogv1.RegisterBlogServiceServer(registrar, s)
 }
 
 // ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *Server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
+func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
 	return s.resolver.Resolve(ctx, request, foundNothing)
 }
 
 // Sweep removes the attachments of deleted entries, settles the rewards that are due, and
 // forgets old deletions.
-func (s *Server) Sweep(ctx context.Context) error {
+func (s *server) Sweep(ctx context.Context) error {
 	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx))
 }
 
 // Constraints returns the constraints between entries and their attachments.
-func (s *Server) Constraints() []integrity.Constraint { return s.blogs.Constraints() }
+func (s *server) Constraints() []integrity.Constraint { return s.blogs.Constraints() }

@@ -91,7 +91,7 @@ func (l *ledger) total(user int64) int64 {
 
 // fixture is the service with its own store, on a clock that the test sets.
 type fixture struct {
-	*Server
+	*server
 	t       *testing.T
 	account *ledger
 	deps    content.Deps
@@ -122,11 +122,11 @@ func newFixtureOn(t *testing.T, store docstore.Engine, config Config) *fixture {
 	f.deps.Now = func() time.Time { return f.time }
 	f.deps.Account = f.account
 	f.deps.Profiles = profiles.NewDirectory(f.account, f.deps.Log)
-	server, err := New(t.Context(), f.deps, config)
+	opened, err := New(t.Context(), f.deps, config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Server = server
+	f.server = opened.(*server)
 	return f
 }
 

@@ -79,7 +79,7 @@ func BenchmarkNearbyMix(b *testing.B) {
 }
 
 // measureNearby reads up to three pages of each search.
-func (s *Server) measureNearby(b *testing.B, queries *int, next func() *poiv1.SearchNearbyRequest) {
+func (s *server) measureNearby(b *testing.B, queries *int, next func() *poiv1.SearchNearbyRequest) {
 	var elapsed, calls []float64
 	for b.Loop() {
 		request := next()

@@ -47,7 +47,7 @@ func randomBox(random *rand.Rand) box {
 }
 
 // walkBox reads all pages of a box.
-func (s *Server) walkBox(t testing.TB, request *poiv1.ListPoisInBoxRequest, size int) (ids []int64) {
+func (s *server) walkBox(t testing.TB, request *poiv1.ListPoisInBoxRequest, size int) (ids []int64) {
 	t.Helper()
 	request.PageSize, request.PageToken = int32(size), ""
 	for {

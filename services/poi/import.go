@@ -33,7 +33,7 @@ const (
 )
 
 // ImportPois creates landmarks in batches, and updates those that differ if asked to.
-func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRequest, poiv1.ImportPoisResponse]) error {
+func (s *server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRequest, poiv1.ImportPoisResponse]) error {
 	ctx := stream.Context()
 	summary := importSummary{reply: &poiv1.ImportPoisResponse{}}
 	ownerID := int64(0)
@@ -71,7 +71,7 @@ type outcome struct {
 
 // importBatch imports items independently of each other. If the batch is to be validated only, it
 // stores nothing.
-func (s *Server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest) ([]outcome, error) {
+func (s *server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest) ([]outcome, error) {
 	outcomes := make([]outcome, len(batch.GetPois()))
 	var open []int
 	for i, item := range batch.GetPois() {
@@ -107,7 +107,7 @@ func (s *Server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest
 }
 
 // confirm makes the landmarks durable that were found unchanged.
-func (s *Server) confirm(ctx context.Context, outcomes []outcome) error {
+func (s *server) confirm(ctx context.Context, outcomes []outcome) error {
 	var unchanged []int64
 	for _, o := range outcomes {
 		if o.unchanged != 0 {
@@ -119,7 +119,7 @@ func (s *Server) confirm(ctx context.Context, outcomes []outcome) error {
 
 // recogniseOwn settles the open items whose keys are ExportPois's keys of the owner's
 // landmarks that were not imported. It returns the other items.
-func (s *Server) recogniseOwn(
+func (s *server) recogniseOwn(
 	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome,
 ) (others []int, err error) {
 	items := batch.GetPois()
@@ -159,7 +159,7 @@ func (s *Server) recogniseOwn(
 
 // recogniseImported settles the open items whose keys imported landmarks have. The others have the
 // outcome that they would be created.
-func (s *Server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome) error {
+func (s *server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome) error {
 	for _, i := range open {
 		item := batch.GetPois()[i]
 		stored, err := s.findImported(ctx, batch.GetOwnerId(), item)
@@ -178,7 +178,7 @@ func (s *Server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisR
 
 // recogniseFirst settles the open items whose keys imported landmarks have, if others would use small identifiers
 // up for nothing. It returns the other items.
-func (s *Server) recogniseFirst(
+func (s *server) recogniseFirst(
 	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome,
 ) (others []int, err error) {
 	if s.pois.Small == nil {
@@ -200,14 +200,14 @@ func (s *Server) recogniseFirst(
 	return others, nil
 }
 
-func (s *Server) findImported(ctx context.Context, ownerID int64, item *poiv1.ImportedPoi) (poi, error) {
+func (s *server) findImported(ctx context.Context, ownerID int64, item *poiv1.ImportedPoi) (poi, error) {
 	key := importPrefix + item.GetKey()
 	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(id.PlaceOfKey(ownerID, key)))
 }
 
 // insertImported stores the open items and returns those to retry. taken is how often they were
 // retried.
-func (s *Server) insertImported(
+func (s *server) insertImported(
 	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome, taken int,
 ) (again []int, err error) {
 	documents := make([]poi, len(open))
@@ -270,7 +270,7 @@ func hasContent(p poi, item *poiv1.ImportedPoi) bool {
 
 // outcomeOf returns the outcome of an item whose key a stored landmark has. It updates the landmark
 // if the batch says so. isSettled is false if the landmark was deleted meanwhile.
-func (s *Server) outcomeOf(
+func (s *server) outcomeOf(
 	ctx context.Context, batch *poiv1.ImportPoisRequest, stored poi, item *poiv1.ImportedPoi,
 ) (_ outcome, isSettled bool, err error) {
 	switch {

@@ -25,7 +25,7 @@ type poiID struct {
 // inKeyOrder iterates over the landmarks of an owner, or of all owners if ownerID is 0, in the order
 // of their owners and export keys. An error ends the iteration. A landmark that is created or
 // deleted meanwhile may or may not appear; every other one appears exactly once.
-func (s *Server) inKeyOrder(ctx context.Context, ownerID int64) iter.Seq2[poi, error] {
+func (s *server) inKeyOrder(ctx context.Context, ownerID int64) iter.Seq2[poi, error] {
 	if ownerID != 0 {
 		return s.ofOwner(ctx, ownerID, keptOwn)
 	}
@@ -53,7 +53,7 @@ func (s *Server) inKeyOrder(ctx context.Context, ownerID int64) iter.Seq2[poi, e
 
 // nextOwners returns all landmarks of some owners in the order of inKeyOrder, from an owner on. The
 // owner next comes after them. There may be none, because next has more than a page.
-func (s *Server) nextOwners(ctx context.Context, from int64) (whole []poi, next int64, isEnd bool, err error) {
+func (s *server) nextOwners(ctx context.Context, from int64) (whole []poi, next int64, isEnd bool, err error) {
 	page, err := s.pois.Documents.Page(ctx, docstore.Query{
 		Where: byRequest().All().Within(docstore.Span{From: docstore.ValueOf(docstore.OwnedKey(from, ""))}).Everywhere(), Limit: service.StreamBatch,
 	})
@@ -83,7 +83,7 @@ func all(pois []poi) iter.Seq2[poi, error] {
 
 // ofOwner iterates over the landmarks of an owner in the order of their export keys. kept is how
 // many identifiers it holds.
-func (s *Server) ofOwner(ctx context.Context, ownerID int64, kept int) iter.Seq2[poi, error] {
+func (s *server) ofOwner(ctx context.Context, ownerID int64, kept int) iter.Seq2[poi, error] {
 	return func(yield func(poi, error) bool) {
 		nextOwn, stopOwn := iter.Pull2(s.ownOf(ctx, ownerID, kept))
 		defer stopOwn()
@@ -116,7 +116,7 @@ func (s *Server) ofOwner(ctx context.Context, ownerID int64, kept int) iter.Seq2
 
 // importedOf iterates over an owner's imported landmarks in the order of their keys, which is that of
 // the index.
-func (s *Server) importedOf(ctx context.Context, ownerID int64) iter.Seq2[poi, error] {
+func (s *server) importedOf(ctx context.Context, ownerID int64) iter.Seq2[poi, error] {
 	query := docstore.Query{Where: byRequest().In(docstore.Between(
 		docstore.OwnedKey(ownerID, importPrefix), docstore.OwnedKey(ownerID, importEnd))).Everywhere(), Limit: service.StreamBatch}
 	return func(yield func(poi, error) bool) {
@@ -136,7 +136,7 @@ func (s *Server) importedOf(ctx context.Context, ownerID int64) iter.Seq2[poi, e
 
 // ownOf iterates over an owner's landmarks that were not imported, in the order of their export
 // keys. No index has them in that order, so it looks for the first of them, again and again.
-func (s *Server) ownOf(ctx context.Context, ownerID int64, kept int) iter.Seq2[poi, error] {
+func (s *server) ownOf(ctx context.Context, ownerID int64, kept int) iter.Seq2[poi, error] {
 	return func(yield func(poi, error) bool) {
 		for last, more := int64(0), true; more; {
 			var ids []int64
@@ -167,7 +167,7 @@ func (s *Server) ownOf(ctx context.Context, ownerID int64, kept int) iter.Seq2[p
 
 // firstOwn returns the identifiers of the first landmarks after a landmark, 0 for the beginning, in
 // the order of ownOf. more is true if there are more than kept.
-func (s *Server) firstOwn(ctx context.Context, ownerID, after int64, kept int) (ids []int64, more bool, err error) {
+func (s *server) firstOwn(ctx context.Context, ownerID, after int64, kept int) (ids []int64, more bool, err error) {
 	query := docstore.Query{
 		Where: byRequest().In(
 			docstore.Between(docstore.OwnedKey(ownerID, ""), docstore.OwnedKey(ownerID, importPrefix)),

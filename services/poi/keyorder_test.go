@@ -18,7 +18,7 @@ import (
 )
 
 // own returns landmarks that were not imported, half of them created by requests with an id.
-func (s *Server) own(t *testing.T, owner int64, count int) []poi {
+func (s *server) own(t *testing.T, owner int64, count int) []poi {
 	t.Helper()
 	pois := make([]poi, count)
 	for i := range pois {

@@ -17,7 +17,7 @@ import (
 )
 
 // ListPois returns a page of a category's landmarks.
-func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	page, err := s.pois.Documents.Page(ctx, docstore.Query{
 		Where: byCategory().Is(int64(request.GetCategory())).Everywhere(),
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
@@ -26,7 +26,7 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 }
 
 // ListRecentPois returns a page of all owners' landmarks, newest first.
-func (s *Server) ListRecentPois(ctx context.Context, request *poiv1.ListRecentPoisRequest) (*poiv1.ListRecentPoisResponse, error) {
+func (s *server) ListRecentPois(ctx context.Context, request *poiv1.ListRecentPoisRequest) (*poiv1.ListRecentPoisResponse, error) {
 	where := docstore.All(docstore.IDIndex)
 	if category := request.GetCategory(); category != poiv1.PoiCategory_POI_CATEGORY_UNSPECIFIED {
 		where = byCategory().Is(int64(category))
@@ -40,7 +40,7 @@ func (s *Server) ListRecentPois(ctx context.Context, request *poiv1.ListRecentPo
 
 // ListPoisOfOwner returns a page of an owner's landmarks, in the order of their request keys: those are the only
 // index by owners.
-func (s *Server) ListPoisOfOwner(ctx context.Context, request *poiv1.ListPoisOfOwnerRequest) (*poiv1.ListPoisOfOwnerResponse, error) {
+func (s *server) ListPoisOfOwner(ctx context.Context, request *poiv1.ListPoisOfOwnerRequest) (*poiv1.ListPoisOfOwnerResponse, error) {
 	owner := request.GetOwnerId()
 	page, err := s.pois.Documents.Page(ctx, docstore.Query{
 		Where: byRequest().In(docstore.Between(docstore.OwnedKey(owner, ""), docstore.OwnedKey(owner+1, ""))).Everywhere(),
@@ -58,7 +58,7 @@ func (s *Server) ListPoisOfOwner(ctx context.Context, request *poiv1.ListPoisOfO
 }
 
 // BatchGetPois returns several landmarks.
-func (s *Server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRequest) (*poiv1.BatchGetPoisResponse, error) {
+func (s *server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRequest) (*poiv1.BatchGetPoisResponse, error) {
 	batch, err := s.pois.Batch(ctx, request.GetPoiIds())
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRe
 }
 
 // showAll returns landmarks of any owners for a reply.
-func (s *Server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
+func (s *server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
 	owners := s.profiles.Show(ctx, s.pois.OwnersOf(pois)...)
 	shown := make([]*poiv1.Poi, len(pois))
 	for i, p := range pois {
@@ -93,7 +93,7 @@ func idOfSummary(p *summary) int64 { return p.ID }
 func tellOldID(message *poiv1.PoiSummary, oldID string) { message.OldId = oldID }
 
 // StreamPois sends the landmarks of a category.
-func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
+func (s *server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
 	query := docstore.Query{
 		Where: byCategory().Is(int64(request.GetCategory())).FromID(request.GetAfterPoiId() + 1).Everywhere(),
 		Limit: service.StreamBatch,
@@ -108,7 +108,7 @@ func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.Server
 const ownPrefix = "poi:"
 
 // ExportPois sends landmarks in the form that ImportPois accepts, by owner and key.
-func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
+func (s *server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
 	isFound := false
 	batch := &poiv1.ExportPoisResponse{}
 	for p, err := range s.inKeyOrder(stream.Context(), request.GetOwnerId()) {
@@ -170,7 +170,7 @@ func ownID(key string) (poiID int64, ok bool) {
 }
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
-func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
+func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query{
 		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
@@ -205,7 +205,7 @@ func locationOfLocated(p *located) (location nearby.Location, cell int64) {
 }
 
 // ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.
-func (s *Server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
+func (s *server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
 		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
@@ -224,23 +224,23 @@ func (s *Server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBox
 }
 
 // ListPoiChanges returns what has changed since a token.
-func (s *Server) ListPoiChanges(ctx context.Context, request *poiv1.ListPoiChangesRequest) (*poiv1.ListPoiChangesResponse, error) {
+func (s *server) ListPoiChanges(ctx context.Context, request *poiv1.ListPoiChangesRequest) (*poiv1.ListPoiChangesResponse, error) {
 	page, err := s.changes.List(ctx, request, request.GetIncludePoi())
 	return &poiv1.ListPoiChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
 }
 
 // WatchPoiChanges sends what changes.
-func (s *Server) WatchPoiChanges(request *poiv1.WatchPoiChangesRequest, stream grpc.ServerStreamingServer[poiv1.WatchPoiChangesResponse]) error {
+func (s *server) WatchPoiChanges(request *poiv1.WatchPoiChangesRequest, stream grpc.ServerStreamingServer[poiv1.WatchPoiChangesResponse]) error {
 	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludePoi(), func(batch []*poiv1.PoiChange, next string) error {
 		return stream.Send(&poiv1.WatchPoiChangesResponse{Changes: batch, NextPageToken: next})
 	})
 }
 
 // End ends the streams of changes.
-func (s *Server) End() { s.changes.End() }
+func (s *server) End() { s.changes.End() }
 
 // showChanges converts changes to messages.
-func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, poi]) []*poiv1.PoiChange {
+func (s *server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, poi]) []*poiv1.PoiChange {
 	owners := s.profiles.Show(ctx, changes.Owners(found, func(p *poi) int64 { return p.OwnerID })...)
 	shown := make([]*poiv1.PoiChange, len(found))
 	for i, each := range found {

@@ -14,7 +14,7 @@ import (
 )
 
 // newMover returns what moves landmarks in.
-func (s *Server) newMover() *serve.Mover[poi, photo] {
+func (s *server) newMover() *serve.Mover[poi, photo] {
 	return &serve.Mover[poi, photo]{
 		Kind: s.pois, Profiles: s.profiles, Now: s.now,
 		Content: serve.Content[poi]{
@@ -43,7 +43,7 @@ func (s *Server) newMover() *serve.Mover[poi, photo] {
 }
 
 // MoveInPois stores landmarks of an old service.
-func (s *Server) MoveInPois(ctx context.Context, request *poiv1.MoveInPoisRequest) (*poiv1.MoveInPoisResponse, error) {
+func (s *server) MoveInPois(ctx context.Context, request *poiv1.MoveInPoisRequest) (*poiv1.MoveInPoisResponse, error) {
 	records, results, err := serve.Records(s.validator, request.GetOptions(), request.GetPois(), checkMoved, recordOf)
 	if err != nil {
 		return nil, err
@@ -98,14 +98,14 @@ func takeMoved(stored, from *poi) {
 }
 
 // ResolveOldIds returns the identifiers that old identifiers stand for.
-func (s *Server) ResolveOldIds(ctx context.Context, request *poiv1.ResolveOldIdsRequest) (*poiv1.ResolveOldIdsResponse, error) {
+func (s *server) ResolveOldIds(ctx context.Context, request *poiv1.ResolveOldIdsRequest) (*poiv1.ResolveOldIdsResponse, error) {
 	ids, err := s.resolver.Find(ctx, request.GetOldIds())
 	return &poiv1.ResolveOldIdsResponse{Ids: ids}, err
 }
 
 // placeOfMoved returns the place of a landmark that is moved in: that which its owner and key name,
 // or its identifier if it was drawn here.
-func (s *Server) placeOfMoved(ownerID int64, requestKey string) id.Place {
+func (s *server) placeOfMoved(ownerID int64, requestKey string) id.Place {
 	oldID := strings.TrimPrefix(requestKey, aliases.RequestPrefix)
 	if number, isNumber := id.ParseOld(oldID); isNumber && id.IsDrawn(number, s.now()) {
 		return id.PlaceOf(number)

@@ -58,7 +58,7 @@ func newLandmark(id int64, lat, lng float64) poi {
 	}
 }
 
-func (s *Server) store(t testing.TB, pois []poi) {
+func (s *server) store(t testing.TB, pois []poi) {
 	t.Helper()
 	for batch := range slices.Chunk(pois, 5000) {
 		errs, err := s.pois.Documents.InsertMany(t.Context(), batch)
@@ -93,7 +93,7 @@ func randomArea(random *rand.Rand) *poiv1.SearchNearbyRequest {
 }
 
 // walkNearby reads all pages of a search.
-func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, size int) []nearby.Position {
+func (s *server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, size int) []nearby.Position {
 	t.Helper()
 	all := []nearby.Position{}
 	request.PageSize, request.PageToken = int32(size), ""
@@ -237,7 +237,7 @@ func TestAnUnchangedLandmarkIsListedOnceDuringWrites(t *testing.T) {
 
 // The nearest landmark is deleted after the search has found it in the index.
 func TestALandmarkThatIsDeletedMeanwhileIsReplacedByTheNext(t *testing.T) {
-	var s *Server
+	var s *server
 	next := int64(1)
 	s = newObservedServer(t, func(call observed.Call) {
 		if s != nil && call.Verb == "scan" && next <= 2 {

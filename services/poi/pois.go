@@ -24,7 +24,7 @@ import (
 const firstPhotos = 200
 
 // CreatePoi creates a landmark.
-func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest) (*poiv1.CreatePoiResponse, error) {
+func (s *server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest) (*poiv1.CreatePoiResponse, error) {
 	owner, err := s.profiles.Require(ctx, request.GetOwnerId())
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 }
 
 // UpdatePoi changes a landmark.
-func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
+func (s *server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
 	var updated poi
 	update := func() (err error) {
 		updated, err = s.pois.SetBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), s.now(), false, s.changeTo(request))
@@ -63,7 +63,7 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 }
 
 // changeTo returns the fields that a request sets.
-func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) map[string]any {
+func (s *server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) map[string]any {
 	return func(*poi) map[string]any {
 		set := map[string]any{}
 		if request.Name != nil {
@@ -81,7 +81,7 @@ func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) map[string
 
 // DeletePoi deletes a landmark. The next sweep removes its photos and comments. The key of an imported one
 // becomes free, because an import makes landmarks what the file says.
-func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
+func (s *server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
 	found, err := s.pois.GetBy(ctx, request.GetActorId(), request.GetPoiId())
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest)
 }
 
 // GetPoi returns a landmark with its first photos and comments.
-func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poiv1.GetPoiResponse, error) {
+func (s *server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poiv1.GetPoiResponse, error) {
 	mask, err := service.ReadMaskOf(request.GetReadMask(), (*poiv1.GetPoiResponse)(nil))
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	return reply, nil
 }
 
-func (s *Server) show(ctx context.Context, p poi) *poiv1.Poi {
+func (s *server) show(ctx context.Context, p poi) *poiv1.Poi {
 	return poiProto(p, s.profiles.Show(ctx, p.OwnerID).Of(p.OwnerID))
 }
 

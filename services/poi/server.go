@@ -23,8 +23,8 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Server implements PoiService. It may be used concurrently.
-type Server struct {
+// server implements PoiService. It may be used concurrently.
+type server struct {
 	poiv1.UnimplementedPoiServiceServer
 
 	pois *content.Kind[poi]
@@ -48,8 +48,8 @@ type Server struct {
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
-	s := &Server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
+func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
+	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.pois, err = content.Open(ctx, deps, content.Spec[poi]{
 		Documents: poisSpec(deps.Changes),
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",
@@ -88,22 +88,22 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 }
 
 // Name is the service's name in metrics and logs.
-func (s *Server) Name() string { return "poi" }
+func (s *server) Name() string { return "poi" }
 
 // Register registers the service.
-func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	poiv1.RegisterPoiServiceServer(registrar, s)
 }
 
 // ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *Server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
+func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
 	return s.resolver.Resolve(ctx, request, foundNothing)
 }
 
 // Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.
-func (s *Server) Sweep(ctx context.Context) error {
+func (s *server) Sweep(ctx context.Context) error {
 	return s.pois.Sweep(ctx)
 }
 
 // Constraints returns the constraints between landmarks and their attachments.
-func (s *Server) Constraints() []integrity.Constraint { return s.pois.Constraints() }
+func (s *server) Constraints() []integrity.Constraint { return s.pois.Constraints() }

@@ -31,14 +31,14 @@ func (everybody) BatchGetUsers(
 }
 
 // newServer returns a service over an empty store.
-func newServer(t testing.TB) *Server {
+func newServer(t testing.TB) *server {
 	t.Helper()
 	return newObservedServer(t, func(observed.Call) {})
 }
 
 // newObservedServer returns a service over an empty store, and reports the calls to the
 // store.
-func newObservedServer(t testing.TB, tell func(observed.Call)) *Server {
+func newObservedServer(t testing.TB, tell func(observed.Call)) *server {
 	t.Helper()
 	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -51,9 +51,9 @@ func newObservedServer(t testing.TB, tell func(observed.Call)) *Server {
 	})
 	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), protovalidate.GlobalValidator, slog.New(slog.DiscardHandler))}
 	deps.Profiles = profiles.NewDirectory(everybody{}, deps.Log)
-	server, err := New(t.Context(), deps)
+	opened, err := New(t.Context(), deps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server
+	return opened.(*server)
 }

@@ -106,7 +106,7 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 // newServices creates the four services on one store.
 func newServices(
 	ctx context.Context, config Config, host service.Host, accountClient accountv1.AccountServiceClient, zone *time.Location,
-) (*account.Server, []service.Service, error) {
+) (account.Service, []service.Service, error) {
 	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {
 		return nil, nil, err

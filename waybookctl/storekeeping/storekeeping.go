@@ -70,7 +70,7 @@ func allParts() []part {
 	}
 }
 
-func constraintsOf(server interface{ Constraints() []integrity.Constraint }, err error) ([]integrity.Constraint, error) {
+func constraintsOf(server content.Service, err error) ([]integrity.Constraint, error) {
 	if err != nil {
 		return nil, err
 	}

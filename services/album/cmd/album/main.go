@@ -2,10 +2,7 @@
 package main
 
 import (
-	"context"
-
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/album"
 )
 
@@ -13,8 +10,6 @@ func main() {
 	content.Program{
 		Name: "album",
 		GRPC: "127.0.0.1:9092",
-		New: func(ctx context.Context, deps content.Deps) (service.Service, error) {
-			return album.New(ctx, deps)
-		},
+		New:  album.New,
 	}.Main()
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/process"
-	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/blog"
 )
 
@@ -28,7 +27,7 @@ func main() {
 			checks.Report(err)
 			checks.Report(config.Check())
 		},
-		New: func(ctx context.Context, deps content.Deps) (service.Service, error) {
+		New: func(ctx context.Context, deps content.Deps) (content.Service, error) {
 			var err error
 			if config.Zone, err = process.Zone(timeZone); err != nil {
 				return nil, err

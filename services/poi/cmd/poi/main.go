@@ -2,10 +2,7 @@
 package main
 
 import (
-	"context"
-
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/poi"
 )
 
@@ -13,8 +10,6 @@ func main() {
 	content.Program{
 		Name: "poi",
 		GRPC: "127.0.0.1:9094",
-		New: func(ctx context.Context, deps content.Deps) (service.Service, error) {
-			return poi.New(ctx, deps)
-		},
+		New:  poi.New,
 	}.Main()
 }
