@@ -106,7 +106,7 @@ var (
 		if os.Getenv(binVariable) != "" {
 			return nil
 		}
-		return launch.Build(bin, launch.WithJSONv2, mongotest.FerretDB)
+		return launch.Build(bin, launch.AsShipped, mongotest.FerretDB)
 	})
 )
 

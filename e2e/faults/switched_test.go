@@ -65,7 +65,7 @@ func (p protection) perform(t *testing.T, overlay string) string {
 	directory := t.TempDir()
 	err := launch.BuildAlone(directory, launch.AsTested, append([]string{"-overlay=" + overlay}, programs...)...)
 	if p.shape == onMongoDB {
-		err = errors.Join(err, launch.Build(directory, launch.WithJSONv2, mongotest.FerretDB))
+		err = errors.Join(err, launch.Build(directory, launch.AsShipped, mongotest.FerretDB))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/waybook/waybook/e2e/jsonv2"
 	// What the programs are made of, so that go test runs a test again, and does not
 	// answer from its cache, when they change.
 	_ "github.com/waybook/waybook/edge/program"
@@ -25,8 +24,6 @@ const (
 	AsTested Make = iota
 	// AsShipped builds without the race detector, for tests that measure.
 	AsShipped
-	// WithJSONv2 is AsShipped in jsonv2.Environment.
-	WithJSONv2
 )
 
 // Build builds the programs of some packages into a directory. Packages are import paths.
@@ -85,9 +82,6 @@ func BuildAlone(directory string, how Make, packages ...string) error {
 	}
 	command := exec.Command("go", append(args, packages...)...)
 	command.Env = os.Environ()
-	if how == WithJSONv2 {
-		command.Env = jsonv2.Environment()
-	}
 	if hasRaceDetector && !how.isRaced() {
 		// Only the race detector needs cgo. Without it, the program is what other runs build.
 		command.Env = append(command.Env, "CGO_ENABLED=0")
@@ -113,11 +107,8 @@ func sharedDirectory(how Make) (string, error) {
 		return "", err
 	}
 	name := "programs"
-	switch {
-	case how.isRaced():
+	if how.isRaced() {
 		name = "programs-race"
-	case how == WithJSONv2:
-		name = "programs-jsonv2"
 	}
 	directory := filepath.Join(filepath.Dir(strings.TrimSpace(workspace)), ".bin", name)
 	return directory, os.MkdirAll(directory, 0o700)

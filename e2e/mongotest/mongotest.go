@@ -20,12 +20,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/waybook/waybook/e2e/jsonv2"
 	"github.com/waybook/waybook/e2e/mongowire"
 )
 
-// FerretDB is the package of the program that runs FerretDB. It is built in jsonv2.Environment: most of
-// its time goes into decoding documents, because it answers each query with a scan.
+// FerretDB is the package of the program that runs FerretDB.
 const FerretDB = "github.com/waybook/waybook/e2e/mongotest/ferretdb"
 
 // ferret is a running FerretDB.
@@ -42,7 +40,7 @@ var theFerret = sync.OnceValues(func() (ferret, error) { return startFerret() })
 
 func startFerret(flags ...string) (ferret, error) {
 	command := exec.Command("go", append([]string{"run", FerretDB}, flags...)...)
-	command.Env, command.Stderr = jsonv2.Environment(), os.Stderr
+	command.Stderr = os.Stderr
 	input, err := command.StdinPipe()
 	if err != nil {
 		return ferret{}, err
