@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -234,5 +235,37 @@ func TestAFileOfAnotherFormatIsRefused(t *testing.T) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
+	}
+}
+
+// openAt opens a store. At the end of every test the store is closed and its file is
+// checked.
+func openAt(t *testing.T, path string) *embedded.Engine {
+	t.Helper()
+	engine := open(t, path)
+	t.Cleanup(func() {
+		shut(t, engine)
+		engine := open(t, path)
+		if err := engine.Check(context.Background()); err != nil {
+			t.Error(err)
+		}
+		shut(t, engine)
+	})
+	return engine
+}
+
+func open(t *testing.T, path string) *embedded.Engine {
+	t.Helper()
+	engine, err := embedded.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
+}
+
+func shut(t *testing.T, engine *embedded.Engine) {
+	t.Helper()
+	if err := engine.Close(); err != nil {
+		t.Error(err)
 	}
 }

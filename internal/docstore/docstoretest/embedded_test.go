@@ -1,4 +1,4 @@
-package embedded_test
+package docstoretest_test
 
 import (
 	"context"
@@ -37,32 +37,28 @@ func TestConformanceOfDefaults(t *testing.T) {
 
 // openAt opens a store. At the end of every test the store is closed and its file is
 // checked.
-func openAt(t *testing.T, path string) *embedded.Engine {
+func openAt(t *testing.T, path string) docstore.Engine {
 	t.Helper()
-	engine := open(t, path)
+	open := func() *embedded.Engine {
+		engine, err := embedded.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return engine
+	}
+	shut := func(engine *embedded.Engine) {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	engine := open()
 	t.Cleanup(func() {
-		shut(t, engine)
-		engine := open(t, path)
+		shut(engine)
+		engine := open()
 		if err := engine.Check(context.Background()); err != nil {
 			t.Error(err)
 		}
-		shut(t, engine)
+		shut(engine)
 	})
 	return engine
-}
-
-func open(t *testing.T, path string) *embedded.Engine {
-	t.Helper()
-	engine, err := embedded.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return engine
-}
-
-func shut(t *testing.T, engine *embedded.Engine) {
-	t.Helper()
-	if err := engine.Close(); err != nil {
-		t.Error(err)
-	}
 }
