@@ -29,6 +29,7 @@ var built = sync.OnceValue(func() error { return launch.BuildOutside(binaries, m
 // moveread returns what runs the program.
 func moveread(t *testing.T) func(source string, args ...string) ran {
 	t.Helper()
+	longform.Outside(t)
 	if err := built(); err != nil {
 		t.Fatal(err)
 	}

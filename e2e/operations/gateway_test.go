@@ -2,7 +2,6 @@ package operations_test
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -10,58 +9,38 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"filippo.io/age"
-	"github.com/versity/versitygw/backend/meta"
-	"github.com/versity/versitygw/backend/posix"
-	"github.com/versity/versitygw/embedgw"
-
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/waybookctl/cli"
 )
 
-const (
-	rootVariable, addressVariable = "WAYBOOK_TEST_S3_ROOT", "WAYBOOK_TEST_S3_ADDRESS"
+const keyID, secretKey = "waybook-backup", "for-this-test-only"
 
-	keyID, secretKey = "waybook-backup", "for-this-test-only"
-)
-
-// serveBuckets serves the directories in root as buckets, by a real S3 server, until the process is ended:
-// Versity's gateway, which keeps buckets as directories of this machine.
-func serveBuckets(root, address string) error {
-	sidecar := filepath.Join(filepath.Dir(root), "metadata") // not below the root
-	if err := os.Mkdir(sidecar, 0o700); err != nil {
-		return err
-	}
-	data, err := meta.NewSideCar(sidecar)
-	if err != nil {
-		return err
-	}
-	backend, err := posix.New(root, data, posix.PosixOpts{SideCarDir: sidecar})
-	if err != nil {
-		return err
-	}
-	return embedgw.RunVersityGW(context.Background(), backend, &embedgw.Config{
-		RootUserAccess: keyID, RootUserSecret: secretKey, Region: "us-east-1", Ports: []string{address},
-		MaxConnections: 100, MaxRequests: 100, MultipartMaxParts: 10000, Quiet: true, HealthPath: "/health",
-	})
-}
+// gatewayBuilt builds the S3 server once.
+var gatewayBuilt = sync.OnceValue(func() error { return launch.BuildOutside(binaries, "../s3gateway") })
 
 // gateway is a running S3 server with the bucket waybook.
 type gateway struct{ address, root string }
 
 func startGateway(t *testing.T) gateway {
 	t.Helper()
+	longform.Outside(t)
+	if err := gatewayBuilt(); err != nil {
+		t.Fatal(err)
+	}
 	root := filepath.Join(t.TempDir(), "s3", "root")
 	if err := os.MkdirAll(filepath.Join(root, "waybook"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	g := gateway{launch.Address(t), root}
-	launch.Begin(t, os.Args[0], []string{rootVariable + "=" + root, addressVariable + "=" + g.address})
+	launch.Begin(t, filepath.Join(binaries, "s3gateway"), nil, "-root", root, "-http", g.address, "-key", keyID, "-secret", secretKey)
 	for {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+g.address+"/health", nil)
 		if err != nil {

@@ -24,12 +24,6 @@ import (
 var binaries string
 
 func TestMain(m *testing.M) {
-	if root := os.Getenv(rootVariable); root != "" { // this process is the server of a test
-		if err := serveBuckets(root, os.Getenv(addressVariable)); err != nil {
-			panic(err)
-		}
-		return
-	}
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries = directory
 		return launch.Build(directory, launch.AsTested, append(launch.Programs(),
