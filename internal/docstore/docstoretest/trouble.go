@@ -183,40 +183,25 @@ func (c *serverClock) replay(times []time.Time) {
 	c.replays = times
 }
 
-// Clock is a clock that a test moves. The clocks of processes may be off it.
+// Clock is a clock that a test moves. It may be used concurrently.
 type Clock struct {
-	shared *sharedTime
-	off    time.Duration
-}
-
-type sharedTime struct {
 	mu  sync.Mutex
 	now time.Time
 }
 
 // NewClock returns a clock that stands at a time.
-func NewClock(now time.Time) *Clock { return &Clock{shared: &sharedTime{now: now}} }
-
-// Off returns the clock of a process, which is ahead of c by a time and moves with it.
-func (c *Clock) Off(by time.Duration) *Clock { return &Clock{c.shared, c.off + by} }
+func NewClock(now time.Time) *Clock { return &Clock{now: now} }
 
 // Now returns the time.
 func (c *Clock) Now() time.Time {
-	c.shared.mu.Lock()
-	defer c.shared.mu.Unlock()
-	return c.shared.now.Add(c.off)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
 }
 
-// Step moves this clock only.
-func (c *Clock) Step(by time.Duration) {
-	c.shared.mu.Lock()
-	defer c.shared.mu.Unlock()
-	c.off += by
-}
-
-// Advance moves this clock and all that move with it.
+// Advance moves the clock.
 func (c *Clock) Advance(by time.Duration) {
-	c.shared.mu.Lock()
-	defer c.shared.mu.Unlock()
-	c.shared.now = c.shared.now.Add(by)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(by)
 }
