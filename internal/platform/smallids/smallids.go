@@ -45,7 +45,7 @@ var (
 const maxLeftOut = 1 << 26
 
 // maxAhead is how far a counter may be ahead of its schedule. If it is further at a start, the clock was put back, and
-// the schedule begins anew: otherwise no number would be given until the clock is again where it was.
+// the schedule begins anew: otherwise no start would leave out a number until the clock is again where it was.
 const maxAhead = 10 * time.Second
 
 // taken is how many numbers a process that has the store alone takes ahead.
