@@ -25,8 +25,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// magic is the first line. Its number is docstore.Format.
-const magic = "Waybook store dump 4\n"
+// magic is the first line.
+var magic = fmt.Sprintf("Waybook store dump %d\n", docstore.Format)
 
 // maxListBytes bounds the lists of collections.
 const maxListBytes = 1 << 20
