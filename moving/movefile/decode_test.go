@@ -98,6 +98,7 @@ func FuzzARecordReadsBackTheSame(f *testing.F) {
 	f.Add([]byte(`{"kind":"comment","id":"x1","album_id":2,"author_id":"3","text":"a\r\n<b>","create_time":1204679251,"reply":"c"}`))
 	f.Add([]byte(`{"kind":"entry","id":1,"author_id":2,"type":"0_0","lat":1e-3,"lng":-0,"title":"a","content":"b","post_date":"2008-02-29","weather":"有彩虹",` +
 		`"create_time":1,"zoom_level":0,"vote":{"description":"q","choices":[{"description":"a","votes":1},{"description":"b"}]}}`))
+	f.Add([]byte(`{"kind":"end"}`)) // of a file without records
 	f.Fuzz(func(t *testing.T, line []byte) {
 		decoder := NewDecoder(Options{Zone: time.UTC})
 		record, faults := decoder.Decode(line)

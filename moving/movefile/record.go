@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // MaxLineBytes bounds a line. The longest text that can be allowed has a million characters.
@@ -297,7 +298,7 @@ func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 // Write writes a record as a line.
 func (w *Writer) Write(record Record) error {
 	w.line.Reset()
-	fmt.Fprintf(&w.line, `{"kind":%q,`, record.Kind())
+	fmt.Fprintf(&w.line, `{"kind":%q`, record.Kind())
 	begin := w.line.Len()
 	encoder := json.NewEncoder(&w.line)
 	encoder.SetEscapeHTML(false)
@@ -305,10 +306,12 @@ func (w *Writer) Write(record Record) error {
 		return err
 	}
 	line := w.line.Bytes()
-	// The object's own brace gives way to the kind.
-	copy(line[begin:], line[begin+1:])
+	line[begin] = ',' // the object's own brace gives way to the kind
+	if line[begin+1] == '}' {
+		line = slices.Delete(line, begin, begin+1) // it has no fields
+	}
 	*w.end.number(record.Kind())++
-	_, err := w.out.Write(line[:len(line)-1])
+	_, err := w.out.Write(line)
 	return err
 }
 
