@@ -28,10 +28,6 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 		// level is that of the one line of the log; none when empty.
 		level string
 	}{
-		{name: "an album that is not there", err: refusedFor(codes.NotFound, "ALBUM_NOT_FOUND"), reason: "ALBUM_NOT_FOUND", info: "ALBUM NOT FOUND"},
-		{name: "somebody else's", err: refusedFor(codes.PermissionDenied, "NOT_OWNER"), reason: "NOT_OWNER", info: "NOT OWNER"},
-		{name: "a quoted blog that is not there", err: refusedFor(codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND"), reason: "QUOTED_BLOG_NOT_FOUND", info: "INVALID PARAMETER: replyBlogID (no such blog)"},
-		{name: "a field that a parameter feeds", err: violation("location.lat"), reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: lat (from -90 to 90)"},
 		{name: "a field that no parameter feeds", err: violation("actor_id"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
 		{name: "a reason that is not known here", err: refusedFor(codes.NotFound, "SECRET_NOT_FOUND"), reason: "NOT_FOUND", info: "NOT FOUND"},
 		{name: "a repeated create of what was deleted", err: refusedFor(codes.NotFound, "GONE"), reason: "NOT_FOUND", info: "NOT FOUND"},
