@@ -181,18 +181,6 @@ func TestObservingServesRequestsWithoutAValidSignature(t *testing.T) {
 	}
 }
 
-func TestTheSignaturesFlagAcceptsThreeWords(t *testing.T) {
-	for _, want := range []Signatures{SignaturesIgnored, SignaturesObserved, SignaturesRequired} {
-		var got Signatures
-		if err := got.Set(want.String()); err != nil || got != want {
-			t.Errorf("%v parses as %v (%v)", want, got, err)
-		}
-	}
-	if err := new(Signatures).Set("on"); err == nil {
-		t.Error("the value on was accepted")
-	}
-}
-
 // For any key, ts and sig, the account service gets a request that fits its contract, or no
 // request.
 func FuzzASignatureIsReadAsTheContractHasIt(f *testing.F) {
