@@ -39,6 +39,7 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 		{name: "an unavailable service", err: status.Error(codes.Unavailable, "private text"), status: 503, reason: "SERVICE_UNAVAILABLE", info: "SERVICE UNAVAILABLE", level: "WARN"},
 		{name: "a slow service", err: status.Error(codes.DeadlineExceeded, "private text"), status: 503, reason: "SERVICE_TIMEOUT", info: "SERVICE TIMEOUT", level: "WARN"},
 		{name: "a service that stops", err: status.Error(codes.Canceled, "private text"), status: 503, reason: "SERVICE_UNAVAILABLE", info: "SERVICE UNAVAILABLE", level: "WARN"},
+		{name: "a busy service", err: refusedFor(codes.ResourceExhausted, "SERVICE_BUSY"), status: 503, reason: "SERVICE_BUSY", info: "SERVICE BUSY", level: "WARN"},
 		{name: "too many requests", err: status.Error(codes.ResourceExhausted, "private text"), status: 429, reason: "TOO_MANY_REQUESTS", info: "TOO MANY REQUESTS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,8 +57,8 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 			if got := w.Body.String(); got != failed(c.info) {
 				t.Errorf("got %s", got)
 			}
-			if retry := w.Header().Get("Retry-After") != ""; retry != (c.status != 0) {
-				t.Errorf("Retry-After: %v", retry)
+			if got := w.Header().Get("Retry-After"); got != map[bool]string{true: "1"}[c.status != 0] {
+				t.Errorf("Retry-After: %q", got)
 			}
 			if lines := log.String(); strings.Count(lines, "\n") != min(len(c.level), 1) || !strings.Contains(lines, c.level) {
 				t.Errorf("logged %s", lines)

@@ -1,10 +1,8 @@
 package edge
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -13,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"buf.build/go/protovalidate"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"google.golang.org/protobuf/proto"
 )
@@ -74,26 +71,6 @@ func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", form, name, got, want)
 			}
 		}
-	}
-}
-
-// panicking is a validator that panics.
-type panicking struct{ protovalidate.Validator }
-
-func (panicking) Validate(proto.Message, ...protovalidate.ValidationOption) error { panic("boom") }
-
-func TestAPanicIsAnInternalErrorAndIsLoggedOnce(t *testing.T) {
-	var log bytes.Buffer
-	h := newEdge(t, &fakes{}, func(c *Config) {
-		c.Log = slog.New(slog.NewTextHandler(&log, nil))
-		c.Validator = panicking{}
-	})
-	w := get(h, "func=getAlbum&albumID=x") // an invalid parameter, so that the edge calls the validator
-	if w.Code != 200 || w.Body.String() != failed("INTERNAL ERROR") {
-		t.Errorf("got %d %s", w.Code, w.Body)
-	}
-	if got := strings.Count(log.String(), "boom"); got != 1 {
-		t.Errorf("logged %d times: %s", got, &log)
 	}
 }
 

@@ -73,12 +73,7 @@ func TestTheNextPartOfAListWithOldIdentifiersBeginsWhereThisOneEnds(t *testing.T
 
 func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
 	// This service ignores the limit: the edge enforces it and stops the service.
-	stopped := make(chan error, 1)
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		err := sendPois(s, 1_000_000)
-		stopped <- err
-		return err
-	}})
+	server, stopped := endless(t)
 	for format, end := range map[string]string{
 		"XML":  "</POI19750></POIList><next>19750</next></response>",
 		"JSON": `}],"next":19750}`,
