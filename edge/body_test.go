@@ -49,38 +49,6 @@ func postAs(h http.Handler, contentType, target, body string) *httptest.Response
 	return record(h, r)
 }
 
-func TestABodyIsReadInItsCharset(t *testing.T) {
-	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
-	h := newEdge(t, f)
-	multi, multiType := multipartForm(t, newAlbum+"albumTitle=a+b%20晴")
-	for _, c := range []struct{ name, contentType, body, title, info string }{
-		{"UTF-8", formType, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
-		{"UTF-8 that says Latin-1", latin1Form, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
-		{"Latin-1", latin1Form, newAlbum + "albumTitle=caf%E9", "café", ""},
-		{"ASCII", formType + ";charset=US-ASCII", newAlbum + "albumTitle=Taipei", "Taipei", ""},
-		{"ASCII with another byte", formType + ";charset=US-ASCII", newAlbum + "albumTitle=%E9", "", "INVALID ENCODING: albumTitle"},
-		{"ASCII with another byte that nobody reads", formType + ";charset=US-ASCII", newAlbum + "albumTitle=Taipei&a=%E9", "Taipei", ""},
-		{"Big5", big5Form, newAlbum + big5Title, "台北", ""},
-		{"Big5 that is UTF-8", big5Form, newAlbum + "albumTitle=%E6%99%B4", "", "INVALID ENCODING: albumTitle"},
-		{"UTF-8 that is Big5", formType, newAlbum + big5Title, "", "INVALID ENCODING: albumTitle"},
-		{"multipart", multiType, multi, "a+b%20晴", ""},
-		{"a line break at the end", formType, "albumTitle=Taipei&" + newAlbum + "\r\n", "Taipei", ""},
-		{"an unknown charset", formType + "; charset=gbk", newAlbum + "albumTitle=a", "", "INVALID CONTENT TYPE"},
-	} {
-		w := postAs(h, c.contentType, Path, c.body)
-		called := f.called()
-		if c.info != "" {
-			if w.Body.String() != failed(c.info) {
-				t.Errorf("%s: got %s", c.name, w.Body)
-			}
-			continue
-		}
-		if len(called) == 0 || called[len(called)-1].(*albumv1.CreateAlbumRequest).GetTitle() != c.title {
-			t.Errorf("%s: got %s, called with %v", c.name, w.Body, called)
-		}
-	}
-}
-
 func TestTheLegacyCharsetIsThatOfFormsThatNameNone(t *testing.T) {
 	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
 	h := newEdge(t, f, func(c *Config) { c.LegacyCharset = form.Big5 })
@@ -134,20 +102,8 @@ func TestASignatureCoversTheBytesThatWereSent(t *testing.T) {
 
 func TestAMultipartBodyHasTheLimitsOfAForm(t *testing.T) {
 	h := newEdge(t, &fakes{}, func(c *Config) { c.MaxFormBytes = 10_000 })
-	for _, c := range []struct {
-		name, parameters, info string
-		status                 int
-	}{
-		{"too many bytes", "func=getAlbum&note=" + strings.Repeat("x", 10_000), "REQUEST TOO LARGE", http.StatusRequestEntityTooLarge},
-		{"too many parameters", "func=getAlbum" + strings.Repeat("&a=", form.MaxParameters), "TOO MANY PARAMETERS", http.StatusOK},
-	} {
-		body, contentType := multipartForm(t, c.parameters)
-		h := h
-		if c.status == http.StatusOK {
-			h = newEdge(t, &fakes{})
-		}
-		if w := postAs(h, contentType, Path, body); w.Code != c.status || w.Body.String() != failed(c.info) {
-			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
-		}
+	body, contentType := multipartForm(t, "func=getAlbum&note="+strings.Repeat("x", 10_000))
+	if w := postAs(h, contentType, Path, body); w.Code != http.StatusRequestEntityTooLarge || w.Body.String() != failed("REQUEST TOO LARGE") {
+		t.Errorf("too many bytes: %d %s", w.Code, w.Body)
 	}
 }

@@ -118,13 +118,6 @@ func TestASessionIsPastedBehindThePrefixToo(t *testing.T) {
 	}
 }
 
-func TestWithoutTheConsoleThereIsNoPlaceToPasteASession(t *testing.T) {
-	w := record(newEdge(t, &fakes{}), adopt(pasted))
-	if got := w.Header().Get("X-Waybook-Reason"); got != "NOT_FOUND" || w.Code != http.StatusNotFound {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestThePageLearnsWhoseSessionTheCookieNames(t *testing.T) {
 	for cookie, want := range map[string]string{
 		demoCookie:                  `{"status":"SUCCESS","id":7}`,

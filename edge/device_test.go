@@ -68,25 +68,6 @@ func TestALoginSendsTheDeviceTokensAndKeepsThemBehindItsOwn(t *testing.T) {
 	}
 }
 
-func TestOnlyALoginSendsOrSetsADeviceToken(t *testing.T) {
-	f := &fakes{answer: letIn}
-	h := newEdge(t, f)
-	for _, form := range []string{"func=logout", "func=addAlbum&category=1&lat=1&lng=2&albumTitle=x"} {
-		r := cookieless(form)
-		r.Header.Set("Cookie", demoCookie+"; waybook_device="+deviceToken(1))
-		for _, cookie := range record(h, r).Result().Cookies() {
-			if cookie.Name == deviceCookie {
-				t.Errorf("%s sets %s", form, cookie)
-			}
-		}
-		for _, request := range f.called() {
-			if strings.Contains(fmt.Sprint(request), deviceToken(1)) {
-				t.Errorf("%s sends %v", form, request)
-			}
-		}
-	}
-}
-
 func FuzzDeviceTokensAreFewWellFormedAndDifferent(f *testing.F) {
 	f.Add("waybook_device=" + demoDevice + "." + deviceToken(9))
 	f.Add(demoCookie + `;waybook_device="` + demoDevice + `"`)

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc/codes"
+	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/platform/admission"
@@ -106,10 +106,10 @@ func TestReadsThatAreUnderWayShareMemoryAndLeaveRoomForWrites(t *testing.T) {
 	})
 }
 
-func TestABusyServiceIsReportedAsServiceBusy(t *testing.T) {
-	h := newEdge(t, &fakes{answer: always(nil, refusedFor(codes.ResourceExhausted, "SERVICE_BUSY"))})
-	expectBusy(t, get(h, readAlbum))
-}
+// panicking is a validator that panics.
+type panicking struct{ protovalidate.Validator }
+
+func (panicking) Validate(proto.Message, ...protovalidate.ValidationOption) error { panic("boom") }
 
 func TestAPanicReleasesTheConcurrencyLimit(t *testing.T) {
 	var load Load
@@ -119,6 +119,7 @@ func TestAPanicReleasesTheConcurrencyLimit(t *testing.T) {
 		c.Validator = panicking{}
 	})
 	for range 3 {
+		// The edge calls the validator because a parameter is invalid.
 		if w := get(h, "func=getAlbum&albumID=x"); w.Body.String() != failed("INTERNAL ERROR") {
 			t.Errorf("got %s", w.Body)
 		}
@@ -132,13 +133,7 @@ func TestALongReplyLeavesTheLimitOfRequests(t *testing.T) {
 	more := make(chan struct{})
 	f := &fakes{
 		answer: always(&albumv1.GetAlbumResponse{}, nil),
-		pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-			if err := sendPois(s, 4); err != nil {
-				return err
-			}
-			<-more
-			return sendPois(s, 1)
-		},
+		pois:   pausing(4, more),
 	}
 	var load Load
 	server := serve(t, f, func(c *Config) {
@@ -171,13 +166,7 @@ func TestFewRepliesAreCompressedAtATime(t *testing.T) {
 	more := make(chan struct{})
 	f := &fakes{
 		answer: always(&albumv1.GetAlbumResponse{Album: &albumv1.Album{Title: strings.Repeat("t", zipAt)}}, nil),
-		pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-			if err := sendPois(s, 4); err != nil {
-				return err
-			}
-			<-more
-			return sendPois(s, 1)
-		},
+		pois:   pausing(4, more),
 	}
 	load := Load{Zips: admission.New(admission.Limits{Slots: 1})}
 	server := serve(t, f, func(c *Config) { c.Load = load })

@@ -10,21 +10,11 @@ import (
 	"time"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 func TestOneAddressSendsOnlySoManyLongReplies(t *testing.T) {
 	more := make(chan struct{})
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		if err := sendPois(s, 4); err != nil {
-			return err
-		}
-		select {
-		case <-more:
-		case <-s.Context().Done():
-		}
-		return sendPois(s, 1)
-	}}, func(c *Config) {
+	server := serve(t, &fakes{pois: pausing(4, more)}, func(c *Config) {
 		c.TrustedProxies = proxies(t, "1")
 		c.Load = newLoad(&Flags{MaxLongReplies: 10, ClientLongReplies: 2})
 	})

@@ -6,11 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -82,43 +80,5 @@ func TestAListWhoseLaterPageFailsIsNoSuccess(t *testing.T) {
 	w := get(h, "func=getNearbyPOIList&latMin=0&latMax=1&lngMin=2&lngMax=3")
 	if want := failed("SERVICE UNAVAILABLE"); w.Body.String() != want {
 		t.Errorf("got %s", w.Body)
-	}
-}
-
-func TestNearbyLandmarksAreFoundAroundAPointOrInABox(t *testing.T) {
-	f := &fakes{answer: func(_ context.Context, r proto.Message) (proto.Message, error) {
-		if _, isBox := r.(*poiv1.ListPoisInBoxRequest); isBox {
-			return &poiv1.ListPoisInBoxResponse{}, nil
-		}
-		return &poiv1.SearchNearbyResponse{Pois: []*poiv1.FoundPoi{
-			{Poi: &poiv1.Poi{PoiId: 3, Name: "夜市", Category: 2, Location: place, Score: 9}, DistanceMeters: 1234.5678},
-			{Poi: &poiv1.Poi{PoiId: 4, Location: place}, DistanceMeters: 1e-9},
-		}}, nil
-	}}
-	h := newEdge(t, f)
-	center := &typev1.Location{Lat: 25.5, Lng: -180}
-	circle := &poiv1.SearchNearbyRequest{
-		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: center, RadiusMeters: 50_000}},
-		Category: 2, PageSize: 7, PageToken: "x y",
-	}
-	crossing := &poiv1.ListPoisInBoxRequest{Bounds: &poiv1.Bounds{South: -1, West: 170, North: 2.5, East: -170}, PageSize: 1000}
-	for parameters, want := range map[string]proto.Message{
-		"lat=25.5&lng=-180&radius=50000&category=2&limit=7&after=x+y": circle,
-		"latMin=-1&latMax=2.5&lngMin=170&lngMax=-170":                 crossing,
-		"lat=&latMin=-1&latMax=2.5&lngMin=170&lngMax=-170&limit=1000": crossing,
-	} {
-		w := get(h, "responseFormat=JSON&func=getNearbyPOIList&"+parameters)
-		if requests := f.called(); len(requests) != 1 || !cmp.Equal(requests[0], want, protocmp.Transform()) {
-			t.Errorf("%s: %v was asked for, want %v", parameters, requests, want)
-		}
-		body := `{"status":"SUCCESS","POIList":[]}`
-		if want == circle {
-			body = `{"status":"SUCCESS","POIList":[` +
-				`{"POIID":3,"name":"夜市","category":2,"Location":{"lat":25.0339639,"lng":121.5644722},"distance":1234.6},` +
-				`{"POIID":4,"name":"","category":0,"Location":{"lat":25.0339639,"lng":121.5644722},"distance":0}]}`
-		}
-		if w.Body.String() != body {
-			t.Errorf("%s: got %s", parameters, w.Body)
-		}
 	}
 }

@@ -28,6 +28,9 @@ func TestAPanicIsLoggedWithoutRequestData(t *testing.T) {
 	r.Header.Set("Cookie", demoCookie)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
+	if n := strings.Count(log.String(), "request failed"); w.Code != http.StatusOK || n != 1 {
+		t.Errorf("status %d, logged %d times", w.Code, n)
+	}
 	if !strings.Contains(w.Body.String(), "INTERNAL ERROR") || !strings.Contains(log.String(), "panic:") || !strings.Contains(log.String(), "session.go") {
 		t.Errorf("replied %s and logged %s", w.Body, log.String())
 	}

@@ -46,26 +46,14 @@ func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 	for size := 1; size <= 6; size++ {
 		h := newEdge(t, &fakes{albums: func(r *albumv1.StreamAlbumsRequest, s albumStream) error { return sendAlbums(r, s, size) }})
 		for parameters, want := range map[string]string{
-			"":                              albums("", 10, 20, 30, 40, 50),
-			"&limit=2":                      albums("<next>20</next>", 10, 20),
-			"&limit=2&after=20":             albums("<next>40</next>", 30, 40),
-			"&limit=2&after=40":             albums("", 50),
-			"&limit=2&after=25":             albums("<next>40</next>", 30, 40),
-			"&limit=5":                      albums("", 10, 20, 30, 40, 50),
-			"&limit=4&after=0":              albums("<next>40</next>", 10, 20, 30, 40),
-			"&limit=1000000":                albums("", 10, 20, 30, 40, 50),
-			"&limit=1&after=50":             albums(""),
-			"&after=30":                     albums("", 40, 50),
-			"&after=9007199254740991":       albums(""),
-			"&limit=1&limit=2&after=40&x=1": albums("", 50),
+			"&limit=2":          albums("<next>20</next>", 10, 20),
+			"&limit=2&after=20": albums("<next>40</next>", 30, 40),
+			"&limit=5":          albums("", 10, 20, 30, 40, 50),
+			"&limit=4&after=0":  albums("<next>40</next>", 10, 20, 30, 40),
 		} {
 			if w := get(h, "func=getUserAlbumList&userID=7"+parameters); w.Body.String() != want {
 				t.Errorf("batches of %d, %q: got %s\nwant %s", size, parameters, w.Body, want)
 			}
-		}
-		w := get(h, "func=getUserAlbumList&userID=7&limit=1&responseFormat=JSON")
-		if want := `{"status":"SUCCESS","albumList":[{"albumID":10,"albumTitle":"t"}],"next":10}`; w.Body.String() != want {
-			t.Errorf("batches of %d: got %s", size, w.Body)
 		}
 	}
 }
@@ -85,12 +73,7 @@ func TestTheNextPartOfAListWithOldIdentifiersBeginsWhereThisOneEnds(t *testing.T
 
 func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
 	// This service ignores the limit: the edge enforces it and stops the service.
-	stopped := make(chan error, 1)
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		err := sendPois(s, 1_000_000)
-		stopped <- err
-		return err
-	}})
+	server, stopped := endless(t)
 	for format, end := range map[string]string{
 		"XML":  "</POI19750></POIList><next>19750</next></response>",
 		"JSON": `}],"next":19750}`,
@@ -104,10 +87,6 @@ func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
 		if err := <-stopped; err == nil {
 			t.Errorf("%s: the service sent everything", format)
 		}
-	}
-	short := fetch(t, http.MethodHead, server.URL+listPois+"&limit=1")
-	if want := xmlBody("<status>SUCCESS</status><POIList><POI1><POIID>1</POIID><name>landmark &amp; name</name></POI1></POIList><next>1</next>"); short.ContentLength != int64(len(want)) {
-		t.Errorf("HEAD of a short part: length %d, want %d", short.ContentLength, len(want))
 	}
 }
 

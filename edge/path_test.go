@@ -90,20 +90,6 @@ func TestAClientFollowsARedirectWithItsForm(t *testing.T) {
 	}
 }
 
-func TestAPathPrefixIsAPath(t *testing.T) {
-	for value, want := range map[string]string{"": "", "/": "", "/waybook": "/waybook", "/waybook/": "/waybook", "/a/b.c~d": "/a/b.c~d"} {
-		var prefix PathPrefix
-		if err := prefix.Set(value); err != nil || prefix.String() != want {
-			t.Errorf("%q: %q, %v", value, prefix, err)
-		}
-	}
-	for _, wrong := range []string{"waybook", "//", "//evil.example", "/a//b", "/a?b", "/a#b", "/a%20b", "/a b", "https://a.example"} {
-		if err := new(PathPrefix).Set(wrong); err == nil {
-			t.Errorf("%q was accepted", wrong)
-		}
-	}
-}
-
 // Whatever the path, only the spellings of rule 1.29 are served, and no redirect leads elsewhere.
 func FuzzOnlySpellingsOfThePathAreServed(f *testing.F) {
 	f.Add("/waybook", "//waybook//API.php/")

@@ -37,12 +37,37 @@ func sendPois(s poiStream, batches int) error {
 	return nil
 }
 
+// pausing sends batches, and one more when more is closed.
+func pausing(batches int, more <-chan struct{}) func(*poiv1.StreamPoisRequest, poiStream) error {
+	return func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		if err := sendPois(s, batches); err != nil {
+			return err
+		}
+		select {
+		case <-more:
+		case <-s.Context().Done():
+		}
+		return sendPois(s, 1)
+	}
+}
+
 // serve runs the edge on a real server with real connections.
 func serve(t *testing.T, f *fakes, changes ...func(*Config)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(newEdge(t, f, changes...))
 	t.Cleanup(server.Close)
 	return server
+}
+
+// endless serves a list that is too long to be sent whole. stopped gets what ended it.
+func endless(t *testing.T, changes ...func(*Config)) (server *httptest.Server, stopped <-chan error) {
+	t.Helper()
+	ended := make(chan error, 1)
+	return serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		err := sendPois(s, 1_000_000)
+		ended <- err
+		return err
+	}}, changes...), ended
 }
 
 func fetch(t *testing.T, method, url string) *http.Response {
@@ -95,13 +120,7 @@ func TestAShortListHasAContentLength(t *testing.T) {
 
 func TestTheFirstBatchDoesNotWaitForTheSecond(t *testing.T) {
 	more := make(chan struct{})
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		if err := sendPois(s, 1); err != nil {
-			return err
-		}
-		<-more
-		return sendPois(s, 1)
-	}})
+	server := serve(t, &fakes{pois: pausing(1, more)})
 	response := fetch(t, http.MethodGet, server.URL+listPois)
 	reader := bufio.NewReader(response.Body)
 	first, err := reader.ReadString('>')
@@ -132,12 +151,7 @@ func TestAListThatFailsEarlyIsAFailureAndALaterOneBreaksTheConnection(t *testing
 }
 
 func TestHeadOfALongListStopsEarly(t *testing.T) {
-	stopped := make(chan error, 1)
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		err := sendPois(s, 1_000_000)
-		stopped <- err
-		return err
-	}})
+	server, stopped := endless(t)
 	response := fetch(t, http.MethodHead, server.URL+listPois)
 	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/xml; charset=utf-8" {
 		t.Errorf("got %d %v", response.StatusCode, response.Header)
@@ -148,12 +162,7 @@ func TestHeadOfALongListStopsEarly(t *testing.T) {
 }
 
 func TestAClientThatLeavesStopsTheStream(t *testing.T) {
-	stopped := make(chan error, 1)
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		err := sendPois(s, 1_000_000)
-		stopped <- err
-		return err
-	}})
+	server, stopped := endless(t)
 	response := fetch(t, http.MethodGet, server.URL+listPois)
 	if _, err := io.CopyN(io.Discard, response.Body, 1000); err != nil {
 		t.Fatal(err)
@@ -165,12 +174,7 @@ func TestAClientThatLeavesStopsTheStream(t *testing.T) {
 }
 
 func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
-	stopped := make(chan error, 1)
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		err := sendPois(s, 1_000_000)
-		stopped <- err
-		return err
-	}}, func(c *Config) { c.WriteTimeout = 50 * time.Millisecond })
+	server, stopped := endless(t, func(c *Config) { c.WriteTimeout = 50 * time.Millisecond })
 	connection, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

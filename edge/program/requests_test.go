@@ -182,16 +182,3 @@ func TestARequestIDFromAClientIsIgnored(t *testing.T) {
 		t.Errorf("the request id is %q", id)
 	}
 }
-
-func TestMetricsCountRequestsAndSignatures(t *testing.T) {
-	var e entrance
-	e.request(t, false, edge.Answer{Function: "getAlbum", Reason: "ALBUM_NOT_FOUND", Signature: "hmac"}, nil)
-	for _, line := range []string{
-		`waybook_edge_request_duration_seconds_count{func="getAlbum",reason="ALBUM_NOT_FOUND"} 1`,
-		`waybook_edge_signatures_total{outcome="hmac"} 1`, "waybook_edge_requests_in_flight 0",
-	} {
-		if !strings.Contains(e.scrape(), line) {
-			t.Errorf("the metrics lack %q", line)
-		}
-	}
-}
