@@ -131,7 +131,7 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 	case "ListBlogsInBox":
 		return &blogv1.ListBlogsInBoxRequest{Bounds: &typev1.Bounds{South: 20, West: 120, North: 30, East: 130}}
 	case "ListPoisInBox":
-		return bounds(20, 120, 30, 130)
+		return &poiv1.ListPoisInBoxRequest{Bounds: &poiv1.Bounds{South: 20, West: 120, North: 30, East: 130}}
 	}
 	values := map[protoreflect.Name]any{
 		"user_id": user, "owner_id": user, "author_id": user, "actor_id": user, "voter_id": user,
