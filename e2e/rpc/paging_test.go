@@ -150,20 +150,6 @@ func TestATokenOfAnotherListIsRefused(t *testing.T) {
 	}
 }
 
-func TestATokenIsForAllParametersOfItsList(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	author := w.newUser("a")
-	for range 3 {
-		w.newBlog(author)
-	}
-	request := &blogv1.ListBlogsRequest{AuthorId: author, Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE, PageSize: 1}
-	request.PageToken = must(w.blog.ListBlogs(t.Context(), request))(t).GetNextPageToken()
-	must(w.blog.ListBlogs(t.Context(), request))(t)
-	request.Publication = blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
-	expectFault(t, failed(w.blog.ListBlogs(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
-}
-
 func TestALargePageSizeCountsAsTheLargest(t *testing.T) {
 	t.Parallel()
 	w := start(t)
