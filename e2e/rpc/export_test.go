@@ -57,14 +57,6 @@ func batchesOf(owner int64, size int, pois []*poiv1.ImportedPoi) (batches []*poi
 	return batches
 }
 
-// newPoiOf creates a landmark by a request with an id.
-func (w *waybook) newPoiOf(owner int64, name, request string) int64 {
-	w.t.Helper()
-	return must(w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
-		OwnerId: owner, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei, RequestId: request,
-	}))(w.t).GetPoi().GetPoiId()
-}
-
 func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
 	t.Parallel()
 	elsewhere := start(t)
@@ -79,7 +71,7 @@ func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
 			owner := owners[i]
 			// Their keys begin with "poi:", and their requests are in another order.
 			for k := range singles {
-				p.newPoiOf(owner, fmt.Sprint("by request ", k), uuid.NewString())
+				p.kinds()[2].createWith(owner, fmt.Sprint("by request ", k), fields{"request_id": uuid.NewString()})
 				p.newPoi(owner, fmt.Sprint("singly ", k))
 			}
 			pois := somePois(singles)

@@ -8,32 +8,31 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// recommended is one item of content that users can recommend.
-type recommended struct {
+// item is an album, an entry or a landmark.
+type item struct {
 	kind
 	id int64
 }
 
-// recommendable returns an item of content of each kind.
-func (w *waybook) recommendable() (items []recommended) {
-	owner := w.newUser("owner")
+// items returns new content of an owner, of each kind.
+func (w *waybook) items(owner int64) (all []item) {
 	for _, k := range w.kinds() {
-		items = append(items, recommended{k, k.create(owner, "x")})
+		all = append(all, item{k, k.create(owner, "x")})
 	}
-	return items
+	return all
 }
 
-func (r recommended) recommend(ctx context.Context, user, id int64) (int64, error) {
+func (r item) recommend(ctx context.Context, user, id int64) (int64, error) {
 	reply, err := r.send(ctx, "Recommend", fields{"user_id": user, "id": id})
 	return read[int64](reply, "score"), err
 }
 
-func (r recommended) withdraw(ctx context.Context, user, id int64) (int64, error) {
+func (r item) withdraw(ctx context.Context, user, id int64) (int64, error) {
 	reply, err := r.send(ctx, "WithdrawRecommendation", fields{"user_id": user, "id": id})
 	return read[int64](reply, "score"), err
 }
 
-func (r recommended) list(ctx context.Context, size int32, token string) ([]*typev1.Profile, string, error) {
+func (r item) list(ctx context.Context, size int32, token string) ([]*typev1.Profile, string, error) {
 	reply, err := r.send(ctx, "ListRecommenders", fields{"id": r.id, "page_size": size, "page_token": token})
 	return readAll[*typev1.Profile](reply, "recommenders"), read[string](reply, "next_page_token"), err
 }
@@ -42,7 +41,7 @@ func TestRecommendersAreListedUntilTheyWithdraw(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	users := []int64{w.newUser("a"), w.newUser("b"), w.newUser("c")}
-	for _, r := range w.recommendable() {
+	for _, r := range w.items(w.newUser("owner")) {
 		t.Run(r.service, func(t *testing.T) {
 			expect := func(want ...string) {
 				t.Helper()

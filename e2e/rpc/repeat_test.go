@@ -37,8 +37,8 @@ func (w *waybook) creates(owner int64) map[string]func(ctx context.Context, acto
 			return read[int64](reply, "photo.photo_id"), err
 		}
 	}
-	for name, thread := range w.threads(owner) {
-		all[name+" AddComment"] = func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+	for _, thread := range w.items(owner) {
+		all[thread.service+" AddComment"] = func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
 			r, err := thread.add(ctx, actor, requestID, text)
 			return r.GetCommentId(), err
 		}

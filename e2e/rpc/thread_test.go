@@ -8,29 +8,14 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// thread is the comments on one album, entry or landmark.
-type thread struct {
-	kind
-	id int64
-}
-
-// threads returns a thread for each service, on new content of an owner.
-func (w *waybook) threads(owner int64) map[string]thread {
-	all := map[string]thread{}
-	for _, k := range w.kinds() {
-		all[k.service] = thread{k, k.create(owner, "x")}
-	}
-	return all
-}
-
-func (th thread) add(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
-	reply, err := th.send(ctx, "AddComment", fields{"author_id": author, "id": th.id, "request_id": requestID, "text": text})
+func (i item) add(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
+	reply, err := i.send(ctx, "AddComment", fields{"author_id": author, "id": i.id, "request_id": requestID, "text": text})
 	return read[*typev1.Comment](reply, "comment"), err
 }
 
 // first returns the comments that a read of the content includes.
-func (th thread) first() ([]*typev1.Comment, string) {
-	reply := th.get(th.id)
+func (i item) first() ([]*typev1.Comment, string) {
+	reply := i.get(i.id)
 	return readAll[*typev1.Comment](reply, "comments"), read[string](reply, "next_comments_token")
 }
 
@@ -39,8 +24,8 @@ func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
 	const count = 203
 	w := start(t)
 	owner := w.newUser("a")
-	for name, thread := range w.threads(owner) {
-		t.Run(name, func(t *testing.T) {
+	for _, thread := range w.items(owner) {
+		t.Run(thread.service, func(t *testing.T) {
 			for i := range count {
 				must(thread.add(t.Context(), owner, "", fmt.Sprint(i)))(t)
 			}
