@@ -1,14 +1,12 @@
 package rpc_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -73,18 +71,4 @@ func deletes(call string) int {
 		return 1
 	}
 	return 0
-}
-
-func TestEveryCallHonoursTheCallersDeadline(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	user := w.newUser("a")
-	calls := w.everyCall(user, w.newAlbum(user, "x"), w.newBlog(user), w.newPoi(user, "x"))
-	for name, call := range calls {
-		ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-		if code := status.Code(call(ctx)); code != codes.DeadlineExceeded {
-			t.Errorf("%s after its deadline: %v", name, code)
-		}
-		cancel()
-	}
 }

@@ -134,12 +134,18 @@ func TestAChangeTellsWhichPartChanged(t *testing.T) {
 			}
 			before := revisions()
 			for _, step := range steps {
+				etag := read[string](k.shown(id), "etag")
 				reply := must(k.send(t.Context(), step.method, step.values.and(fields{"id": id})))(t)
 				switch step.method {
 				case "AddComment":
 					comment = read[int64](reply, "comment.comment_id")
 				case "AddPhoto":
 					photo = read[int64](reply, "photo.photo_id")
+				}
+				// The etag has the update time, which tells of the owner's changes only (rule 4.6).
+				isOwners := step.part == "content" || step.part == "photos"
+				if now := read[string](k.shown(id), "etag"); (now != etag) != isOwners {
+					t.Errorf("%s: the etag is %s after %s", step.method, now, etag)
 				}
 				after := revisions()
 				for part, revision := range after {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -72,19 +71,6 @@ func TestContentIsChangedInPart(t *testing.T) {
 	}
 }
 
-func TestALandmarkMovesBetweenCategories(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner, k := w.newUser("a"), w.kinds()[2]
-	id := k.create(owner, "碧潭吊橋")
-	must(k.send(t.Context(), "Update", fields{"actor_id": owner, "id": id, "category": 5}))(t)
-	for category, want := range map[int][]int64{1: nil, 5: {id}} {
-		if ids := k.page("List", fields{"category": category}, "pois", "poi_id").all(t, 0); !slices.Equal(ids, want) {
-			t.Errorf("category %d lists %d", category, ids)
-		}
-	}
-}
-
 func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -128,32 +114,5 @@ func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
 			want = want[1:]
 			expect("a removal")
 		})
-	}
-}
-
-func TestDeletedContentIsNotFound(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner := w.newUser("a")
-	for _, k := range w.kinds() {
-		id := k.create(owner, "x")
-		deletion := fields{"actor_id": owner, "id": id}
-		must(k.send(t.Context(), "Delete", deletion))(t)
-		failures := []failure{
-			{k.service + " Delete", k.calling("Delete", deletion), codes.NotFound, k.missing},
-			{k.service + " Get", k.calling("Get", fields{"id": id}), codes.NotFound, k.missing},
-			{k.service + " ListComments", k.calling("ListComments", fields{"id": id}), codes.NotFound, k.missing},
-		}
-		if k.hasPhotos() {
-			failures = append(failures, failure{k.service + " ListPhotos", k.calling("ListPhotos", fields{"id": id}), codes.NotFound, k.missing})
-		}
-		expectFailures(t, failures)
-		list := fields{"owner": owner}
-		if k.name == "Poi" {
-			list = fields{"category": 1}
-		}
-		if ids := k.page("List", list, k.lowers(), string(k.field("id"))).all(t, 0); len(ids) != 0 {
-			t.Errorf("%s lists %d", k.service, ids)
-		}
 	}
 }

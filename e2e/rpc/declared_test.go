@@ -21,13 +21,3 @@ func declarations(t *testing.T) map[string]*accessv1.Access {
 	}
 	return declared
 }
-
-// declaredCallers returns the callers of each method besides the operator.
-func declaredCallers(t *testing.T) map[string][]string {
-	t.Helper()
-	callers := map[string][]string{}
-	for method, declared := range declarations(t) {
-		callers[method] = declared.GetCallers()
-	}
-	return callers
-}

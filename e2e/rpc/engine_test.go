@@ -1,7 +1,6 @@
 package rpc_test
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -22,8 +21,6 @@ type brittle struct {
 
 	mu     sync.Mutex
 	broken error
-	// undeletable, if not nil, is the error of every deletion.
-	undeletable error
 	// awaited is the call before whose next occurrence happens is called.
 	awaited docstoretest.Call
 	happens func()
@@ -73,19 +70,6 @@ func (b *brittle) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.broken
-}
-
-// failDeletions makes only deletions fail; nil makes them succeed.
-func (b *brittle) failDeletions(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.undeletable = err
-}
-
-func (b *brittle) deletionFailure() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return cmp.Or(b.broken, b.undeletable)
 }
 
 // beforeNext does something once, before the next such call.
@@ -166,12 +150,7 @@ func (b *brittle) Open(ctx context.Context, spec docstore.Spec) (docstore.Table,
 // call makes a call of a collection fail, or does it.
 func (b *brittle) call(_ context.Context, call docstoretest.Call, do func() error) error {
 	b.happen(call)
-	err := b.failure()
-	switch call.Verb {
-	case "delete", "delete_all", "forget":
-		err = b.deletionFailure()
-	}
-	if err != nil {
+	if err := b.failure(); err != nil {
 		return err
 	}
 	return do()

@@ -2,7 +2,6 @@ package rpc_test
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -59,14 +57,6 @@ func batchesOf(owner int64, size int, pois []*poiv1.ImportedPoi) (batches []*poi
 	return batches
 }
 
-// newPoiOf creates a landmark by a request with an id.
-func (w *waybook) newPoiOf(owner int64, name, request string) int64 {
-	w.t.Helper()
-	return must(w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
-		OwnerId: owner, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei, RequestId: request,
-	}))(w.t).GetPoi().GetPoiId()
-}
-
 func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
 	t.Parallel()
 	elsewhere := start(t)
@@ -81,7 +71,7 @@ func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
 			owner := owners[i]
 			// Their keys begin with "poi:", and their requests are in another order.
 			for k := range singles {
-				p.newPoiOf(owner, fmt.Sprint("by request ", k), uuid.NewString())
+				p.kinds()[2].createWith(owner, fmt.Sprint("by request ", k), fields{"request_id": uuid.NewString()})
 				p.newPoi(owner, fmt.Sprint("singly ", k))
 			}
 			pois := somePois(singles)
@@ -135,31 +125,6 @@ func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
 	}
 }
 
-func TestAnExportHasTheRequestedLandmarks(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	a, b, idle := w.newUser("a"), w.newUser("b"), w.newUser("c")
-	all := somePois(700)
-	var byOwner [2][]*poiv1.ImportedPoi
-	for i, owner := range []int64{a, b} {
-		byOwner[i] = all[i*350:][:350]
-		must(w.importPois(t.Context(), batchOf(owner, byOwner[i]...)))(t)
-		byOwner[i] = byKey(byOwner[i])
-	}
-	all = slices.Concat(byOwner[0], byOwner[1])
-	if a > b {
-		all = slices.Concat(byOwner[1], byOwner[0])
-	}
-	thrills := func(pois []*poiv1.ImportedPoi) []*poiv1.ImportedPoi {
-		return slices.DeleteFunc(slices.Clone(pois), func(p *poiv1.ImportedPoi) bool { return p.GetCategory() != 5 })
-	}
-	expectExport(t, w.export(0, 0), all)
-	expectExport(t, w.export(0, 5), thrills(all))
-	expectExport(t, w.export(b, 0), byOwner[1])
-	expectExport(t, w.export(b, 5), thrills(byOwner[1]))
-	expectExport(t, w.export(idle, 0), nil)
-}
-
 func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -208,11 +173,6 @@ func TestAnExportFailsAsTheContractSays(t *testing.T) {
 	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: -1, Category: 6}))),
 		codes.InvalidArgument, "INVALID_PARAMETER", "owner_id", "category")
 	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: 1}))), codes.NotFound, "USER_NOT_FOUND")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := failed(collect(w.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{}))); status.Code(err) != codes.Canceled {
-		t.Errorf("a cancelled export: %v", err)
-	}
 }
 
 // thrills returns the identifiers of the landmarks of the category of importedPoi.

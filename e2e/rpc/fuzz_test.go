@@ -47,7 +47,11 @@ func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		err := w.send(ctx, method, first, second)
+		messages := [][]byte{first, second}
+		if !method.IsStreamingClient() {
+			messages = messages[:1]
+		}
+		err := w.send(ctx, method, messages...)
 		answer := status.Convert(err)
 		switch answer.Code() {
 		case codes.OK:
@@ -124,16 +128,12 @@ func (asIs) Marshal(message any) ([]byte, error) { return message.([]byte), nil 
 func (asIs) Unmarshal([]byte, any) error { return nil }
 
 // send calls a method and reads its replies to the end, or one of a method that watches.
-func (w *waybook) send(ctx context.Context, method protoreflect.MethodDescriptor, first, second []byte) error {
+func (w *waybook) send(ctx context.Context, method protoreflect.MethodDescriptor, messages ...[]byte) error {
 	path := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 	description := &grpc.StreamDesc{ServerStreams: true, ClientStreams: method.IsStreamingClient()}
 	stream, err := w.connection.NewStream(ctx, description, path, grpc.ForceCodec(asIs{}))
 	if err != nil {
 		return err
-	}
-	messages := [][]byte{first}
-	if method.IsStreamingClient() {
-		messages = append(messages, second)
 	}
 	for _, message := range messages {
 		if err := stream.SendMsg(message); err != nil {

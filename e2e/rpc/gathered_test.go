@@ -3,9 +3,7 @@ package rpc_test
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"strings"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,14 +41,9 @@ func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
 	handler := edge.New(edge.Config{
 		Account: account, Album: w.album, Blog: w.blog, Poi: w.poi, Zone: time.UTC, GathersSessions: true,
 	})
-	add := func(user int64, token string) string {
-		form := strings.NewReader("func=addAlbum&albumTitle=t&category=1&lat=25&lng=121")
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, edge.Path, form)
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", user, token))
-		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, request)
-		return recorder.Body.String()
+	add := func(user int64, token string) (reason string) {
+		b := &browser{t: t, edge: handler, address: "192.0.2.1", cookies: map[string]string{"id": fmt.Sprint(user), "idrand": token}}
+		return b.send(url.Values{"func": {"addAlbum"}, "albumTitle": {"t"}, "category": {"1"}, "lat": {"25"}, "lng": {"121"}})
 	}
 	var all sync.WaitGroup
 	for person := range people {
@@ -63,15 +56,15 @@ func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if reply := add(user, opened.GetToken()); !strings.Contains(reply, "<status>SUCCESS</status>") {
-					t.Errorf("an open session: %s", reply)
+				if reason := add(user, opened.GetToken()); reason != "" {
+					t.Errorf("an open session gets %s", reason)
 				}
 				written++
 				if _, err := w.account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: opened.GetToken()}); err != nil {
 					t.Error(err)
 				}
-				if reply := add(user, opened.GetToken()); !strings.Contains(reply, "LOGIN REQUIRED") {
-					t.Errorf("a closed session: %s", reply)
+				if reason := add(user, opened.GetToken()); reason != "LOGIN_REQUIRED" {
+					t.Errorf("a closed session gets %q", reason)
 				}
 			}
 			listed, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: user, PageSize: mostRounds})

@@ -1,11 +1,8 @@
 package rpc_test
 
 import (
-	"errors"
 	"sync"
 	"testing"
-
-	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/longform"
@@ -82,30 +79,4 @@ func TestNoSessionOfAnOldPasswordIsOpenAfterConcurrentLogins(t *testing.T) {
 			t.Errorf("%d sessions of the old password are open", n)
 		}
 	}
-}
-
-func TestSessionsAreClosedAlsoWhenTheirDeletionFails(t *testing.T) {
-	t.Parallel()
-	onEachStore(t, func(t *testing.T, p *parts) {
-		user := p.newLogin("a@waybook.example", "the old one").GetUserId()
-		for name, end := range p.endings(user) {
-			tokens := []string{p.openSession(user), p.openSession(user)}
-			p.store.failDeletions(errors.New("the disk is gone"))
-			if err := end(); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
-			for _, token := range tokens {
-				expectFault(t, p.isOpen(user, token), codes.Unauthenticated, "LOGIN_REQUIRED")
-			}
-			if n := p.openSessions(user); n != 0 {
-				t.Errorf("%s: %d sessions are listed", name, n)
-			}
-			later := p.openSession(user)
-			if err := p.isOpen(user, later); err != nil {
-				t.Errorf("%s: a later session: %v", name, err)
-			}
-			p.store.failDeletions(nil)
-			p.closeAllSessions(user)
-		}
-	})
 }

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -10,14 +11,23 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// world are all points.
-func world() *typev1.Bounds { return &typev1.Bounds{South: -90, West: -180, North: 90, East: 180} }
+// bounds returns a box. That of landmarks is a message of its own.
+func (k kind) bounds(south, west, north, east float64) proto.Message {
+	if k.name == "Poi" {
+		return &poiv1.Bounds{South: south, West: west, North: north, East: east}
+	}
+	return &typev1.Bounds{South: south, West: west, North: north, East: east}
+}
 
-// inBox walks the albums or entries of a category in a box in pages of a size.
-func (k kind) inBox(t *testing.T, bounds *typev1.Bounds, category int, size int32) (ids []int64) {
+// world returns the box of all points.
+func (k kind) world() proto.Message { return k.bounds(-90, -180, 90, 180) }
+
+// inBox walks the content of a category in a box in pages of a size.
+func (k kind) inBox(t *testing.T, bounds proto.Message, category int, size int32) (ids []int64) {
 	t.Helper()
 	for token := ""; ; {
 		reply, err := k.send(t.Context(), "List%ssInBox", fields{"bounds": bounds, "category": category, "page_size": size, "page_token": token})
@@ -31,10 +41,10 @@ func (k kind) inBox(t *testing.T, bounds *typev1.Bounds, category int, size int3
 	}
 }
 
-func TestAlbumsAndEntriesInABoxAreAllThere(t *testing.T) {
+func TestAllContentInABoxIsThere(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	for _, k := range w.kinds()[:2] {
+	for _, k := range w.kinds() {
 		t.Run(k.service, func(t *testing.T) {
 			owner := w.newUser("a")
 			var all, east, first []int64
@@ -50,14 +60,14 @@ func TestAlbumsAndEntriesInABoxAreAllThere(t *testing.T) {
 				}
 			}
 			for _, size := range []int32{0, 1, 7} {
-				if ids := k.inBox(t, world(), 0, size); !slices.Equal(ids, all) {
+				if ids := k.inBox(t, k.world(), 0, size); !slices.Equal(ids, all) {
 					t.Errorf("in pages of %d: %d, want %d", size, ids, all)
 				}
 			}
-			if ids := k.inBox(t, &typev1.Bounds{South: -90, West: 170, North: 90, East: -170}, 0, 1); !slices.Equal(ids, east) {
+			if ids := k.inBox(t, k.bounds(-90, 170, 90, -170), 0, 1); !slices.Equal(ids, east) {
 				t.Errorf("across the antimeridian: %d, want %d", ids, east)
 			}
-			if ids := k.inBox(t, world(), 1, 5); !slices.Equal(ids, first) {
+			if ids := k.inBox(t, k.world(), 1, 5); !slices.Equal(ids, first) {
 				t.Errorf("of a category: %d, want %d", ids, first)
 			}
 		})
@@ -84,7 +94,7 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	}
 	expect := func(want ...int64) {
 		t.Helper()
-		if ids := entries.inBox(t, world(), 0, 1); !slices.Equal(ids, want) {
+		if ids := entries.inBox(t, entries.world(), 0, 1); !slices.Equal(ids, want) {
 			t.Errorf("in the box are %d, want %d", ids, want)
 		}
 		if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED); !slices.Equal(ids, want) {
@@ -99,25 +109,26 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	expect(today, tomorrow)
 }
 
-func TestABoxOfAlbumsOrEntriesFailsAsTheContractSays(t *testing.T) {
+func TestABoxFailsAsTheContractsSay(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	for _, k := range w.kinds()[:2] {
+	for _, k := range w.kinds() {
 		owner := w.newUser("a")
 		k.create(owner, "x")
 		k.create(owner, "y")
-		reply, err := k.send(t.Context(), "List%ssInBox", fields{"bounds": world(), "page_size": int32(1)})
+		reply, err := k.send(t.Context(), "List%ssInBox", fields{"bounds": k.world(), "page_size": int32(1)})
 		token := read[string](got(t, reply, err), "next_page_token")
 		for name, test := range map[string]struct {
 			request fields
 			field   string
 		}{
 			"no box":                 {fields{}, "bounds"},
-			"an edge off the map":    {fields{"bounds": &typev1.Bounds{South: 0, West: 178, North: 1, East: 181}}, "bounds.east"},
-			"south above north":      {fields{"bounds": &typev1.Bounds{South: 1, West: 0, North: 0, East: 1}}, "bounds"},
-			"an unknown category":    {fields{"bounds": world(), "category": 77}, string(k.category)},
-			"a token of another box": {fields{"bounds": &typev1.Bounds{South: -90, West: -180, North: 90, East: 179}, "page_token": token}, "page_token"},
-			"a token cut short":      {fields{"bounds": world(), "page_token": token[1:]}, "page_token"},
+			"an edge off the map":    {fields{"bounds": k.bounds(0, 178, 1, 181)}, "bounds.east"},
+			"not a number":           {fields{"bounds": k.bounds(0, math.NaN(), 1, 1)}, "bounds.west"},
+			"south above north":      {fields{"bounds": k.bounds(1, 0, 0, 1)}, "bounds"},
+			"an unknown category":    {fields{"bounds": k.world(), "category": 77}, string(k.category)},
+			"a token of another box": {fields{"bounds": k.bounds(-90, -180, 90, 179), "page_token": token}, "page_token"},
+			"a token cut short":      {fields{"bounds": k.world(), "page_token": token[1:]}, "page_token"},
 		} {
 			t.Run(k.service+" "+name, func(t *testing.T) {
 				expectFault(t, failed(k.send(t.Context(), "List%ssInBox", test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)

@@ -195,35 +195,3 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		})
 	}
 }
-
-func TestADayThatDoesNotExistIsRefused(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	author := w.newUser("a")
-	for _, day := range []*typev1.Date{
-		{Year: 2026, Month: 2, Day: 29}, {Year: 2100, Month: 2, Day: 29}, {Year: 2026, Month: 4, Day: 31}, {Year: 2024, Month: 2, Day: 30},
-	} {
-		request := newBlogRequest(author)
-		request.PostDate = day
-		expectFault(t, failed(w.blog.CreateBlog(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "post_date")
-	}
-	for _, day := range []*typev1.Date{{Year: 2024, Month: 2, Day: 29}, {Year: 2000, Month: 2, Day: 29}, {Year: 9999, Month: 12, Day: 31}} {
-		request := newBlogRequest(author)
-		request.PostDate = day
-		if _, err := w.blog.CreateBlog(t.Context(), request); err != nil {
-			t.Errorf("%v: %v", day, err)
-		}
-	}
-}
-
-func TestTheLongestTextsReadBackTheSame(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	author := w.newUser(long(100))
-	request := newBlogRequest(author)
-	request.Title, request.Content = long(200), strings.Repeat("𠮷", 100_000)
-	b := w.getBlog(must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()).GetBlog()
-	if b.GetTitle() != request.GetTitle() || b.GetContent() != request.GetContent() || b.GetAuthor().GetName() != long(100) {
-		t.Error("the entry differs from what was sent")
-	}
-}

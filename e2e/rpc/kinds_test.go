@@ -232,8 +232,12 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 		t.Run(k.service, func(t *testing.T) {
 			id, elsewhere := k.create(owner, "x"), k.create(owner, "y")
 			unknown := int64(1)
-			written := must(k.send(t.Context(), "AddComment", fields{"author_id": other, "id": elsewhere, "text": "t"}))(t)
-			comment := read[int64](written, "comment.comment_id")
+			added := must(k.send(t.Context(), "AddComment", fields{"author_id": other, "id": elsewhere, "text": "t"}))(t)
+			written := read[*typev1.Comment](added, "comment")
+			comment := written.GetCommentId()
+			if written.GetAuthor().GetName() != "b" || written.GetText() != "t" || written.GetReply() != nil {
+				t.Errorf("added %v", written)
+			}
 			addComment := func(author, id int64) func(context.Context) error {
 				return k.calling("AddComment", fields{"author_id": author, "id": id, "text": "t"})
 			}
@@ -261,6 +265,10 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 				{"RemoveComment of an unknown comment", removeComment(owner, id, unknown), codes.NotFound, "COMMENT_NOT_FOUND"},
 				{"RemoveComment of another content's", removeComment(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
 				{"ListComments of unknown content", k.calling("ListComments", fields{"id": unknown}), codes.NotFound, k.missing},
+				{"Recommend unknown content", k.calling("Recommend", fields{"user_id": owner, "id": unknown}), codes.NotFound, k.missing},
+				{"Recommend by an unknown user", k.calling("Recommend", fields{"user_id": unknown, "id": elsewhere}), codes.NotFound, "USER_NOT_FOUND"},
+				{"WithdrawRecommendation of unknown content", k.calling("WithdrawRecommendation", fields{"user_id": owner, "id": unknown}), codes.NotFound, k.missing},
+				{"ListRecommenders of unknown content", k.calling("ListRecommenders", fields{"id": unknown}), codes.NotFound, k.missing},
 			})
 			if k.name != "Poi" {
 				expectFailures(t, []failure{
@@ -273,7 +281,7 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 			}
 			after := k.get(elsewhere)
 			comments := readAll[*typev1.Comment](after, "comments")
-			if len(comments) != 1 || comments[0].GetReply() != nil || k.hasPhotos() && len(readAll[proto.Message](after, "photos")) != 1 {
+			if len(comments) != 1 || comments[0].GetReply() != nil || read[int64](after, k.lower()+".score") != 0 || k.hasPhotos() && len(readAll[proto.Message](after, "photos")) != 1 {
 				t.Errorf("a failed call changed %v", after)
 			}
 		})

@@ -77,7 +77,7 @@ func TestARepeatedChoiceRewardOrImportIsAsDurableAsTheFirst(t *testing.T) {
 			}}))
 		},
 	}
-	for _, each := range p.recommendable() {
+	for _, each := range p.items(p.newUser("owner")) {
 		calls[each.service+" Recommend"] = func(ctx context.Context) error { return failed(each.recommend(ctx, user, each.id)) }
 	}
 	for name, call := range calls {
@@ -102,15 +102,12 @@ func TestASessionIsNotVerifiedForLongByAPrimaryWithoutAMajority(t *testing.T) {
 	p, server := startOnPrimary(t)
 	user := p.newUser("a")
 	token := p.openSession(user)
-	verify := func() error {
-		return failed(p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token}))
-	}
-	if err := verify(); err != nil {
+	if err := p.isOpen(user, token); err != nil {
 		t.Fatal(err)
 	}
 	release := server.HoldMajority(mongowire.Failing)
 	defer release()
-	for deadline := time.After(10 * time.Second); !isUnanswered(verify()); {
+	for deadline := time.After(10 * time.Second); !isUnanswered(p.isOpen(user, token)); {
 		select {
 		case <-deadline:
 			t.Fatal("the session is still verified without a majority")
@@ -118,7 +115,7 @@ func TestASessionIsNotVerifiedForLongByAPrimaryWithoutAMajority(t *testing.T) {
 		}
 	}
 	release()
-	if err := verify(); err != nil {
+	if err := p.isOpen(user, token); err != nil {
 		t.Errorf("with a majority: got %v", err)
 	}
 }

@@ -17,13 +17,6 @@ func TestAChangedVoteIsTakenOverByAnUpdate(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		author, voter, other := p.newUser("author"), p.newUser("voter"), p.newUser("other")
-		votes := func() (counts []int64) {
-			shown := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 1}))(t)
-			for _, each := range shown.GetBlog().GetVote().GetChoices() {
-				counts = append(counts, each.GetVotes())
-			}
-			return counts
-		}
 		full := fullBlog("1", author, 100, voter, other)
 		grown := fullBlog("1", author, 100, voter, other)
 		grown.Vote.Choices = append(grown.Vote.Choices, &blogv1.MovedChoice{Description: "河", UnnamedVotes: 2})
@@ -47,7 +40,7 @@ func TestAChangedVoteIsTakenOverByAnUpdate(t *testing.T) {
 			if results[0].GetOutcome() != step.outcome {
 				t.Errorf("the outcome is %v, want %v", results[0], step.outcome)
 			}
-			if got := votes(); !slices.Equal(got, step.votes) {
+			if got := p.votes(1); !slices.Equal(got, step.votes) {
 				t.Errorf("votes are %v, want %v", got, step.votes)
 			}
 		}
@@ -63,19 +56,16 @@ func TestAnUpdateReportsWhatItRemoves(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *parts) {
 		author, voter, other := p.newUser("author"), p.newUser("voter"), p.newUser("other")
-		move := func(options *typev1.MoveOptions, record *blogv1.MovedBlog) *typev1.MoveResult {
-			return must(p.blog.MoveInBlogs(t.Context(), &blogv1.MoveInBlogsRequest{Options: options, Blogs: []*blogv1.MovedBlog{record}}))(t).GetResults()[0]
-		}
-		move(nil, fullBlog("1", author, 100, voter, other))
+		p.moveBlogs(nil, fullBlog("1", author, 100, voter, other))
 		less := fullBlog("1", author, 100, voter)
 		less.Comments = less.Comments[:1]
 		want := &typev1.MoveRemoved{Comments: 2, Ballots: 1, Recommendations: 1}
 		for _, options := range []*typev1.MoveOptions{{Update: true, ValidateOnly: true}, updating} {
-			if got := move(options, less).GetRemoved(); !proto.Equal(got, want) {
+			if got := p.moveBlogs(options, less)[0].GetRemoved(); !proto.Equal(got, want) {
 				t.Errorf("%v: removed are %v, want %v", options, got, want)
 			}
 		}
-		if again := move(updating, less); again.GetRemoved() != nil || again.GetOutcome() != unchanged {
+		if again := p.moveBlogs(updating, less)[0]; again.GetRemoved() != nil || again.GetOutcome() != unchanged {
 			t.Errorf("again: %v", again)
 		}
 		ann := movedAnn("8743b52063cd84097a65d1633f5c74f5")

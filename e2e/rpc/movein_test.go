@@ -126,11 +126,7 @@ func TestAnEntryMovesInWithItsVote(t *testing.T) {
 	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
 	expectOutcomes(t, p.moveBlogs(nil, fullBlog("5", a, 100, a, b)), created)
 	blog := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 5}))(t).GetBlog()
-	var votes []int64
-	for _, choice := range blog.GetVote().GetChoices() {
-		votes = append(votes, choice.GetVotes())
-	}
-	if !slices.Equal(votes, []int64{11, 1, 1}) || blog.GetScore() != 2 || blog.GetReward() != 25 || blog.GetZoomLevel() != 14 {
+	if votes := p.votes(5); !slices.Equal(votes, []int64{11, 1, 1}) || blog.GetScore() != 2 || blog.GetReward() != 25 || blog.GetZoomLevel() != 14 {
 		t.Errorf("votes %v in %v", votes, blog)
 	}
 	cast := must(p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: c, Choice: 1}))(t)

@@ -101,38 +101,6 @@ func TestAUserWithoutAnEmailAddressLogsInWithTheOldLoginName(t *testing.T) {
 	browser.expectLogin("a reserved one", "#4711", "hashcat", "PASSWORD_INCORRECT")
 }
 
-func TestUsersAreFoundOnEachStore(t *testing.T) {
-	t.Parallel()
-	onEachStore(t, func(t *testing.T, p *parts) {
-		p.moveIn(nil,
-			&accountv1.MovedUser{UserId: 1, Name: "Ann", Email: "Zed@waybook.example"},
-			&accountv1.MovedUser{UserId: 2, Name: "anna", Email: "ann@waybook.example"},
-			&accountv1.MovedUser{UserId: 3, Name: "安娜"})
-		for _, c := range []struct {
-			request *accountv1.FindUsersRequest
-			want    []int64
-		}{
-			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "aNN"}}, []int64{1, 2}},
-			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "安"}}, []int64{3}},
-			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ZED"}}, []int64{1}},
-			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "#"}}, nil},
-		} {
-			reply, err := p.account.FindUsers(t.Context(), c.request)
-			var ids []int64
-			for _, u := range got(t, reply, err).GetUsers() {
-				ids = append(ids, u.GetUserId())
-			}
-			if !slices.Equal(ids, c.want) {
-				t.Errorf("%v found %v, want %v", c.request, ids, c.want)
-			}
-		}
-		listed := must(p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PageSize: 2}))(t)
-		if page := listed; len(page.GetUsers()) != 2 || page.GetNextPageToken() == "" {
-			t.Errorf("the first page is %v", page)
-		}
-	})
-}
-
 // A comment of a user who is gone has no name once caches forget it (rule 4.4).
 func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/id"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/standalone/app"
 )
 
@@ -28,9 +27,7 @@ func startFront(t *testing.T, identifiers edge.Identifiers) *front {
 		config.Interface.HasAdditions, config.Interface.Identifiers = true, identifiers
 	}), newEnv(t)))(t)
 	f := &front{waybook: connect(t, started.GRPC), url: "http://" + started.HTTP.String() + "/API.php"}
-	f.user = f.newUser("a")
-	f.cookie = fmt.Sprintf("id=%d; idrand=%s", f.user, must(f.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: f.user}))(t).GetToken())
-	return f
+	return f.as(f.newUser("a"))
 }
 
 // post sends a request and returns the reply.

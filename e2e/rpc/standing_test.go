@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"google.golang.org/grpc/codes"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/protobuf/proto"
@@ -30,6 +31,8 @@ func TestEachServiceAndTheServerAreHealthy(t *testing.T) {
 			t.Errorf("%q is %v", service, reply.GetStatus())
 		}
 	}
+	_, err := client.Check(t.Context(), &healthv1.HealthCheckRequest{Service: "waybook.none.v1.NoneService"})
+	expectFault(t, err, codes.NotFound, "SERVICE_UNKNOWN")
 }
 
 func TestReflectionDescribesTheServicesCompletely(t *testing.T) {

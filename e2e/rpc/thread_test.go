@@ -5,78 +5,18 @@ import (
 	"fmt"
 	"testing"
 
-	"google.golang.org/grpc/codes"
-
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// thread is the comments on one album, entry or landmark.
-type thread struct {
-	kind
-	id int64
-}
-
-// threads returns a thread for each service, on new content of an owner.
-func (w *waybook) threads(owner int64) map[string]thread {
-	all := map[string]thread{}
-	for _, k := range w.kinds() {
-		all[k.service] = thread{k, k.create(owner, "x")}
-	}
-	return all
-}
-
-func (th thread) add(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
-	reply, err := th.send(ctx, "AddComment", fields{"author_id": author, "id": th.id, "request_id": requestID, "text": text})
+func (i item) add(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
+	reply, err := i.send(ctx, "AddComment", fields{"author_id": author, "id": i.id, "request_id": requestID, "text": text})
 	return read[*typev1.Comment](reply, "comment"), err
-}
-
-func (th thread) reply(ctx context.Context, actor, comment int64, text string) (*typev1.Comment, error) {
-	reply, err := th.send(ctx, "ReplyToComment", fields{"actor_id": actor, "id": th.id, "comment_id": comment, "text": text})
-	return read[*typev1.Comment](reply, "comment"), err
-}
-
-func (th thread) remove(ctx context.Context, actor, comment int64) error {
-	return failed(th.send(ctx, "RemoveComment", fields{"actor_id": actor, "id": th.id, "comment_id": comment}))
 }
 
 // first returns the comments that a read of the content includes.
-func (th thread) first() ([]*typev1.Comment, string) {
-	reply := th.get(th.id)
+func (i item) first() ([]*typev1.Comment, string) {
+	reply := i.get(i.id)
 	return readAll[*typev1.Comment](reply, "comments"), read[string](reply, "next_comments_token")
-}
-
-func TestTheOwnerRepliesToACommentAndOwnerOrAuthorRemovesIt(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	owner, guest, third := w.newUser("主人"), w.newUser("客人"), w.newUser("路人")
-	for name, thread := range w.threads(owner) {
-		t.Run(name, func(t *testing.T) {
-			ctx := t.Context()
-			comment := must(thread.add(ctx, guest, "", "好\r\n美 😊"))(t)
-			if c := comment; c.GetAuthor().GetName() != "客人" || c.GetText() != "好\r\n美 😊" || c.GetReply() != nil {
-				t.Errorf("added %v", c)
-			}
-			id := comment.GetCommentId()
-			for _, text := range []string{"謝謝", "再來"} {
-				if c := must(thread.reply(ctx, owner, id, text))(t); c.GetReply().GetText() != text || c.GetText() != comment.GetText() {
-					t.Errorf("answered %v", c)
-				}
-			}
-			expectFault(t, failed(thread.reply(ctx, guest, id, "x")), codes.PermissionDenied, "NOT_OWNER")
-			expectFault(t, thread.remove(ctx, third, id), codes.PermissionDenied, "NOT_OWNER")
-			second := must(thread.add(ctx, guest, "", "2"))(t)
-			if err := thread.remove(ctx, guest, id); err != nil {
-				t.Errorf("its author can't remove it: %v", err)
-			}
-			if err := thread.remove(ctx, owner, second.GetCommentId()); err != nil {
-				t.Errorf("the owner can't remove it: %v", err)
-			}
-			expectFault(t, thread.remove(ctx, owner, id), codes.NotFound, "COMMENT_NOT_FOUND")
-			if left, _ := thread.first(); len(left) != 0 {
-				t.Errorf("left %v", left)
-			}
-		})
-	}
 }
 
 func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
@@ -84,8 +24,8 @@ func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
 	const count = 203
 	w := start(t)
 	owner := w.newUser("a")
-	for name, thread := range w.threads(owner) {
-		t.Run(name, func(t *testing.T) {
+	for _, thread := range w.items(owner) {
+		t.Run(thread.service, func(t *testing.T) {
 			for i := range count {
 				must(thread.add(t.Context(), owner, "", fmt.Sprint(i)))(t)
 			}

@@ -28,7 +28,7 @@ func onBothEngines(t *testing.T, test func(t *testing.T, w *waybook)) {
 func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, w *waybook) {
-		owner := w.newUser("a")
+		owner, other := w.newUser("a"), w.newUser("b")
 		feeds := w.feeds(t.Context(), owner)
 		for _, k := range w.kinds() {
 			id := k.create(owner, "title")
@@ -56,6 +56,8 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 			for _, update := range updates {
 				must(k.send(t.Context(), "Update", update.and(fields{"actor_id": owner, "id": id})))(t)
 			}
+			expectFault(t, failed(k.send(t.Context(), "Update", same.and(fields{"actor_id": other, "id": id}))), codes.PermissionDenied, "NOT_OWNER")
+			expectFault(t, failed(k.send(t.Context(), "Update", same.and(fields{"actor_id": owner, "id": id + 1}))), codes.NotFound, k.missing)
 			if k.hasPhotos() {
 				must(k.send(t.Context(), "UpdatePhoto", photo))(t)
 			}
@@ -93,18 +95,6 @@ func TestConcurrentUpdatesOfWhichSomeChangeNothingAreInAnOrder(t *testing.T) {
 				})
 			}
 			both.Wait()
-		}
-	})
-}
-
-func TestAnUpdateThatChangesNothingIsForTheOwner(t *testing.T) {
-	t.Parallel()
-	onBothEngines(t, func(t *testing.T, w *waybook) {
-		owner, other := w.newUser("a"), w.newUser("b")
-		for _, k := range w.kinds() {
-			id := k.create(owner, "title")
-			expectFault(t, failed(k.send(t.Context(), "Update", fields{"actor_id": other, "id": id, "title": "title"})), codes.PermissionDenied, "NOT_OWNER")
-			expectFault(t, failed(k.send(t.Context(), "Update", fields{"actor_id": owner, "id": id + 1, "title": "title"})), codes.NotFound, k.missing)
 		}
 	})
 }
