@@ -114,14 +114,10 @@ func (c *moveVerify) print(out *output.Printer, found *send.Verified) error {
 		{Name: "not_in_files", Value: countsValue(gone)}, {Name: "kept", Value: countsValue(kept)},
 		{Name: "made_in_waybook", Value: countsValue(extras.Made)},
 	}
-	column := func(head string, counts map[movefile.Kind]int64) output.Column[movefile.Kind] {
-		return output.Column[movefile.Kind]{Head: head, Cell: func(k movefile.Kind) string { return number(counts[k]) }}
-	}
 	return out.Value(value, func(page *output.Page) {
-		output.Rows(page, []output.Column[movefile.Kind]{
-			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
-			column("SAME", found.Same), column("DIFFERENT", found.Different), column("UNREAD", found.Unread), column("LEFT OUT", found.LeftOut),
-		}, kinds)
+		output.Rows(page, []string{"KIND", "SAME", "DIFFERENT", "UNREAD", "LEFT OUT"}, kinds, func(k movefile.Kind) []string {
+			return []string{string(k), number(found.Same[k]), number(found.Different[k]), number(found.Unread[k]), number(found.LeftOut[k])}
+		})
 		for _, each := range found.Differences {
 			page.Line(fmt.Sprintf("%s: %s %s: %s", found.Report.Place(each.At), each.Root.Kind, each.Root.ID, each.Text))
 		}
