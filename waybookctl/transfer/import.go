@@ -63,12 +63,8 @@ type ImportOptions struct {
 func Import(
 	ctx context.Context, client poiv1.PoiServiceClient, source *Source, options ImportOptions, report progress.Reporter,
 ) (*ImportSummary, error) {
-	if options.MaxProblems <= 0 {
-		options.MaxProblems = DefaultMaxProblems
-	}
-	if options.CallPlaces <= 0 {
-		options.CallPlaces = DefaultCallPlaces
-	}
+	options.MaxProblems = cmp.Or(options.MaxProblems, DefaultMaxProblems)
+	options.CallPlaces = cmp.Or(options.CallPlaces, DefaultCallPlaces)
 	if options.Wait == nil {
 		options.Wait = pause.For
 	}

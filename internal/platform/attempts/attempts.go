@@ -2,6 +2,7 @@
 package attempts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,11 +70,7 @@ func (e *Error) LogValue() slog.Value {
 func (e *Error) Tried() string {
 	tried := make([]string, len(e.Attempts))
 	for i, each := range e.Attempts {
-		address := each.Address
-		if address == "" {
-			address = "no connection"
-		}
-		tried[i] = fmt.Sprintf("%s: %s after %v", address, each.Code, each.Elapsed.Round(10*time.Microsecond))
+		tried[i] = fmt.Sprintf("%s: %s after %v", cmp.Or(each.Address, "no connection"), each.Code, each.Elapsed.Round(10*time.Microsecond))
 	}
 	return strings.Join(tried, ", ")
 }
