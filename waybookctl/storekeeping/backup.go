@@ -17,6 +17,7 @@ import (
 
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 	"github.com/waybook/waybook/waybookctl/backupplace"
+	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // BackedUp describes a backup.
@@ -110,7 +111,7 @@ func verify(ctx context.Context, to Target, kept []byte, sum string) (err error)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	whole, inside := sha256.New(), sha256.New()
-	read := io.TeeReader(&watched{ctx: ctx, from: file, progress: func(int64) {}}, whole)
+	read := io.TeeReader(&progress.Reader{Context: ctx, From: file, Reach: func(int64) {}}, whole)
 	if to.Keys.Encrypts() && to.Keys.Decrypts() {
 		decrypted, err := to.Keys.Decrypt(read)
 		if err == nil {

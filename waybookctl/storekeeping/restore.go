@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/backupplace"
+	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // Restored describes a restore.
@@ -105,13 +106,13 @@ func checkBackup(ctx context.Context, path string) error {
 
 // fetch copies a backup to a file, syncs the file, and reads it again. It returns the size and the
 // SHA-256 of the store file in the backup.
-func fetch(ctx context.Context, backup Source, to string, progress func(copied, size int64)) (size int64, sum string, err error) {
+func fetch(ctx context.Context, backup Source, to string, reach func(copied, size int64)) (size int64, sum string, err error) {
 	source, err := backup.Open()
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	decrypted, err := backup.Keys.Decrypt(&watched{ctx: ctx, from: source, progress: func(read int64) { progress(read, source.Bytes) }})
+	decrypted, err := backup.Keys.Decrypt(&progress.Reader{Context: ctx, From: source, Reach: func(read int64) { reach(read, source.Bytes) }})
 	if err != nil {
 		return 0, "", err
 	}
@@ -128,32 +129,13 @@ func fetch(ctx context.Context, backup Source, to string, progress func(copied, 
 	}
 	defer func() { _ = written.Close() }() // it was only read
 	again := sha256.New()
-	if _, err := io.Copy(again, &watched{ctx: ctx, from: written, progress: func(int64) {}}); err != nil {
+	if _, err := io.Copy(again, &progress.Reader{Context: ctx, From: written, Reach: func(int64) {}}); err != nil {
 		return 0, "", err
 	}
 	if !bytes.Equal(total.Sum(nil), again.Sum(nil)) {
 		return 0, "", fmt.Errorf("%s differs from %s: the disk does not keep what is written to it", to, backup.Name)
 	}
 	return size, hex.EncodeToString(total.Sum(nil)), nil
-}
-
-// watched is a reader that ends with a context and reports how much was read.
-type watched struct {
-	ctx      context.Context
-	from     io.Reader
-	progress func(bytes int64)
-	bytes    int64
-}
-
-// Read reads until the context is done.
-func (w *watched) Read(into []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := w.from.Read(into)
-	w.bytes += int64(n)
-	w.progress(w.bytes)
-	return n, err
 }
 
 func ignoreMissing(err error) error {

@@ -100,7 +100,7 @@ type importer struct {
 
 // check reads the whole file before anything is sent.
 func (i *importer) check(ctx context.Context, source *Source) (err error) {
-	places := landmarkfile.Read(source.reader(i.report.Reach), i.options.File)
+	places := landmarkfile.Read(source.reader(ctx, i.report.Reach), i.options.File)
 	i.report.Start("checking", progress.Bytes, source.Size())
 	i.summary.Checked, err = landmarkfile.Check(ctx, places, i.options.MaxProblems)
 	i.report.Finish()
@@ -115,7 +115,7 @@ func (i *importer) check(ctx context.Context, source *Source) (err error) {
 
 // send sends the places that have been checked.
 func (i *importer) send(ctx context.Context, source *Source) error {
-	places := landmarkfile.Read(source.reader(func(int64) {}), i.options.File)
+	places := landmarkfile.Read(source.reader(ctx, func(int64) {}), i.options.File)
 	i.report.Start("importing", progress.Places, i.summary.Checked.Places)
 	defer i.report.Finish()
 	call := make([]landmarkfile.Place, 0, i.options.CallPlaces)
