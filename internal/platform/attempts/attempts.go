@@ -76,8 +76,11 @@ func (e *Error) Tried() string {
 }
 
 // Reason returns the reason that the service gives; empty if it gives none.
-func (e *Error) Reason() string {
-	for _, detail := range e.GRPCStatus().Details() {
+func (e *Error) Reason() string { return ReasonOf(e.err) }
+
+// ReasonOf returns the reason in the status of a failed call; empty if there is none.
+func ReasonOf(err error) string {
+	for _, detail := range status.Convert(err).Details() {
 		if info, isInfo := detail.(*errdetails.ErrorInfo); isInfo {
 			return info.GetReason()
 		}
