@@ -168,16 +168,10 @@ func exampleLines(report *send.Report, groups []*send.ProblemGroup) (lines []str
 	return lines
 }
 
-func usedAllowances(groups []*send.ProblemGroup) (used []movefile.AllowanceEntry) {
-	for _, each := range movefile.Allowances() {
-		for _, group := range groups {
-			if group.IsAllowed && group.Allow == each.Allowance {
-				used = append(used, each)
-				break
-			}
-		}
-	}
-	return used
+func usedAllowances(groups []*send.ProblemGroup) []movefile.AllowanceEntry {
+	return slices.DeleteFunc(movefile.Allowances(), func(a movefile.AllowanceEntry) bool {
+		return !slices.ContainsFunc(groups, func(g *send.ProblemGroup) bool { return g.IsAllowed && g.Allow == a.Allowance })
+	})
 }
 
 func groupsValue(report *send.Report, groups []*send.ProblemGroup) output.List {
