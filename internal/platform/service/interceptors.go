@@ -55,7 +55,7 @@ type admit func(ctx context.Context, method string) (access.Caller, error)
 // because they are for calls in process; Serve makes those of a port from them.
 func NewInterceptors(validator protovalidate.Validator, load Load, events *audit.Log, metrics *process.Metrics, log *slog.Logger) *Interceptors {
 	return &Interceptors{
-		validator: validator, gates: newGates(load, metrics), events: events, metrics: metrics, log: log,
+		validator: validator, gates: &gates{load: load, metrics: metrics, known: map[string]pair{}}, events: events, metrics: metrics, log: log,
 		admit: admitAll(access.InProcess),
 	}
 }
