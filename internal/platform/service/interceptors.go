@@ -75,8 +75,8 @@ func (i *Interceptors) under(admit admit) *Interceptors {
 // Unary is the interceptor of unary calls.
 func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 	began := time.Now()
-	i.metrics.BeginCall()
-	defer i.metrics.EndCall()
+	i.metrics.CallsInFlight.Inc()
+	defer i.metrics.CallsInFlight.Dec()
 	call := audit.Call{Method: info.FullMethod, Request: request}
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,8 +121,8 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 // Stream is the interceptor of streaming calls.
 func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	began := time.Now()
-	i.metrics.BeginStream()
-	defer i.metrics.EndStream()
+	i.metrics.StreamsOpen.Inc()
+	defer i.metrics.StreamsOpen.Dec()
 	ctx := stream.Context()
 	call := audit.Call{Method: info.FullMethod}
 	defer func() {
@@ -251,7 +251,7 @@ func (i *Interceptors) finish(ctx context.Context, call *audit.Call, began time.
 	if failed != nil {
 		code = failed.Kind
 	}
-	i.metrics.ObserveCall(call.Method, code, time.Since(began))
+	i.metrics.Calls.WithLabelValues(call.Method, code.String()).Observe(time.Since(began).Seconds())
 	call.Failure = failed
 	i.events.Record(ctx, call)
 	if failed == nil {
