@@ -106,10 +106,7 @@ func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.
 // options checks the flags.
 func (c *compareCommand) options(connection *Connection) (options replay.Options, err error) {
 	options = replay.Options{
-		Rate: c.Rate, Concurrency: c.Concurrency, Timeout: connection.Timeout, ReplyBytes: c.MaxReply, Limit: c.Limit, Examples: c.Examples,
-	}
-	if c.Writes {
-		options.Writes = replay.WritesSent
+		HasWrites: c.Writes, Rate: c.Rate, Concurrency: c.Concurrency, Timeout: connection.Timeout, ReplyBytes: c.MaxReply, Limit: c.Limit, Examples: c.Examples,
 	}
 	if !(c.Rate >= 0) || c.Concurrency < 1 || c.Concurrency > 256 || connection.Timeout <= 0 || c.MaxReply < 1 || c.Limit < 0 || c.Examples < 0 || c.Examples > 1000 {
 		return options, usageError("--rate and --limit must be 0 or more, --timeout and --max-reply more than 0, --concurrency from 1 to 256, --examples from 0 to 1000")
