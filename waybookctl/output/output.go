@@ -123,7 +123,7 @@ func nameOf(value any) string {
 }
 
 func (p *Printer) json(value any) error {
-	encoded, err := marshalJSON(value, "")
+	encoded, err := marshalJSON(value, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func Items[T proto.Message](p *Printer, kind string, heads []string, items iter.
 
 // jsonItem writes an item of an array, and what separates it from those before it.
 func (p *Printer) jsonItem(item Object, before int) error {
-	encoded, err := marshalJSON(item, "  ")
+	encoded, err := marshalJSON(item, "  ", "  ")
 	if err != nil {
 		return err
 	}
