@@ -23,9 +23,8 @@ import (
 // VerifyOptions say how a verification reads.
 type VerifyOptions struct {
 	Input Input
-	// Services are asked for what the files do not have. Wait waits between retries.
+	// Services are asked for what the files do not have.
 	Services Services
-	Wait     func(ctx context.Context, wait time.Duration) error
 	// Edge is the address of the edge.
 	Edge peer.Address
 	// Sample is the share of albums, entries and landmarks that are read, from 0 to 1.
@@ -100,7 +99,7 @@ func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter
 	if err := v.run(ctx, report); err != nil {
 		return v.found, err
 	}
-	again := retry.Options{Wait: options.Wait, Note: func(text string) {
+	again := retry.Options{Note: func(text string) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		report.Note(text)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/movefile"
 	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -73,7 +72,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	defer func() { err = errors.Join(err, remove()) }()
 	summary, err := send.Import(ctx, call.Services, send.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
-		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, Prune: c.Prune, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
+		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, Prune: c.Prune, DryRun: c.DryRun, Workers: c.Workers,
 		Confirm: func(question string) (bool, error) {
 			if c.Yes {
 				return true, nil

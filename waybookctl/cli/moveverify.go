@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/waybook/waybook/edge/peer"
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/movefile"
 	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -39,7 +38,7 @@ The exit status is that of diff: 0 if nothing differs, 1 if something does, and 
 
 // Run verifies.
 func (c *moveVerify) Run(ctx context.Context, call *services, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
-	options := send.VerifyOptions{Services: call.Services, Wait: pause.For, Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
+	options := send.VerifyOptions{Services: call.Services, Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
 	if !(c.Sample > 0 && c.Sample <= 1) || c.Workers < 1 || c.Workers > 64 || connection.Timeout <= 0 {
 		return usageError("--sample must be above 0 and at most 1, --workers from 1 to 64, --timeout more than 0")
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/send"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -275,7 +274,7 @@ func (c *moveExport) Run(ctx context.Context, call *services, out *output.Printe
 	}
 	var count int64
 	err = atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
-		count, err = send.ExportSince(ctx, call.Services, send.ExportOptions{Since: c.Since, Zone: zone, Wait: pause.For}, file, report)
+		count, err = send.ExportSince(ctx, call.Services, c.Since, zone, file, report)
 		return err
 	})
 	return printExported(out, c.File, "%d records exported", count, err)

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/pause"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
@@ -65,9 +64,6 @@ func Import(
 ) (*ImportSummary, error) {
 	options.MaxProblems = cmp.Or(options.MaxProblems, DefaultMaxProblems)
 	options.CallPlaces = cmp.Or(options.CallPlaces, DefaultCallPlaces)
-	if options.Wait == nil {
-		options.Wait = pause.For
-	}
 	i := &importer{client: client, options: options, report: report}
 	i.summary.IsDryRun = options.DryRun
 	if err := i.check(ctx, source); err != nil {
