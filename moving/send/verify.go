@@ -108,7 +108,7 @@ func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter
 		return v.found, err
 	}
 	for _, each := range slices.Concat(v.found.Extras.Gone, v.found.Extras.Kept) {
-		if err := in.findings.list.add(each.finding("")); err != nil {
+		if err := in.findings.list(each.finding("")); err != nil {
 			return v.found, err
 		}
 	}
@@ -209,7 +209,7 @@ func (v *verifier) add(m Mismatch, field, class, value string) error {
 	if len(v.found.Differences) < maxMismatches {
 		v.found.Differences = append(v.found.Differences, m)
 	}
-	return v.intake.findings.list.add(finding{
+	return v.intake.findings.list(finding{
 		File: v.intake.input.Files[m.At.File], Line: m.At.Line, Kind: string(m.Root.Kind), ID: m.Root.ID,
 		Field: field, Class: class, Value: value, Text: m.Text,
 	})
