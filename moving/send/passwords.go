@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/progress"
@@ -60,7 +61,12 @@ func GivePasswords(ctx context.Context, services Services, path string, report p
 	defer func() { err = errors.Join(err, to.file.Close()) }()
 	report.Start("giving passwords", progress.Records, 0)
 	defer report.Finish()
-	again := retry.Options{Note: report.Note}
+	var mu sync.Mutex // held while a worker notes
+	again := retry.Options{Note: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		report.Note(text)
+	}}
 	for request := (&accountv1.ListUsersRequest{PageSize: passwordPage}); ; {
 		var page *accountv1.ListUsersResponse
 		if _, err := retry.Do(ctx, again, func() (err error) {

@@ -25,7 +25,6 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 // personPage is how many records are asked for at a time.
@@ -319,7 +318,7 @@ func ExportSince(
 	if !since.IsZero() {
 		since = since.Add(-clocks)
 	}
-	err = readChanges(ctx, services, since, retry.Options{Note: report.Note}, func(c Change) error {
+	err = readChanges(ctx, services, since, report.Note, func(c Change) error {
 		root := movefile.Root{Kind: c.kind, ID: numberID(c.ID)}
 		if !c.IsDeleted() && !written[root] {
 			written[root] = true

@@ -16,7 +16,6 @@ import (
 	"github.com/waybook/waybook/moving/comparison"
 	"github.com/waybook/waybook/moving/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 	"github.com/waybook/waybook/waybookctl/workers"
 )
 
@@ -99,12 +98,7 @@ func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter
 	if err := v.run(ctx, report); err != nil {
 		return v.found, err
 	}
-	again := retry.Options{Note: func(text string) {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		report.Note(text)
-	}}
-	if v.found.Extras, err = in.findExtras(ctx, options.Services, options.Workers, again, report); err != nil {
+	if v.found.Extras, err = in.findExtras(ctx, options.Services, options.Workers, report); err != nil {
 		return v.found, err
 	}
 	for _, each := range slices.Concat(v.found.Extras.Gone, v.found.Extras.Kept) {
