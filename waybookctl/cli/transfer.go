@@ -88,8 +88,7 @@ func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, 
 			Fields: landmarkfile.Fields{Key: c.KeyField, Name: c.NameField, Lat: c.LatField, Lng: c.LngField, Category: c.CategoryField, Owner: c.OwnerField},
 		},
 	}, report)
-	var notPruned *transfer.NotPrunedError
-	if errors.As(err, &notPruned) {
+	if notPruned, isNotPruned := errors.AsType[*transfer.NotPrunedError](err); isNotPruned {
 		if err := c.print(out, summary); err != nil {
 			return err
 		}

@@ -90,8 +90,7 @@ func ReasonOf(err error) string {
 
 // In returns what a failed call tried, if err is from one over a connection with DialOptions or Around; nil otherwise.
 func In(err error) *Error {
-	var of *Error
-	errors.As(err, &of)
+	of, _ := errors.AsType[*Error](err)
 	return of
 }
 
