@@ -113,8 +113,7 @@ func (r *release) describe(ctx context.Context, isChanged bool) (err error) {
 
 func (r *release) git(ctx context.Context, args ...string) (string, error) {
 	output, err := exec.CommandContext(ctx, "git", append([]string{"-C", r.root}, args...)...).Output() // #nosec G204 -- fixed commands
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, isExit := errors.AsType[*exec.ExitError](err); isExit {
 		err = fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(exit.Stderr)))
 	}
 	return strings.TrimSpace(string(output)), err

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded/forgetful"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/waybookctl/backupplace"
+	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -235,7 +238,8 @@ func (m *machine) putBack() {
 func (m *machine) restore() {
 	m.goBack("restored", func() error {
 		time.Sleep(time.Second) // the name of the former store has the second
-		_, err := storekeeping.Restore(context.Background(), optionsIn(m.directory), m.kept.path, time.Now(), func(int64, int64) {})
+		kept := storekeeping.Source{Name: m.kept.path, Open: func() (backupplace.File, error) { return backupplace.OpenFile(m.kept.path) }}
+		_, err := storekeeping.Restore(context.Background(), optionsIn(m.directory), kept, time.Now(), progress.New(io.Discard))
 		return err
 	})
 }

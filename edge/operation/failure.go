@@ -18,8 +18,7 @@ const ReasonDomain = "waybook"
 // FailureOf converts the error of a call to the failure that the client sees. in is the reader
 // that built the request. Only known reasons reach the client, never a text of a service.
 func FailureOf(err error, in *form.Reader) *failure.Failure {
-	var f *failure.Failure
-	if errors.As(err, &f) {
+	if f, isFailure := errors.AsType[*failure.Failure](err); isFailure {
 		return f
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -85,8 +85,7 @@ func (in *Input) complaint(validator protovalidate.Validator, request proto.Mess
 	if !in.Faulty() {
 		return nil
 	}
-	var invalid *protovalidate.ValidationError
-	if err := validator.Validate(request); errors.As(err, &invalid) {
+	if invalid, isInvalid := errors.AsType[*protovalidate.ValidationError](validator.Validate(request)); isInvalid {
 		for _, violation := range invalid.Violations {
 			in.Refuse(protovalidate.FieldPathString(violation.Proto.GetField()))
 		}

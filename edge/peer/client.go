@@ -128,8 +128,7 @@ func (c *Client) explain(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("no reply within %v: %w", c.limits.Timeout, context.DeadlineExceeded)
 	}
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, hasFailed := errors.AsType[*url.Error](err); hasFailed {
 		return failed.Err
 	}
 	return err

@@ -210,15 +210,7 @@ func (e *Element) isIdle() bool {
 
 // isEmpty reports whether an element and all its children have no text.
 func (e *Element) isEmpty() bool {
-	if trim(e.Text) != "" {
-		return false
-	}
-	for _, child := range e.Children {
-		if !child.isEmpty() {
-			return false
-		}
-	}
-	return true
+	return trim(e.Text) == "" && !slices.ContainsFunc(e.Children, func(child *Element) bool { return !child.isEmpty() })
 }
 
 // precision is the smallest part of a time that a text has.

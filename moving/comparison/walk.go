@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/charmap"
@@ -131,12 +132,7 @@ func (w *walk) missing(path string, child, old, new *Element, isOld bool) {
 // under the other name (rule 6.6).
 func isSecondAddress(child, parent *Element) bool {
 	other := map[string]string{"photo": "photoPath", "photoPath": "photo"}[child.Name]
-	for _, sibling := range parent.Children {
-		if other != "" && sibling.Name == other && sibling.Text == child.Text {
-			return true
-		}
-	}
-	return false
+	return other != "" && slices.ContainsFunc(parent.Children, func(e *Element) bool { return e.Name == other && e.Text == child.Text })
 }
 
 // names returns the names of the children of an element.

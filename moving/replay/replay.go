@@ -23,20 +23,11 @@ import (
 	"github.com/waybook/waybook/waybookctl/workers"
 )
 
-// Writes says what happens to the writes of a log.
-type Writes int
-
-const (
-	// WritesSkipped: only reads are sent.
-	WritesSkipped Writes = iota
-	// WritesSent: writes are sent to both servers, in the order of the log, one at a time.
-	WritesSent
-)
-
 // Options configure a run.
 type Options struct {
 	Old, New peer.Address
-	Writes   Writes
+	// HasWrites: writes are sent to both servers, too, in the order of the log, one at a time.
+	HasWrites bool
 	// Rate is the most requests per second that each server gets; 0 is no limit. Concurrency is
 	// the most at a time; it is 1 if writes are sent.
 	Rate        float64
@@ -63,7 +54,7 @@ const (
 
 // Run plays a log. It returns what it found up to an error, too.
 func Run(ctx context.Context, log *Log, options Options, report progress.Reporter) (*Summary, error) {
-	if options.Writes == WritesSent {
+	if options.HasWrites {
 		options.Concurrency = 1
 	}
 	ctx, end := context.WithCancelCause(ctx)
@@ -159,7 +150,7 @@ func (p *player) recognize(e entry) (call, bool) {
 		p.summary.skip(SkippedJSON, "")
 	case err != nil:
 		p.summary.skip(SkippedUnknown, e.place)
-	case asked.Effect == operation.Writes && p.options.Writes == WritesSkipped:
+	case asked.Effect == operation.Writes && !p.options.HasWrites:
 		p.summary.skip(SkippedWrite, "")
 	default:
 		return call{e.place, asked, peer.Request{

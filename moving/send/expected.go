@@ -2,6 +2,7 @@ package send
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,14 +75,11 @@ func (x *expected) entry(reply *comparison.Element, e *movefile.Entry, score int
 	if e.QuotedID != "" {
 		add(reply, leaf("replyBlogID", string(e.QuotedID)))
 	}
-	zoom, mapType := int64(14), int64(1)
+	zoom := int64(14)
 	if e.ZoomLevel != nil {
 		zoom = *e.ZoomLevel
 	}
-	if e.MapType != 0 {
-		mapType = e.MapType
-	}
-	add(reply, leaf("zoomLevel", strconv.FormatInt(zoom, 10)), leaf("mapType", strconv.FormatInt(mapType, 10)), leaf("score", strconv.FormatInt(score, 10)))
+	add(reply, leaf("zoomLevel", strconv.FormatInt(zoom, 10)), leaf("mapType", strconv.FormatInt(cmp.Or(e.MapType, 1), 10)), leaf("score", strconv.FormatInt(score, 10)))
 	if e.Vote == nil {
 		return
 	}

@@ -106,7 +106,7 @@ func changedHere(isAsMoved bool, parts *typev1.PartRevisions) string {
 }
 
 // findExtras asks the services for everything that they have, and compares it with the files.
-func (in *intake) findExtras(ctx context.Context, services Services, workers int, again retry.Options, report progress.Reporter) (*Extras, error) {
+func (in *intake) findExtras(ctx context.Context, services Services, workers int, report progress.Reporter) (*Extras, error) {
 	files, err := in.rootSet(ctx, workers)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (in *intake) findExtras(ctx context.Context, services Services, workers int
 	found := &Extras{Moved: Counts{}, Made: Counts{}}
 	report.Start("reading what Waybook has", progress.Records, 0)
 	defer report.Finish()
-	if err := readChanges(ctx, services, time.Time{}, again, func(c Change) error {
+	if err := readChanges(ctx, services, time.Time{}, report.Note, func(c Change) error {
 		switch {
 		case c.IsDeleted():
 			return nil
@@ -180,7 +180,7 @@ func (i *importer) planPrune(ctx context.Context) error {
 			return &RefusedError{"nothing was changed: --prune would delete what a line that cannot be read may hold: " + i.intake.findings.report.Text(group.First[0])}
 		}
 	}
-	found, err := i.intake.findExtras(ctx, i.services, i.options.Workers, i.again(), i.report)
+	found, err := i.intake.findExtras(ctx, i.services, i.options.Workers, i.report)
 	if err != nil {
 		return err
 	}

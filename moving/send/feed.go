@@ -134,8 +134,8 @@ func feedOf[Request proto.Message, Reply interface {
 }
 
 // readChanges takes everything that the services have, or what has changed since a time, unless that is zero, and
-// what was deleted meanwhile, one after another.
-func readChanges(ctx context.Context, services Services, since time.Time, again retry.Options, take func(Change) error) error {
+// what was deleted meanwhile. It takes and notes one after another.
+func readChanges(ctx context.Context, services Services, since time.Time, note func(text string), take func(Change) error) error {
 	var start *timestamppb.Timestamp
 	if !since.IsZero() {
 		start = timestamppb.New(since)
@@ -146,6 +146,11 @@ func readChanges(ctx context.Context, services Services, since time.Time, again 
 		defer mu.Unlock()
 		return take(c)
 	}
+	again := retry.Options{Note: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		note(text)
+	}}
 	read := func(feed Feed) error {
 		token := ""
 		for hasMore := true; hasMore; {

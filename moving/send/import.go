@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/waybook/waybook/moving/movefile"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -48,8 +47,6 @@ type ImportOptions struct {
 	DryRun bool
 	// Workers is the number of requests at a time.
 	Workers int
-	// Wait waits between retries; tests replace it.
-	Wait func(ctx context.Context, wait time.Duration) error
 }
 
 // importer runs one import.
@@ -189,7 +186,7 @@ func (i *importer) run(ctx context.Context) error {
 }
 
 // again says how calls are repeated.
-func (i *importer) again() retry.Options { return retry.Options{Wait: i.options.Wait, Note: i.note} }
+func (i *importer) again() retry.Options { return retry.Options{Note: i.note} }
 
 // resumed returns the summary of what an import that ended early has done.
 func (i *importer) resumed() *Summary {

@@ -97,7 +97,7 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 	if err == nil {
 		err = in.compareWithEnd()
 	}
-	return in, errors.Join(err, in.findings.list.out.Flush())
+	return in, errors.Join(err, in.findings.out.Flush())
 }
 
 // compareWithEnd finds whether the files have as many records of each kind as their end records say. Any

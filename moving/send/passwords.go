@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"sync"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/progress"
@@ -52,7 +53,7 @@ type passwordFile struct {
 
 // GivePasswords sets a random password for each user who has an email address and no password, and adds it to the
 // file at path. A run that ended early is resumed with the same file.
-func GivePasswords(ctx context.Context, services Services, path string, wait retry.Options, report progress.Reporter) (given Given, err error) {
+func GivePasswords(ctx context.Context, services Services, path string, report progress.Reporter) (given Given, err error) {
 	to, err := openPasswords(path)
 	if err != nil {
 		return given, err
@@ -60,9 +61,15 @@ func GivePasswords(ctx context.Context, services Services, path string, wait ret
 	defer func() { err = errors.Join(err, to.file.Close()) }()
 	report.Start("giving passwords", progress.Records, 0)
 	defer report.Finish()
+	var mu sync.Mutex // held while a worker notes
+	again := retry.Options{Note: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		report.Note(text)
+	}}
 	for request := (&accountv1.ListUsersRequest{PageSize: passwordPage}); ; {
 		var page *accountv1.ListUsersResponse
-		if _, err := retry.Do(ctx, wait, func() (err error) {
+		if _, err := retry.Do(ctx, again, func() (err error) {
 			page, err = services.Account.ListUsers(ctx, request)
 			return err
 		}); err != nil {
@@ -81,7 +88,7 @@ func GivePasswords(ctx context.Context, services Services, path string, wait ret
 		if err := to.draw(without); err != nil {
 			return given, err
 		}
-		if err := setPasswords(ctx, services, without, wait); err != nil {
+		if err := setPasswords(ctx, services, without, again); err != nil {
 			return given, err
 		}
 		given.Passwords += int64(len(without))
@@ -92,9 +99,9 @@ func GivePasswords(ctx context.Context, services Services, path string, wait ret
 	}
 }
 
-func setPasswords(ctx context.Context, services Services, all []givenPassword, wait retry.Options) error {
+func setPasswords(ctx context.Context, services Services, all []givenPassword, again retry.Options) error {
 	return workers.Each(ctx, passwordWorkers, all, func(ctx context.Context, g givenPassword) error {
-		_, err := retry.Do(ctx, wait, func() error {
+		_, err := retry.Do(ctx, again, func() error {
 			_, err := services.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: g.UserID, Password: &g.Password})
 			return gone(err)
 		})

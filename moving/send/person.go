@@ -25,7 +25,6 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 // personPage is how many records are asked for at a time.
@@ -303,31 +302,23 @@ func (e *personExport) landmark(ctx context.Context, p *poiv1.Poi) {
 		recommendationRecord(movefile.Recommendation{LandmarkID: record.ID}))
 }
 
-// ExportOptions say what ExportSince writes.
-type ExportOptions struct {
-	// Since is when the changes begin that are written; zero for everything.
-	Since time.Time
-	// Zone is that of the times, which are written without it.
-	Zone *time.Location
-	// Wait waits before a call is repeated.
-	Wait func(ctx context.Context, pause time.Duration) error
-}
-
-// clocks is how far the clock of the store may be from that of Since.
+// clocks is how far the clock of the store may be from that of the caller.
 const clocks = time.Minute
 
-// ExportSince writes the users and the content that were made or changed in Waybook, each whole. What changes
-// meanwhile may be missing. It returns the number of records.
-func ExportSince(ctx context.Context, services Services, options ExportOptions, out io.Writer, report progress.Reporter) (count int64, err error) {
-	e := &personExport{Services: services, out: movefile.NewWriter(out), zone: options.Zone}
+// ExportSince writes the users and the content that were made or changed in Waybook since a time, or all if it is
+// zero, each whole. Times are written in zone, without it. What changes meanwhile may be missing. It returns the
+// number of records.
+func ExportSince(
+	ctx context.Context, services Services, since time.Time, zone *time.Location, out io.Writer, report progress.Reporter,
+) (count int64, err error) {
+	e := &personExport{Services: services, out: movefile.NewWriter(out), zone: zone}
 	written := map[movefile.Root]bool{}
 	report.Start("exporting", progress.Records, 0)
 	defer report.Finish()
-	since := options.Since
 	if !since.IsZero() {
 		since = since.Add(-clocks)
 	}
-	err = readChanges(ctx, services, since, retry.Options{Wait: options.Wait, Note: report.Note}, func(c Change) error {
+	err = readChanges(ctx, services, since, report.Note, func(c Change) error {
 		root := movefile.Root{Kind: c.kind, ID: numberID(c.ID)}
 		if !c.IsDeleted() && !written[root] {
 			written[root] = true

@@ -121,17 +121,26 @@ type findings struct {
 	// expected are the numbers of the end records, of which end is the last.
 	expected map[movefile.Kind]int64
 	end      movefile.Position
-	// list has all problems.
-	list *problemList
+	// file and out have all problems.
+	file *os.File
+	out  *bufio.Writer
 }
 
+// newFindings opens the list of problems in the folder of an input, for more.
 func newFindings(input Input) (*findings, error) {
-	list, err := openList(input.Folder)
+	file, err := os.OpenFile(filepath.Join(input.Folder, problemsName), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	return &findings{
-		list:   list,
+		file: file, out: bufio.NewWriter(file),
 		report: Report{Files: input.Files, Records: map[movefile.Kind]int64{}, Groups: map[string]*ProblemGroup{}},
 		marks:  map[movefile.Position]mark{}, expected: map[movefile.Kind]int64{},
 	}, err
+}
+
+// list adds a line to the list of problems.
+func (f *findings) list(line finding) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return write(f.out, line)
 }
 
 // count counts a record, which is nil if the line could not be read.
@@ -155,7 +164,7 @@ func (f *findings) count(record movefile.Record, at movefile.Position) {
 
 // add adds a problem of a record.
 func (f *findings) add(kind movefile.Kind, id movefile.ID, at movefile.Position, fault movefile.Fault) error {
-	if err := f.list.add(finding{
+	if err := f.list(finding{
 		File: f.report.Files[at.File], Line: at.Line, Kind: string(kind), ID: id, Field: fault.Field, Class: string(fault.Class),
 		Value: fault.Value, Text: fault.Text, Done: doneAbout(fault),
 	}); err != nil {
@@ -257,30 +266,6 @@ func doneAbout(fault movefile.Fault) string {
 	return doneKept
 }
 
-// problemList is a file of findings. It is safe for concurrent use.
-type problemList struct {
-	mu   sync.Mutex
-	path string
-	file *os.File
-	out  *bufio.Writer
-}
-
-// openList opens the list in a folder, for more.
-func openList(folder string) (*problemList, error) {
-	path := filepath.Join(folder, problemsName)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &problemList{path: path, file: file, out: bufio.NewWriter(file)}, nil
-}
-
-func (l *problemList) add(f finding) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return write(l.out, f)
-}
-
 func write(out io.Writer, f finding) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
@@ -289,7 +274,7 @@ func write(out io.Writer, f finding) error {
 
 // saveProblems saves the list of everything that is wrong, if Input says so, with what more adds, unless it is nil.
 func (in *intake) saveProblems(more func(add func(finding) error) error) error {
-	l := in.findings.list
+	l := in.findings
 	err := l.out.Flush()
 	if save := in.input.SaveProblems; save != nil && err == nil {
 		err = save(func(to io.Writer) error {

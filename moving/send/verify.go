@@ -16,16 +16,14 @@ import (
 	"github.com/waybook/waybook/moving/comparison"
 	"github.com/waybook/waybook/moving/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 	"github.com/waybook/waybook/waybookctl/workers"
 )
 
 // VerifyOptions say how a verification reads.
 type VerifyOptions struct {
 	Input Input
-	// Services are asked for what the files do not have. Wait waits between retries.
+	// Services are asked for what the files do not have.
 	Services Services
-	Wait     func(ctx context.Context, wait time.Duration) error
 	// Edge is the address of the edge.
 	Edge peer.Address
 	// Sample is the share of albums, entries and landmarks that are read, from 0 to 1.
@@ -100,16 +98,11 @@ func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter
 	if err := v.run(ctx, report); err != nil {
 		return v.found, err
 	}
-	again := retry.Options{Wait: options.Wait, Note: func(text string) {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		report.Note(text)
-	}}
-	if v.found.Extras, err = in.findExtras(ctx, options.Services, options.Workers, again, report); err != nil {
+	if v.found.Extras, err = in.findExtras(ctx, options.Services, options.Workers, report); err != nil {
 		return v.found, err
 	}
 	for _, each := range slices.Concat(v.found.Extras.Gone, v.found.Extras.Kept) {
-		if err := in.findings.list.add(each.finding("")); err != nil {
+		if err := in.findings.list(each.finding("")); err != nil {
 			return v.found, err
 		}
 	}
@@ -210,7 +203,7 @@ func (v *verifier) add(m Mismatch, field, class, value string) error {
 	if len(v.found.Differences) < maxMismatches {
 		v.found.Differences = append(v.found.Differences, m)
 	}
-	return v.intake.findings.list.add(finding{
+	return v.intake.findings.list(finding{
 		File: v.intake.input.Files[m.At.File], Line: m.At.Line, Kind: string(m.Root.Kind), ID: m.Root.ID,
 		Field: field, Class: class, Value: value, Text: m.Text,
 	})

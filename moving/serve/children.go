@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -385,9 +386,4 @@ func Comments(moved []*typev1.MovedComment) []Child[comments.Comment] {
 func Time(t *timestamppb.Timestamp) time.Time { return t.AsTime().Truncate(time.Millisecond) }
 
 // TimeOr returns a time, or another if it is not set.
-func TimeOr(t, otherwise *timestamppb.Timestamp) time.Time {
-	if t == nil {
-		t = otherwise
-	}
-	return Time(t)
-}
+func TimeOr(t, otherwise *timestamppb.Timestamp) time.Time { return Time(cmp.Or(t, otherwise)) }

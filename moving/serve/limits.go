@@ -15,15 +15,6 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// The limits that hold unless MoveOptions widens them. Beyond, the rules of the fields hold.
-const (
-	maxTitle    = 200
-	maxQuestion = 500
-	maxText     = 2000
-	maxContent  = 100_000
-	maxAddress  = 2000
-)
-
 // Limits checks the limits of a record that may be widened.
 type Limits struct {
 	widened    []typev1.Limit
@@ -73,97 +64,71 @@ func (l *Limits) Violate(field, message string) {
 	l.violations = append(l.violations, apierror.Violation{Field: field, Message: message})
 }
 
-func (l *Limits) atMost(limit typev1.Limit, length, most int, unit, field string) {
-	if length > most && !l.isWidened(limit) {
-		l.Violate(field, fmt.Sprintf("must be at most %d %s (%s)", most, unit, nameOf(limit)))
+// Text is a kind of texts, with its limits: those hold unless MoveOptions widens them. Beyond, the rules of the fields hold.
+type Text struct {
+	limit typev1.Limit
+	most  int // characters, or bytes of an address
+	// isName asks for a visible character.
+	isAddress, mayBeEmpty, isName bool
+}
+
+// The kinds of texts. A title is also a choice of a vote, and the name of a guest.
+var (
+	Title        = Text{limit: typev1.Limit_LIMIT_TITLE, most: 200}
+	Name         = Text{limit: typev1.Limit_LIMIT_TITLE, most: 200, isName: true}
+	Question     = Text{limit: typev1.Limit_LIMIT_TITLE, most: 500}
+	EntryText    = Text{limit: typev1.Limit_LIMIT_CONTENT, most: 100_000}
+	remark       = Text{limit: typev1.Limit_LIMIT_TEXT, most: 2000}
+	caption      = Text{limit: typev1.Limit_LIMIT_TEXT, most: 2000, mayBeEmpty: true}
+	imageAddress = Text{limit: typev1.Limit_LIMIT_ADDRESS, most: 2000, isAddress: true}
+	icon         = Text{limit: typev1.Limit_LIMIT_ADDRESS, most: 2000, isAddress: true, mayBeEmpty: true}
+)
+
+// Check checks a text.
+func (l *Limits) Check(kind Text, value, field string) {
+	length, unit := utf8.RuneCountInString(value), "characters"
+	if kind.isAddress {
+		length, unit = len(value), "bytes"
 	}
-}
-
-func (l *Limits) notEmpty(value, field string) {
-	if value == "" && !l.isWidened(typev1.Limit_LIMIT_EMPTY) {
-		l.Violate(field, "must not be empty ("+nameOf(typev1.Limit_LIMIT_EMPTY)+")")
+	isEmptyRefused := !l.isWidened(typev1.Limit_LIMIT_EMPTY)
+	if isEmptyRefused && value == "" && !kind.mayBeEmpty {
+		l.Violate(field, "must not be empty (empty)")
 	}
-}
-
-// nameOf returns a limit as the command line names it, such as title.
-func nameOf(limit typev1.Limit) string {
-	return strings.ToLower(strings.TrimPrefix(limit.String(), "LIMIT_"))
-}
-
-// Title checks a title.
-func (l *Limits) Title(value, field string) {
-	l.notEmpty(value, field)
-	l.atMost(typev1.Limit_LIMIT_TITLE, utf8.RuneCountInString(value), maxTitle, "characters", field)
-}
-
-// Name checks a name, which has a visible character.
-func (l *Limits) Name(value, field string) {
-	l.Title(value, field)
-	if value != "" && text.IsBlank(value) && !l.isWidened(typev1.Limit_LIMIT_EMPTY) {
-		l.Violate(field, "must have a visible character ("+nameOf(typev1.Limit_LIMIT_EMPTY)+")")
+	if length > kind.most && !l.isWidened(kind.limit) {
+		l.Violate(field, fmt.Sprintf("must be at most %d %s (%s)", kind.most, unit, strings.ToLower(strings.TrimPrefix(kind.limit.String(), "LIMIT_"))))
 	}
-}
-
-// Question checks the question of a vote.
-func (l *Limits) Question(value, field string) {
-	l.notEmpty(value, field)
-	l.atMost(typev1.Limit_LIMIT_TITLE, utf8.RuneCountInString(value), maxQuestion, "characters", field)
-}
-
-// Content checks the content of an entry.
-func (l *Limits) Content(value, field string) {
-	l.notEmpty(value, field)
-	l.atMost(typev1.Limit_LIMIT_CONTENT, utf8.RuneCountInString(value), maxContent, "characters", field)
-}
-
-// Text checks a text.
-func (l *Limits) Text(value, field string) {
-	l.notEmpty(value, field)
-	l.Description(value, field)
-}
-
-// Description checks a text that may be empty.
-func (l *Limits) Description(value, field string) {
-	l.atMost(typev1.Limit_LIMIT_TEXT, utf8.RuneCountInString(value), maxText, "characters", field)
-}
-
-// Address checks the address of an image.
-func (l *Limits) Address(value, field string) {
-	l.notEmpty(value, field)
-	l.Icon(value, field)
-}
-
-// Icon checks the address of an image that may be empty.
-func (l *Limits) Icon(value, field string) {
-	l.atMost(typev1.Limit_LIMIT_ADDRESS, len(value), maxAddress, "bytes", field)
+	if isEmptyRefused && kind.isName && value != "" && text.IsBlank(value) {
+		l.Violate(field, "must have a visible character (empty)")
+	}
 }
 
 // Comments checks comments.
 func (l *Limits) Comments(comments []*typev1.MovedComment) {
 	for i, each := range comments {
-		// The path is made only for a comment that needs it.
-		path := func(field string) string { return fmt.Sprintf("comments[%d].%s", i, field) }
 		before := len(l.violations)
-		l.Text(each.GetText(), "text")
+		l.Check(remark, each.GetText(), "text")
 		if reply := each.GetReply(); reply != nil {
-			l.Text(reply.GetText(), "reply.text")
+			l.Check(remark, reply.GetText(), "reply.text")
 		}
 		if guest := each.GetGuest(); guest != nil {
-			l.Title(guest.GetName(), "guest.name")
-			l.Icon(guest.GetIconUrl(), "guest.icon_url")
+			l.Check(Title, guest.GetName(), "guest.name")
+			l.Check(icon, guest.GetIconUrl(), "guest.icon_url")
 		}
-		for n := before; n < len(l.violations); n++ {
-			l.violations[n].Field = path(l.violations[n].Field)
-		}
+		l.within("comments", i, before)
 	}
 }
 
 // Photo checks a photo.
 func (l *Limits) Photo(n int, addressField, address, description string) {
 	before := len(l.violations)
-	l.Address(address, addressField)
-	l.Description(description, "description")
+	l.Check(imageAddress, address, addressField)
+	l.Check(caption, description, "description")
+	l.within("photos", n, before)
+}
+
+// within puts the fields of the latest violations below an item of a list.
+func (l *Limits) within(list string, n, before int) {
 	for i := before; i < len(l.violations); i++ {
-		l.violations[i].Field = fmt.Sprintf("photos[%d].%s", n, l.violations[i].Field)
+		l.violations[i].Field = fmt.Sprintf("%s[%d].%s", list, n, l.violations[i].Field)
 	}
 }

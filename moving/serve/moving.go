@@ -111,10 +111,6 @@ type unit[P any] struct {
 	leftOut int
 }
 
-func (u *unit[P]) isOpen() bool {
-	return u.result.GetOutcome() == typev1.MoveOutcome_MOVE_OUTCOME_UNSPECIFIED
-}
-
 func (u *unit[P]) refuse(reason, message string) {
 	u.result.Outcome, u.result.Id = typev1.MoveOutcome_MOVE_OUTCOME_REFUSED, 0
 	u.result.Problems = []*typev1.MoveProblem{{Reason: reason, Message: message}}
@@ -215,7 +211,7 @@ func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, 
 }
 
 func open[P any](units []*unit[P]) []*unit[P] {
-	return slices.DeleteFunc(units, func(u *unit[P]) bool { return !u.isOpen() })
+	return slices.DeleteFunc(units, func(u *unit[P]) bool { return u.result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_UNSPECIFIED })
 }
 
 func split[P any](units []*unit[P]) (fresh, stored []*unit[P]) {

@@ -5,6 +5,7 @@
 package shadow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -219,12 +220,7 @@ func (f *Flags) IsOn() bool { return !f.Shadow.IsZero() || !f.Primary.IsZero() }
 func (f *Flags) IsPrimary() bool { return !f.Primary.IsZero() }
 
 // Old returns the address of the old server.
-func (f *Flags) Old() peer.Address {
-	if f.IsPrimary() {
-		return f.Primary
-	}
-	return f.Shadow
-}
+func (f *Flags) Old() peer.Address { return cmp.Or(f.Primary, f.Shadow) }
 
 // Check reports the faults of the settings.
 func (f *Flags) Check() error {

@@ -73,8 +73,7 @@ func (s *server) give(ctx context.Context, given *reward, request *accountv1.Gra
 		}
 	}
 	err := s.rewards.Insert(ctx, *given)
-	var duplicate *docstore.DuplicateError
-	if errors.As(err, &duplicate) {
+	if _, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate {
 		*given, err = s.rewards.GetLinearizable(ctx, given.ID)
 	}
 	return err

@@ -142,8 +142,7 @@ func noUser(err error, id int64) error {
 }
 
 func emailTaken(err error) error {
-	var duplicate *docstore.DuplicateError
-	if errors.As(err, &duplicate) && duplicate.Index == byEmail().Name {
+	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate && duplicate.Index == byEmail().Name {
 		return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user already has this email address")
 	}
 	return err

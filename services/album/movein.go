@@ -53,7 +53,7 @@ func (s *server) MoveInAlbums(ctx context.Context, request *albumv1.MoveInAlbums
 }
 
 func checkMoved(limits *serve.Limits, moved *albumv1.MovedAlbum) {
-	limits.Title(moved.GetTitle(), "title")
+	limits.Check(serve.Title, moved.GetTitle(), "title")
 	limits.Comments(moved.GetComments())
 	for i, each := range moved.GetPhotos() {
 		limits.Photo(i, "thumbnail_url", each.GetThumbnailUrl(), each.GetDescription())

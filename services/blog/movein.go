@@ -59,14 +59,14 @@ func (s *server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsReq
 }
 
 func checkMoved(limits *serve.Limits, moved *blogv1.MovedBlog) {
-	limits.Title(moved.GetTitle(), "title")
-	limits.Content(moved.GetContent(), "content")
+	limits.Check(serve.Title, moved.GetTitle(), "title")
+	limits.Check(serve.EntryText, moved.GetContent(), "content")
 	choices := moved.GetVote().GetChoices()
 	if vote := moved.GetVote(); vote != nil {
-		limits.Question(vote.GetDescription(), "vote.description")
+		limits.Check(serve.Question, vote.GetDescription(), "vote.description")
 	}
 	for i, each := range choices {
-		limits.Title(each.GetDescription(), fmt.Sprintf("vote.choices[%d].description", i))
+		limits.Check(serve.Title, each.GetDescription(), fmt.Sprintf("vote.choices[%d].description", i))
 	}
 	for i, ballot := range moved.GetBallots() {
 		if int(ballot.GetChoice()) > len(choices) {

@@ -55,7 +55,7 @@ func (s *server) MoveInPois(ctx context.Context, request *poiv1.MoveInPoisReques
 }
 
 func checkMoved(limits *serve.Limits, moved *poiv1.MovedPoi) {
-	limits.Name(moved.GetName(), "name")
+	limits.Check(serve.Name, moved.GetName(), "name")
 	limits.Comments(moved.GetComments())
 	for i, each := range moved.GetPhotos() {
 		limits.Photo(i, "photo_url", each.GetPhotoUrl(), each.GetDescription())

@@ -16,7 +16,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/retry"
@@ -99,7 +98,7 @@ func (c *changes) watch(ctx context.Context, call *rpc, out *output.Printer, tok
 	if err != nil {
 		return err
 	}
-	repeating := retry.Options{Wait: pause.For, Note: func(text string) { out.Note("%s", text) }}
+	repeating := retry.Options{Note: func(text string) { out.Note("%s", text) }}
 	for saved := time.Now(); ; {
 		var reply listReply
 		if _, err := retry.Do(ctx, repeating, func() (err error) {

@@ -47,15 +47,15 @@ var columns = map[string]string{ // #nosec G101 -- names of fields
 	"account.v1.Application":            "KEY:key NAME:name DISABLED:disabled LEGACY_FORM:allow_legacy SECRET_OF:secret_time CREATED:create_time",
 }
 
-// columnsOf returns the columns of a message, or nil if it has none of its own.
-func columnsOf(message protoreflect.MessageDescriptor) []output.Column[proto.Message] {
+// columnsOf returns the headings of a message, and what makes its texts below them; nil if it has no columns of its own.
+func columnsOf(message protoreflect.MessageDescriptor) (heads []string, cells func(proto.Message) []string) {
 	return showing(columns[strings.TrimPrefix(string(message.FullName()), "waybook.")])
 }
 
 // rowColumns returns the columns of a message, or one for each field if it has none of its own.
-func rowColumns(message protoreflect.MessageDescriptor) []output.Column[proto.Message] {
-	if own := columnsOf(message); own != nil {
-		return own
+func rowColumns(message protoreflect.MessageDescriptor) (heads []string, cells func(proto.Message) []string) {
+	if heads, cells = columnsOf(message); heads != nil {
+		return heads, cells
 	}
 	var all []string
 	for i := range message.Fields().Len() {
@@ -66,14 +66,19 @@ func rowColumns(message protoreflect.MessageDescriptor) []output.Column[proto.Me
 }
 
 // showing returns the columns that a text such as those above describes.
-func showing(text string) (all []output.Column[proto.Message]) {
+func showing(text string) (heads []string, cells func(proto.Message) []string) {
+	var paths []string
 	for each := range strings.FieldsSeq(text) {
 		head, path, _ := strings.Cut(each, ":")
-		all = append(all, output.Column[proto.Message]{Head: strings.ReplaceAll(head, "_", " "), Cell: func(m proto.Message) string {
-			return cellOf(m.ProtoReflect(), path)
-		}})
+		heads, paths = append(heads, strings.ReplaceAll(head, "_", " ")), append(paths, path)
 	}
-	return all
+	return heads, func(m proto.Message) []string {
+		texts := make([]string, len(paths))
+		for i, path := range paths {
+			texts[i] = cellOf(m.ProtoReflect(), path)
+		}
+		return texts
+	}
 }
 
 // cellOf returns the text of the field at a path.
@@ -284,7 +289,8 @@ func (r *rpc) printItems(out *output.Printer, items iter.Seq2[proto.Message, err
 	case "pois":
 		kind = "landmarks"
 	}
-	return output.Items(out, kind, rowColumns(field.Message()), items)
+	heads, cells := rowColumns(field.Message())
+	return output.Items(out, kind, heads, items, cells)
 }
 
 // pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
@@ -323,13 +329,12 @@ func printMessage(out *output.Printer, message proto.Message, secrets ...output.
 // the lists in it.
 func layOut(page *output.Page, message proto.Message, secrets ...output.Field) {
 	values, fields := message.ProtoReflect(), message.ProtoReflect().Descriptor().Fields()
-	if columns := columnsOf(values.Descriptor()); columns != nil {
+	if heads, cells := columnsOf(values.Descriptor()); heads != nil {
+		texts := cells(message)
 		for _, secret := range secrets {
-			columns = append(columns, output.Column[proto.Message]{
-				Head: strings.ToUpper(secret.Name), Cell: func(proto.Message) string { return secret.Value.(string) },
-			})
+			heads, texts = append(heads, strings.ToUpper(secret.Name)), append(texts, secret.Value.(string))
 		}
-		output.Record(page, columns, message)
+		page.Record(heads, texts)
 		if entry, ok := message.(*blogv1.Blog); ok {
 			layOutText(page, entry)
 		}
@@ -338,7 +343,8 @@ func layOut(page *output.Page, message proto.Message, secrets ...output.Field) {
 	for i := range fields.Len() {
 		switch field := fields.Get(i); {
 		case field.IsList() && field.Message() != nil:
-			output.Rows(page, rowColumns(field.Message()), messagesIn(values.Get(field)))
+			heads, cells := rowColumns(field.Message())
+			output.Rows(page, heads, messagesIn(values.Get(field)), cells)
 		case field.Message() != nil && values.Has(field):
 			layOut(page, values.Get(field).Message().Interface())
 		case field.Message() == nil && !strings.HasSuffix(string(field.Name()), "_token"):
@@ -353,6 +359,7 @@ func layOutText(page *output.Page, entry *blogv1.Blog) {
 	if vote := entry.GetVote(); vote != nil {
 		page.Text(vote.GetDescription())
 		choices := vote.ProtoReflect().Descriptor().Fields().ByName("choices")
-		output.Rows(page, columnsOf(choices.Message()), messagesIn(vote.ProtoReflect().Get(choices)))
+		heads, cells := columnsOf(choices.Message())
+		output.Rows(page, heads, messagesIn(vote.ProtoReflect().Get(choices)), cells)
 	}
 }

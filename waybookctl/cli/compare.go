@@ -106,10 +106,7 @@ func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.
 // options checks the flags.
 func (c *compareCommand) options(connection *Connection) (options replay.Options, err error) {
 	options = replay.Options{
-		Rate: c.Rate, Concurrency: c.Concurrency, Timeout: connection.Timeout, ReplyBytes: c.MaxReply, Limit: c.Limit, Examples: c.Examples,
-	}
-	if c.Writes {
-		options.Writes = replay.WritesSent
+		HasWrites: c.Writes, Rate: c.Rate, Concurrency: c.Concurrency, Timeout: connection.Timeout, ReplyBytes: c.MaxReply, Limit: c.Limit, Examples: c.Examples,
 	}
 	if !(c.Rate >= 0) || c.Concurrency < 1 || c.Concurrency > 256 || connection.Timeout <= 0 || c.MaxReply < 1 || c.Limit < 0 || c.Examples < 0 || c.Examples > 1000 {
 		return options, usageError("--rate and --limit must be 0 or more, --timeout and --max-reply more than 0, --concurrency from 1 to 256, --examples from 0 to 1000")
@@ -148,37 +145,22 @@ func (c *compareCommand) print(out *output.Printer, summary *replay.Summary, opt
 		out.Note("%s", output.Visible(fmt.Sprintf("not sent: %d (%s%s)", each.Count, each.Reason, first)))
 	}
 	return out.Value(comparisonOf(summary), func(page *output.Page) {
-		output.Rows(page, comparisonColumns(), summary.Operations)
+		heads := []string{"OPERATION", "REQUESTS", "SAME", "ALLOWED", "DIFFERENT", "UNREAD", "OLD MS", "NEW MS"}
+		output.Rows(page, heads, summary.Operations, func(o *replay.Operation) []string {
+			return []string{
+				o.Function, number(o.Count()), number(o.Same), number(o.Allowed), number(o.Different), number(o.Unread),
+				fmt.Sprintf("%.1f", millis(o.OldTime())), fmt.Sprintf("%.1f", millis(o.NewTime())),
+			}
+		})
 		counts := summary.Total().Rules
 		used := slices.DeleteFunc(comparison.Rules(), func(r comparison.RuleEntry) bool { return counts[r.Rule] == 0 })
-		output.Rows(page, []output.Column[comparison.RuleEntry]{
-			{Head: "ALLOWED BY", Cell: func(r comparison.RuleEntry) string { return r.Name }},
-			{Head: "REPLIES", Cell: func(r comparison.RuleEntry) string { return number(counts[r.Rule]) }},
-			{Head: "ALLOWS", Cell: func(r comparison.RuleEntry) string { return r.Forgives }},
-		}, used)
+		output.Rows(page, []string{"ALLOWED BY", "REPLIES", "ALLOWS"}, used, func(r comparison.RuleEntry) []string {
+			return []string{r.Name, number(counts[r.Rule]), r.Forgives}
+		})
 		if lines := differencesOf(summary); len(lines) > 0 {
 			page.Text(strings.Join(lines, "\n"))
 		}
 	})
-}
-
-// comparisonColumns are the columns of the table of operations.
-func comparisonColumns() []output.Column[*replay.Operation] {
-	count := func(head string, value func(*replay.Operation) int64) output.Column[*replay.Operation] {
-		return output.Column[*replay.Operation]{Head: head, Cell: func(o *replay.Operation) string { return number(value(o)) }}
-	}
-	mean := func(head string, value func(*replay.Operation) time.Duration) output.Column[*replay.Operation] {
-		return output.Column[*replay.Operation]{Head: head, Cell: func(o *replay.Operation) string { return fmt.Sprintf("%.1f", millis(value(o))) }}
-	}
-	return []output.Column[*replay.Operation]{
-		{Head: "OPERATION", Cell: func(o *replay.Operation) string { return o.Function }},
-		count("REQUESTS", (*replay.Operation).Count),
-		count("SAME", func(o *replay.Operation) int64 { return o.Same }),
-		count("ALLOWED", func(o *replay.Operation) int64 { return o.Allowed }),
-		count("DIFFERENT", func(o *replay.Operation) int64 { return o.Different }),
-		count("UNREAD", func(o *replay.Operation) int64 { return o.Unread }),
-		mean("OLD MS", (*replay.Operation).OldTime), mean("NEW MS", (*replay.Operation).NewTime),
-	}
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

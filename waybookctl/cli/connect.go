@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,10 +65,7 @@ func connect(to Connection, env process.Env) (*services, error) {
 	for service, own := range map[string]string{
 		"account": to.Account, "album": to.Album, "blog": to.Blog, "poi": to.Poi,
 	} {
-		address := own
-		if own == "" {
-			address = to.Address
-		}
+		address := cmp.Or(own, to.Address)
 		if address == "" {
 			return nil, usageError(fmt.Sprintf("%q is not an address; want HOST:PORT or unix:PATH", address))
 		}

@@ -126,22 +126,16 @@ func (contextList) Run(kept *contexts, out *output.Printer) error {
 		all = append(all, context{name, name == kept.Current, kept.ByName[name]})
 	}
 	return out.Tagged(all, func(page *output.Page) {
-		output.Rows(page, []output.Column[context]{
-			{Head: "CURRENT", Cell: func(c context) string {
-				if c.Current {
-					return "*"
-				}
-				return ""
-			}},
-			{Head: "CONTEXT", Cell: func(c context) string { return c.Context }},
-			{Head: "FLAGS", Cell: func(c context) string {
-				var flags []string
-				for _, flag := range slices.Sorted(maps.Keys(c.Flags)) {
-					flags = append(flags, "--"+flag+"="+c.Flags[flag])
-				}
-				return strings.Join(flags, " ")
-			}},
-		}, all)
+		output.Rows(page, []string{"CURRENT", "CONTEXT", "FLAGS"}, all, func(c context) []string {
+			current, flags := "", []string{}
+			if c.Current {
+				current = "*"
+			}
+			for _, flag := range slices.Sorted(maps.Keys(c.Flags)) {
+				flags = append(flags, "--"+flag+"="+c.Flags[flag])
+			}
+			return []string{current, c.Context, strings.Join(flags, " ")}
+		})
 	})
 }
 

@@ -151,7 +151,7 @@ func describeCall(call *callError) failure {
 	if len(violations) > 0 {
 		f.message = "the " + call.service + " service refuses the request"
 	}
-	if next := nextStep(reason); next != "" {
+	if next := nextSteps[reason]; next != "" {
 		f.details = append(f.details, next)
 	}
 	return f
@@ -171,23 +171,14 @@ func statusOf(code codes.Code) int {
 	return statusFailed
 }
 
-// nextStep returns advice for a reason whose message has none.
-func nextStep(reason string) string {
-	switch reason {
-	case "NOT_OWNER":
-		return "without --as you act as the owner"
-	case "ETAG_MISMATCH":
-		return "it was changed since; look at it again with show"
-	case "CLIENT_NOT_ALLOWED":
-		return "present a certificate with the name operator, or one that -clients of the service names"
-	case "EMAIL_REQUIRED":
-		return "give the user an address first: " + name + " user set-email"
-	case "STORE_NOT_EMBEDDED":
-		return "for a MongoDB use mongodump; see docs/operations.md"
-	case "INTERNAL":
-		return "see the service's log for the cause"
-	}
-	return ""
+// nextSteps are advice for reasons whose messages have none.
+var nextSteps = map[string]string{
+	"NOT_OWNER":          "without --as you act as the owner",
+	"ETAG_MISMATCH":      "it was changed since; look at it again with show",
+	"CLIENT_NOT_ALLOWED": "present a certificate with the name operator, or one that -clients of the service names",
+	"EMAIL_REQUIRED":     "give the user an address first: " + name + " user set-email",
+	"STORE_NOT_EMBEDDED": "for a MongoDB use mongodump; see docs/operations.md",
+	"INTERNAL":           "see the service's log for the cause",
 }
 
 // describeTransport describes a call that none of Waybook's services answered.

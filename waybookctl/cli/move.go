@@ -137,35 +137,23 @@ func printReport(out *output.Printer, report *send.Report) error {
 	}
 	value = append(value, output.Field{Name: "records", Value: counts}, output.Field{Name: "groups", Value: groupsValue(report, groups)})
 	return out.Value(value, func(page *output.Page) {
-		output.Rows(page, []output.Column[movefile.Kind]{
-			{Head: "RECORDS", Cell: func(k movefile.Kind) string { return number(report.Records[k]) }},
-			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
-		}, kinds)
-		output.Rows(page, groupColumns(report), groups)
+		output.Rows(page, []string{"RECORDS", "KIND"}, kinds, func(k movefile.Kind) []string {
+			return []string{number(report.Records[k]), string(k)}
+		})
+		output.Rows(page, []string{"PROBLEMS", "KIND", "FIELD", "CLASS", "ALLOW", "FIRST"}, groups, func(g *send.ProblemGroup) []string {
+			allow := string(g.Allow)
+			if g.IsAllowed {
+				allow += " (allowed)"
+			}
+			return []string{number(g.Count), string(g.Kind), g.Field, string(g.Class), allow, report.Place(g.First[0].At)}
+		})
 		if lines := exampleLines(report, groups); len(lines) > 0 {
 			page.Text(strings.Join(lines, "\n"))
 		}
-		output.Rows(page, []output.Column[movefile.AllowanceEntry]{
-			{Head: "ALLOWED", Cell: func(a movefile.AllowanceEntry) string { return string(a.Allowance) }},
-			{Head: "CLIENTS SEE", Cell: func(a movefile.AllowanceEntry) string { return a.Seen }},
-		}, usedAllowances(groups))
+		output.Rows(page, []string{"ALLOWED", "CLIENTS SEE"}, usedAllowances(groups), func(a movefile.AllowanceEntry) []string {
+			return []string{string(a.Allowance), a.Seen}
+		})
 	})
-}
-
-func groupColumns(report *send.Report) []output.Column[*send.ProblemGroup] {
-	return []output.Column[*send.ProblemGroup]{
-		{Head: "PROBLEMS", Cell: func(g *send.ProblemGroup) string { return number(g.Count) }},
-		{Head: "KIND", Cell: func(g *send.ProblemGroup) string { return string(g.Kind) }},
-		{Head: "FIELD", Cell: func(g *send.ProblemGroup) string { return g.Field }},
-		{Head: "CLASS", Cell: func(g *send.ProblemGroup) string { return string(g.Class) }},
-		{Head: "ALLOW", Cell: func(g *send.ProblemGroup) string {
-			if g.IsAllowed {
-				return string(g.Allow) + " (allowed)"
-			}
-			return string(g.Allow)
-		}},
-		{Head: "FIRST", Cell: func(g *send.ProblemGroup) string { return report.Place(g.First[0].At) }},
-	}
 }
 
 // exampleLines are the first problems that are not allowed.
@@ -180,16 +168,10 @@ func exampleLines(report *send.Report, groups []*send.ProblemGroup) (lines []str
 	return lines
 }
 
-func usedAllowances(groups []*send.ProblemGroup) (used []movefile.AllowanceEntry) {
-	for _, each := range movefile.Allowances() {
-		for _, group := range groups {
-			if group.IsAllowed && group.Allow == each.Allowance {
-				used = append(used, each)
-				break
-			}
-		}
-	}
-	return used
+func usedAllowances(groups []*send.ProblemGroup) []movefile.AllowanceEntry {
+	return slices.DeleteFunc(movefile.Allowances(), func(a movefile.AllowanceEntry) bool {
+		return !slices.ContainsFunc(groups, func(g *send.ProblemGroup) bool { return g.IsAllowed && g.Allow == a.Allowance })
+	})
 }
 
 func groupsValue(report *send.Report, groups []*send.ProblemGroup) output.List {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/movefile"
 	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -73,7 +72,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	defer func() { err = errors.Join(err, remove()) }()
 	summary, err := send.Import(ctx, call.Services, send.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
-		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, Prune: c.Prune, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
+		Update: c.Update, MaxRemoved: c.MaxRemoved, Revive: c.Revive, Prune: c.Prune, DryRun: c.DryRun, Workers: c.Workers,
 		Confirm: func(question string) (bool, error) {
 			if c.Yes {
 				return true, nil
@@ -125,12 +124,9 @@ func (c *moveImport) print(out *output.Printer, summary *send.Summary) error {
 	for _, refusal := range summary.Refusals {
 		out.Note("%s", output.Visible(summary.Text(refusal)))
 	}
-	columns := []output.Column[movefile.Kind]{{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }}}
+	heads := []string{"KIND"}
 	for outcome := range send.OutcomeCount {
-		columns = append(columns, output.Column[movefile.Kind]{
-			Head: strings.ToUpper(strings.ReplaceAll(outcome.String(), "_", " ")),
-			Cell: func(k movefile.Kind) string { return number(summary.Outcomes[k][outcome]) },
-		})
+		heads = append(heads, strings.ToUpper(strings.ReplaceAll(outcome.String(), "_", " ")))
 	}
 	var kinds []movefile.Kind
 	outcomes := output.Object{}
@@ -160,7 +156,13 @@ func (c *moveImport) print(out *output.Printer, summary *send.Summary) error {
 		if c.DryRun {
 			page.Text("dry run, nothing was changed")
 		}
-		output.Rows(page, columns, kinds)
+		output.Rows(page, heads, kinds, func(k movefile.Kind) []string {
+			cells := []string{string(k)}
+			for _, count := range summary.Outcomes[k] {
+				cells = append(cells, number(count))
+			}
+			return cells
+		})
 		printCounts(page, "REMOVED", summary.Removed)
 		printCounts(page, "DELETED IN WAYBOOK", summary.Deleted)
 		printCounts(page, "PRUNED", gone)
@@ -180,8 +182,7 @@ func countsValue(counts send.Counts) output.Object {
 }
 
 func printCounts(page *output.Page, head string, counts send.Counts) {
-	output.Rows(page, []output.Column[output.Field]{
-		{Head: head, Cell: func(f output.Field) string { return number(f.Value.(int64)) }},
-		{Head: "KIND", Cell: func(f output.Field) string { return f.Name }},
-	}, countsValue(counts))
+	output.Rows(page, []string{head, "KIND"}, countsValue(counts), func(f output.Field) []string {
+		return []string{number(f.Value.(int64)), f.Name}
+	})
 }

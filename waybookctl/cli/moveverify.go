@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/waybook/waybook/edge/peer"
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/movefile"
 	"github.com/waybook/waybook/moving/send"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -39,7 +38,7 @@ The exit status is that of diff: 0 if nothing differs, 1 if something does, and 
 
 // Run verifies.
 func (c *moveVerify) Run(ctx context.Context, call *services, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
-	options := send.VerifyOptions{Services: call.Services, Wait: pause.For, Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
+	options := send.VerifyOptions{Services: call.Services, Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
 	if !(c.Sample > 0 && c.Sample <= 1) || c.Workers < 1 || c.Workers > 64 || connection.Timeout <= 0 {
 		return usageError("--sample must be above 0 and at most 1, --workers from 1 to 64, --timeout more than 0")
 	}
@@ -114,14 +113,10 @@ func (c *moveVerify) print(out *output.Printer, found *send.Verified) error {
 		{Name: "not_in_files", Value: countsValue(gone)}, {Name: "kept", Value: countsValue(kept)},
 		{Name: "made_in_waybook", Value: countsValue(extras.Made)},
 	}
-	column := func(head string, counts map[movefile.Kind]int64) output.Column[movefile.Kind] {
-		return output.Column[movefile.Kind]{Head: head, Cell: func(k movefile.Kind) string { return number(counts[k]) }}
-	}
 	return out.Value(value, func(page *output.Page) {
-		output.Rows(page, []output.Column[movefile.Kind]{
-			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
-			column("SAME", found.Same), column("DIFFERENT", found.Different), column("UNREAD", found.Unread), column("LEFT OUT", found.LeftOut),
-		}, kinds)
+		output.Rows(page, []string{"KIND", "SAME", "DIFFERENT", "UNREAD", "LEFT OUT"}, kinds, func(k movefile.Kind) []string {
+			return []string{string(k), number(found.Same[k]), number(found.Different[k]), number(found.Unread[k]), number(found.LeftOut[k])}
+		})
 		for _, each := range found.Differences {
 			page.Line(fmt.Sprintf("%s: %s %s: %s", found.Report.Place(each.At), each.Root.Kind, each.Root.ID, each.Text))
 		}

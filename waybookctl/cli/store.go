@@ -72,14 +72,10 @@ func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
 		return err
 	}
 	return out.Tagged(prepared, func(page *output.Page) {
-		output.Rows(page, []output.Column[storekeeping.PreparedCollection]{
-			{Head: "SERVICE", Cell: func(p storekeeping.PreparedCollection) string { return p.Service }},
-			{Head: "COLLECTION", Cell: func(p storekeeping.PreparedCollection) string { return p.Name }},
-			{Head: "STATE", Cell: stateOf},
-			{Head: "INDEXES MADE", Cell: func(p storekeeping.PreparedCollection) string { return strings.Join(p.IndexesMade, " ") }},
-			{Head: "INDEXES DROPPED", Cell: func(p storekeeping.PreparedCollection) string { return strings.Join(p.IndexesDropped, " ") }},
-			{Head: "PLACEMENT", Cell: func(p storekeeping.PreparedCollection) string { return p.Placement }},
-		}, prepared.Collections)
+		heads := []string{"SERVICE", "COLLECTION", "STATE", "INDEXES MADE", "INDEXES DROPPED", "PLACEMENT"}
+		output.Rows(page, heads, prepared.Collections, func(p storekeeping.PreparedCollection) []string {
+			return []string{p.Service, p.Name, stateOf(p), strings.Join(p.IndexesMade, " "), strings.Join(p.IndexesDropped, " "), p.Placement}
+		})
 	})
 }
 
@@ -111,20 +107,14 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 		return err
 	}
 	err = out.Tagged(checked, func(page *output.Page) {
-		output.Rows(page, []output.Column[storekeeping.CollectionReport]{
-			{Head: "SERVICE", Cell: func(r storekeeping.CollectionReport) string { return r.Service }},
-			{Head: "COLLECTION", Cell: func(r storekeeping.CollectionReport) string { return r.Name }},
-			{Head: "DOCUMENTS", Cell: func(r storekeeping.CollectionReport) string { return number(r.Documents) }},
-			{Head: "INDEXES OF OTHERS", Cell: func(r storekeeping.CollectionReport) string { return strings.Join(r.Undeclared, " ") }},
-		}, checked.Collections)
-		output.Rows(page, []output.Column[storekeeping.Finding]{
-			{Head: "FAULT", Cell: func(f storekeeping.Finding) string { return string(f.Kind) }},
-			{Head: "COLLECTION", Cell: func(f storekeeping.Finding) string { return f.Collection }},
-			{Head: "COUNT", Cell: func(f storekeeping.Finding) string { return number(f.Count) }},
-			{Head: "MENDED", Cell: func(f storekeeping.Finding) string { return number(f.Repaired) }},
-			{Head: "OF", Cell: func(f storekeeping.Finding) string { return ids(f.Parents) }},
-			{Head: "WHAT", Cell: func(f storekeeping.Finding) string { return f.Detail }},
-		}, checked.Findings)
+		heads := []string{"SERVICE", "COLLECTION", "DOCUMENTS", "INDEXES OF OTHERS"}
+		output.Rows(page, heads, checked.Collections, func(r storekeeping.CollectionReport) []string {
+			return []string{r.Service, r.Name, number(r.Documents), strings.Join(r.Undeclared, " ")}
+		})
+		heads = []string{"FAULT", "COLLECTION", "COUNT", "MENDED", "OF", "WHAT"}
+		output.Rows(page, heads, checked.Findings, func(f storekeeping.Finding) []string {
+			return []string{string(f.Kind), f.Collection, number(f.Count), number(f.Repaired), ids(f.Parents), f.Detail}
+		})
 		if file := checked.File; file != nil && file.IsWorthCompacting() {
 			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.", mebibytes(file.Bytes), mebibytes(file.FreeBytes)))
 		}
@@ -234,10 +224,9 @@ func printCollections(out *output.Printer, collections []dumpfile.Collection, mo
 	sum := dumpfile.Contents{Collections: collections}.Documents()
 	object := append(output.Object{{Name: "documents", Value: sum}, {Name: "collections", Value: value}}, more...)
 	return out.Value(object, func(page *output.Page) {
-		output.Rows(page, []output.Column[dumpfile.Collection]{
-			{Head: "COLLECTION", Cell: func(c dumpfile.Collection) string { return c.Name }},
-			{Head: "DOCUMENTS", Cell: func(c dumpfile.Collection) string { return number(c.Documents) }},
-		}, collections)
+		output.Rows(page, []string{"COLLECTION", "DOCUMENTS"}, collections, func(c dumpfile.Collection) []string {
+			return []string{c.Name, number(c.Documents)}
+		})
 		page.Text(fmt.Sprintf("%d documents in all.", sum))
 	})
 }

@@ -75,9 +75,7 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	} else if err := c.check(c.To); err != nil {
 		return err
 	}
-	reach, finish := copying(report, "receiving")
-	made.BackedUp, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]), target, reach)
-	finish()
+	made.BackedUp, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]), target, report)
 	if err != nil {
 		return err
 	}
@@ -99,23 +97,6 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 			page.Text("Removed " + name + ".")
 		}
 	})
-}
-
-// copying reports a copy whose size is known only when it begins.
-func copying(report progress.Reporter, what string) (reach func(copied, size int64), finish func()) {
-	hasStarted := false
-	reach = func(copied, size int64) {
-		if !hasStarted {
-			hasStarted = true
-			report.Start(what, progress.Bytes, size)
-		}
-		report.Reach(copied)
-	}
-	return reach, func() {
-		if hasStarted {
-			report.Finish()
-		}
-	}
 }
 
 // backupMade is the result of a backup.
@@ -193,9 +174,7 @@ func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report prog
 		return err
 	}
 	options := storekeeping.Options{Store: service.StoreFlags{Data: c.Data}}
-	reach, finish := copying(report, "restoring")
-	done, err := storekeeping.RestoreFrom(ctx, options, backup, time.Now(), reach)
-	finish()
+	done, err := storekeeping.Restore(ctx, options, backup, time.Now(), report)
 	if err != nil {
 		return err
 	}
@@ -229,9 +208,7 @@ func (c *storeRehearse) Run(ctx context.Context, to *services, out *output.Print
 	if err != nil {
 		return err
 	}
-	reach, finish := copying(report, "restoring")
-	done, err := storekeeping.Rehearse(ctx, backup, c.Scratch, c.Service, time.Now(), reach)
-	finish()
+	done, err := storekeeping.Rehearse(ctx, backup, c.Scratch, c.Service, time.Now(), report)
 	if err != nil {
 		return err
 	}

@@ -48,13 +48,9 @@ func (c *traceCommand) Run(ctx context.Context, to *Connection, out *output.Prin
 			return
 		}
 		lines, leftOut := spanTree(parts)
-		output.Rows(page, []output.Column[spanLine]{
-			{Head: "PROGRAM", Cell: func(l spanLine) string { return l.program }},
-			{Head: "BEGAN", Cell: func(l spanLine) string { return fmt.Sprintf("%.1f", l.began) }},
-			{Head: "MS", Cell: func(l spanLine) string { return fmt.Sprintf("%.1f", l.took) }},
-			{Head: "OUTCOME", Cell: func(l spanLine) string { return l.outcome }},
-			{Head: "WHAT", Cell: func(l spanLine) string { return strings.Repeat("  ", l.depth) + l.name }},
-		}, lines)
+		output.Rows(page, []string{"PROGRAM", "BEGAN", "MS", "OUTCOME", "WHAT"}, lines, func(l spanLine) []string {
+			return []string{l.program, fmt.Sprintf("%.1f", l.began), fmt.Sprintf("%.1f", l.took), l.outcome, strings.Repeat("  ", l.depth) + l.name}
+		})
 		if leftOut > 0 {
 			page.Text(fmt.Sprintf("%d further parts were not kept.", leftOut))
 		}
@@ -62,13 +58,9 @@ func (c *traceCommand) Run(ctx context.Context, to *Connection, out *output.Prin
 }
 
 func listSlow(page *output.Page, parts []slowPart) {
-	output.Rows(page, []output.Column[slowPart]{
-		{Head: "REQUEST", Cell: func(p slowPart) string { return p.RequestID }},
-		{Head: "PROGRAM", Cell: func(p slowPart) string { return p.Program }},
-		{Head: "BEGAN", Cell: func(p slowPart) string { return p.SlowRequest.Began.Format("2006-01-02 15:04:05.000") }},
-		{Head: "MS", Cell: func(p slowPart) string { return fmt.Sprintf("%.1f", p.Milliseconds) }},
-		{Head: "WHAT", Cell: func(p slowPart) string { return p.root() }},
-	}, parts)
+	output.Rows(page, []string{"REQUEST", "PROGRAM", "BEGAN", "MS", "WHAT"}, parts, func(p slowPart) []string {
+		return []string{p.RequestID, p.Program, p.SlowRequest.Began.Format("2006-01-02 15:04:05.000"), fmt.Sprintf("%.1f", p.Milliseconds), p.root()}
+	})
 }
 
 // ask asks every address for its parts of the request, or for all requests.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/send"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -89,8 +88,7 @@ func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, 
 			Fields: landmarkfile.Fields{Key: c.KeyField, Name: c.NameField, Lat: c.LatField, Lng: c.LngField, Category: c.CategoryField, Owner: c.OwnerField},
 		},
 	}, report)
-	var notPruned *transfer.NotPrunedError
-	if errors.As(err, &notPruned) {
+	if notPruned, isNotPruned := errors.AsType[*transfer.NotPrunedError](err); isNotPruned {
 		if err := c.print(out, summary); err != nil {
 			return err
 		}
@@ -275,7 +273,7 @@ func (c *moveExport) Run(ctx context.Context, call *services, out *output.Printe
 	}
 	var count int64
 	err = atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
-		count, err = send.ExportSince(ctx, call.Services, send.ExportOptions{Since: c.Since, Zone: zone, Wait: pause.For}, file, report)
+		count, err = send.ExportSince(ctx, call.Services, c.Since, zone, file, report)
 		return err
 	})
 	return printExported(out, c.File, "%d records exported", count, err)

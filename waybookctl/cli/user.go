@@ -7,12 +7,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/moving/send"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 type userCommands struct {
@@ -163,7 +161,7 @@ Each password is in the file before the service has it. To resume an interrupted
 
 // Run gives the passwords.
 func (c *userGivePasswords) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
-	given, err := send.GivePasswords(ctx, call.Services, c.File, retry.Options{Wait: pause.For, Note: report.Note}, report)
+	given, err := send.GivePasswords(ctx, call.Services, c.File, report)
 	if err != nil {
 		return err
 	}

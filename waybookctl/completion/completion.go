@@ -38,13 +38,9 @@ func Candidates(model *kong.Application, words []string) []Candidate {
 	for _, word := range words[:last] {
 		place.pass(word)
 	}
-	var found []Candidate
-	for _, candidate := range place.candidates(words[last]) {
-		if strings.HasPrefix(candidate.Word, words[last]) {
-			found = append(found, candidate)
-		}
-	}
-	return found
+	return slices.DeleteFunc(place.candidates(words[last]), func(each Candidate) bool {
+		return !strings.HasPrefix(each.Word, words[last])
+	})
 }
 
 // joinEquals joins a flag, = and a value into one word; bash splits them into three.

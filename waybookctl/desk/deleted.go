@@ -3,17 +3,15 @@ package desk
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/pause"
+	"github.com/waybook/waybook/internal/platform/attempts"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/moving/send"
 )
@@ -60,10 +58,10 @@ type followers struct {
 	shortest, longest time.Duration
 }
 
-// followDeleted sends what was deleted as server-sent events.
-func (d *Desk) followDeleted(w http.ResponseWriter, r *http.Request) {
+// deleted returns what was deleted. The first call begins to follow the feeds.
+func (d *Desk) deleted(context.Context) deleted {
 	d.followers.once.Do(d.startFollowers)
-	d.sendEvents(w, r, func(context.Context) any { return d.followers.seen() })
+	return d.followers.seen()
 }
 
 // seen returns what the feeds have shown, without the deletions that they do not show any more.
@@ -119,7 +117,7 @@ func (d *Desk) follow(ctx context.Context, feed *seenFeed, of send.Feed) {
 			feed.take(page)
 		} else {
 			feed.Failure = new(d.config.Describe(ctx, err))
-			if isForgotten(err) {
+			if attempts.ReasonOf(err) == "START_ANEW" {
 				token = ""
 				*feed = seenFeed{Kind: feed.Kind, Deletions: []deletion{}}
 			}
@@ -143,14 +141,4 @@ func (f *seenFeed) take(page send.FeedPage) {
 		}
 	}
 	f.Deletions = slices.Delete(f.Deletions, 0, max(0, len(f.Deletions)-mostDeletions))
-}
-
-// isForgotten reports whether a follower has to start anew.
-func isForgotten(err error) bool {
-	for _, detail := range status.Convert(err).Details() {
-		if info, isInfo := detail.(*errdetails.ErrorInfo); isInfo && info.GetReason() == "START_ANEW" {
-			return true
-		}
-	}
-	return false
 }

@@ -75,7 +75,10 @@ func New(ctx context.Context, config Config, address net.Addr) (*Desk, error) {
 	if !isTCP || !at.IP.IsLoopback() {
 		return nil, fmt.Errorf("%s is not a loopback address: the pages have what only an operator may see", address)
 	}
-	d := &Desk{config: config, address: at, gate: newGate(at.Port, rand.Text(), rand.Text())}
+	d := &Desk{
+		config: config, address: at,
+		gate: &gate{port: at.Port, secret: rand.Text(), cookie: rand.Text(), crossOrigin: http.NewCrossOriginProtection()},
+	}
 	d.ctx, d.stop = context.WithCancel(ctx)
 	d.server = &http.Server{
 		BaseContext: func(net.Listener) context.Context { return d.ctx }, Handler: d.gate.protect(d.routes()), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeaderBytes,
@@ -126,11 +129,11 @@ func (d *Desk) routes() http.Handler {
 	mux.HandleFunc("POST /users/{user}/close-sessions", d.reply(ofUser(d.closeSessions)))
 	mux.HandleFunc("POST /users/{user}/sessions/{session}/close", d.reply(d.closeSession))
 	mux.HandleFunc("GET /users/{user}/export", d.exportUser)
-	mux.HandleFunc("GET /requests/events", d.followRequests)
-	mux.HandleFunc("GET /deleted/events", d.followDeleted)
-	mux.HandleFunc("GET /moves/events", d.followMoves)
+	mux.HandleFunc("GET /requests/events", events(d.requests))
+	mux.HandleFunc("GET /deleted/events", events(d.deleted))
+	mux.HandleFunc("GET /moves/events", events(d.moves))
 	mux.HandleFunc("GET /moves/old-passwords", d.reply(d.countOldPasswords))
-	mux.HandleFunc("GET /state/events", d.followState)
+	mux.HandleFunc("GET /state/events", events(d.state))
 	return mux
 }
 
@@ -154,8 +157,7 @@ type badRequest string
 func (e badRequest) Error() string { return string(e) }
 
 func (d *Desk) fail(w http.ResponseWriter, r *http.Request, err error) {
-	var bad badRequest
-	if errors.As(err, &bad) {
+	if bad, isBad := errors.AsType[badRequest](err); isBad {
 		sendJSON(w, http.StatusBadRequest, Failure{Message: bad.Error()})
 		return
 	}
@@ -193,29 +195,31 @@ func (d *Desk) serveFile(w http.ResponseWriter, name string) {
 // eventPause is the pause between two looks while a page is open.
 const eventPause = time.Second
 
-// sendEvents sends what look returns as server-sent events, again when it is something else, until the page is
-// closed.
-func (d *Desk) sendEvents(w http.ResponseWriter, r *http.Request, look func(context.Context) any) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	control := http.NewResponseController(w)
-	ticker := time.NewTicker(eventPause)
-	defer ticker.Stop()
-	for last := []byte(nil); ; {
-		now, err := json.Marshal(look(r.Context()))
-		if err != nil || r.Context().Err() != nil {
-			return
-		}
-		if !bytes.Equal(now, last) {
-			last = now
-			_, err = fmt.Fprintf(w, "data: %s\n\n", now)
-			if err = errors.Join(err, control.Flush()); err != nil {
+// events returns a handler that sends what look returns as server-sent events, again when it is something else, until
+// the page is closed.
+func events[T any](look func(context.Context) T) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		control := http.NewResponseController(w)
+		ticker := time.NewTicker(eventPause)
+		defer ticker.Stop()
+		for last := []byte(nil); ; {
+			now, err := json.Marshal(look(r.Context()))
+			if err != nil || r.Context().Err() != nil {
 				return
 			}
-		}
-		select {
-		case <-r.Context().Done():
-			return
-		case <-ticker.C:
+			if !bytes.Equal(now, last) {
+				last = now
+				_, err = fmt.Fprintf(w, "data: %s\n\n", now)
+				if err = errors.Join(err, control.Flush()); err != nil {
+					return
+				}
+			}
+			select {
+			case <-r.Context().Done():
+				return
+			case <-ticker.C:
+			}
 		}
 	}
 }
@@ -238,10 +242,6 @@ type gate struct {
 	secret, cookie string
 	isUsed         atomic.Bool
 	crossOrigin    *http.CrossOriginProtection
-}
-
-func newGate(port int, secret, cookie string) *gate {
-	return &gate{port: port, secret: secret, cookie: cookie, crossOrigin: http.NewCrossOriginProtection()}
 }
 
 // protect returns a handler that passes on requests with the cookie. They name a loopback address as their

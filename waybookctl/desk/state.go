@@ -45,11 +45,6 @@ var shownMetrics = []string{
 	"waybook_shadow_comparisons_total", "waybook_edge_failed_attempts_total",
 }
 
-// followState sends the state as server-sent events.
-func (d *Desk) followState(w http.ResponseWriter, r *http.Request) {
-	d.sendEvents(w, r, func(ctx context.Context) any { return d.state(ctx) })
-}
-
 func (d *Desk) state(ctx context.Context) state {
 	now := state{Programs: []programState{}}
 	for _, port := range d.config.Admin {
@@ -146,19 +141,17 @@ type moves struct {
 	Failure  *Failure `json:"failure,omitempty"`
 }
 
-// followMoves sends the progress of imports as server-sent events.
-func (d *Desk) followMoves(w http.ResponseWriter, r *http.Request) {
-	d.sendEvents(w, r, func(ctx context.Context) any {
-		now := moves{Journal: d.config.Journal}
-		status, err := send.ReadStatus(d.config.Journal)
-		if err != nil {
-			now.Failure = new(d.config.Describe(ctx, err))
-			return now
-		}
-		now.Import = status
-		now.IsSilent = status != nil && !status.HasEnded && time.Since(status.Updated) > silentTime
+// moves returns the progress of imports.
+func (d *Desk) moves(ctx context.Context) moves {
+	now := moves{Journal: d.config.Journal}
+	status, err := send.ReadStatus(d.config.Journal)
+	if err != nil {
+		now.Failure = new(d.config.Describe(ctx, err))
 		return now
-	})
+	}
+	now.Import = status
+	now.IsSilent = status != nil && !status.HasEnded && time.Since(status.Updated) > silentTime
+	return now
 }
 
 // mostRequests is how many failed and how many slow requests a page shows.
@@ -201,11 +194,6 @@ type slowPart struct {
 // mostParts is how many spans a page shows of a slow request.
 const mostParts = 8
 
-// followRequests sends the requests as server-sent events.
-func (d *Desk) followRequests(w http.ResponseWriter, r *http.Request) {
-	d.sendEvents(w, r, func(ctx context.Context) any { return d.requests(ctx) })
-}
-
 // requests asks all admin ports. A port that does not answer leaves the others.
 func (d *Desk) requests(ctx context.Context) seenRequests {
 	seen := seenRequests{Failed: []failedRequest{}, Slow: []slowRequest{}, Problems: []string{}}
@@ -226,8 +214,7 @@ func (d *Desk) requests(ctx context.Context) seenRequests {
 			})
 		}
 		cancel()
-		var notKept *adminport.NotKept
-		if err != nil && !errors.As(err, &notKept) {
+		if _, isNotKept := errors.AsType[*adminport.NotKept](err); err != nil && !isNotKept {
 			seen.Problems = append(seen.Problems, d.config.Describe(ctx, err).Message)
 		}
 	}

@@ -123,8 +123,7 @@ func (d *documentReader) read(take take) error {
 	}
 	at = d.start()
 	if _, err := d.decoder.Token(); !errors.Is(err, io.EOF) {
-		var syntax *json.SyntaxError
-		if err != nil && !errors.As(err, &syntax) {
+		if _, isSyntax := errors.AsType[*json.SyntaxError](err); err != nil && !isSyntax {
 			return d.failed(err, at)
 		}
 		return fileErrorf(at, "something follows the end of the list; if there is an object in each line, the format is ndjson")
@@ -246,8 +245,7 @@ func (in *input) lines(take take) error {
 			continue
 		}
 		decoded, err := decode(text, at)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax {
 			err = &RecordError{At: at, Problem: "this line is not valid JSON: " + err.Error() + "; each line must be one complete object"}
 		}
 		if err := take(decoded, at, err); err != nil {

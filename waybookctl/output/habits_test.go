@@ -11,12 +11,12 @@ import (
 func TestATableWithoutHeadingsHasOnlyCells(t *testing.T) {
 	var out strings.Builder
 	printer := &Printer{Format: Table, NoHeaders: true, Out: &out, Notes: &out}
-	if err := Items(printer, "albums", columns(), albums("a", "b")); err != nil {
+	if err := Items(printer, "albums", heads, albums("a", "b"), cells); err != nil {
 		t.Fatal(err)
 	}
 	if err := printer.Value(nil, func(page *Page) {
-		Rows(page, columns(), []*albumv1.Album{sample()})
-		Record(page, columns(), sample())
+		Rows(page, heads, []*albumv1.Album{sample()}, cells)
+		page.Record(heads, cells(sample()))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestATableWithoutHeadingsHasOnlyCells(t *testing.T) {
 }
 
 func TestNamesAreTheIdentifiersOfThings(t *testing.T) {
-	out, _ := printed(t, Name, func(p *Printer) error { return Items(p, "albums", columns(), albums("a", "b")) })
+	out, _ := printed(t, Name, func(p *Printer) error { return Items(p, "albums", heads, albums("a", "b"), cells) })
 	if out != "0\n0\n" {
 		t.Errorf("printed %q", out)
 	}
@@ -72,7 +72,7 @@ func TestATemplateSelectsFields(t *testing.T) {
 			t.Errorf("%s: %q, want %q", template, out, want)
 		}
 	}
-	out, notes := printed(t, "jsonpath={.title}", func(p *Printer) error { return Items(p, "albums", columns(), albums("a", "b")) })
+	out, notes := printed(t, "jsonpath={.title}", func(p *Printer) error { return Items(p, "albums", heads, albums("a", "b"), cells) })
 	if out != "a\nb\n" || notes != "" {
 		t.Errorf("of a list %q, %q", out, notes)
 	}

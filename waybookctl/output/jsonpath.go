@@ -177,11 +177,11 @@ func textOf(value any) string {
 	case string:
 		return value
 	case Object, List:
-		encoded, err := compactJSON(value)
+		encoded, err := marshalJSON(value, "", "")
 		if err != nil {
 			return ""
 		}
-		return encoded
+		return string(encoded)
 	}
 	return fmt.Sprint(value)
 }

@@ -123,7 +123,7 @@ func nameOf(value any) string {
 }
 
 func (p *Printer) json(value any) error {
-	encoded, err := marshalJSON(value, "")
+	encoded, err := marshalJSON(value, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -159,32 +159,32 @@ func (g *Page) Text(text string) {
 	}
 }
 
-// Record writes one thing, with a line for each column.
-func Record[T any](g *Page, columns []Column[T], item T) {
+// Record writes one thing, with a line for each heading and the text that belongs to it.
+func (g *Page) Record(heads, cells []string) {
 	g.part()
 	rows := &table{out: g.out}
-	for _, column := range columns {
-		cells := []string{column.Head, column.Cell(item)}
+	for i, head := range heads {
+		line := []string{head, cells[i]}
 		if g.noHeaders {
-			cells = cells[1:]
+			line = line[1:]
 		}
-		g.keep(rows.add(cells...))
+		g.keep(rows.add(line...))
 	}
 	g.keep(rows.flush())
 }
 
-// Rows writes things as a table. It writes nothing if there are none.
-func Rows[T any](g *Page, columns []Column[T], items []T) {
+// Rows writes things as a table: the headings, and the cells of each item. It writes nothing if there are none.
+func Rows[T any](g *Page, heads []string, items []T, cells func(T) []string) {
 	if len(items) == 0 {
 		return
 	}
 	g.part()
 	rows := &table{out: g.out}
 	if !g.noHeaders {
-		g.keep(rows.add(headsOf(columns)...))
+		g.keep(rows.add(heads...))
 	}
 	for _, item := range items {
-		g.keep(rows.add(cellsOf(columns, item)...))
+		g.keep(rows.add(cells(item)...))
 	}
 	g.keep(rows.flush())
 }

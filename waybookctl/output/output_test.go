@@ -25,12 +25,9 @@ func sample() *albumv1.Album {
 	}
 }
 
-func columns() []Column[*albumv1.Album] {
-	return []Column[*albumv1.Album]{
-		{"TITLE", (*albumv1.Album).GetTitle},
-		{"CATEGORY", func(a *albumv1.Album) string { return a.GetCategory().String() }},
-	}
-}
+var heads = []string{"TITLE", "CATEGORY"}
+
+func cells(a *albumv1.Album) []string { return []string{a.GetTitle(), a.GetCategory().String()} }
 
 func printed(t *testing.T, format Format, print func(*Printer) error) (out, notes string) {
 	t.Helper()
@@ -77,7 +74,7 @@ CATEGORY  ALBUM_CATEGORY_FOOD
 `,
 	} {
 		out, _ := printed(t, format, func(p *Printer) error {
-			return p.Value(FromProto(sample()), func(page *Page) { Record(page, columns(), sample()) })
+			return p.Value(FromProto(sample()), func(page *Page) { page.Record(heads, cells(sample())) })
 		})
 		if out != want {
 			t.Errorf("%s:\n%s\nwant\n%s", format, out, want)
@@ -89,8 +86,8 @@ func TestAPageKeepsAllLinesOfAText(t *testing.T) {
 	out, _ := printed(t, Table, func(p *Printer) error {
 		return p.Value(nil, func(page *Page) {
 			page.Text("first\r\n\nthird\x1b[2J")
-			Rows[*albumv1.Album](page, columns(), nil)
-			Rows(page, columns(), []*albumv1.Album{sample()})
+			Rows(page, heads, nil, cells)
+			Rows(page, heads, []*albumv1.Album{sample()}, cells)
 		})
 	})
 	want := "first\n\nthird\\u001b[2J\n\nTITLE        CATEGORY\n<台北> & co  ALBUM_CATEGORY_FOOD\n"
@@ -113,7 +110,7 @@ func TestAListReadsBackInEachFormat(t *testing.T) {
 	titles := []string{"台北", "a: b # c", "- 12", "two\nlines ", "\x1b\u202e\u0085", "true", ""}
 	for format, read := range map[Format]func([]byte, any) error{JSON: json.Unmarshal, YAML: yaml.Unmarshal} {
 		for _, want := range [][]string{nil, titles[:1], titles} {
-			out, notes := printed(t, format, func(p *Printer) error { return Items(p, "albums", columns(), albums(want...)) })
+			out, notes := printed(t, format, func(p *Printer) error { return Items(p, "albums", heads, albums(want...), cells) })
 			var got []struct{ Title string }
 			if err := read([]byte(out), &got); err != nil || got == nil || len(got) != len(want) {
 				t.Fatalf("%s: %v in %s", format, err, out)
@@ -131,7 +128,7 @@ func TestAListReadsBackInEachFormat(t *testing.T) {
 }
 
 func TestAnEmptyTableIsOnlyANote(t *testing.T) {
-	out, notes := printed(t, Table, func(p *Printer) error { return Items(p, "albums", columns(), albums()) })
+	out, notes := printed(t, Table, func(p *Printer) error { return Items(p, "albums", heads, albums(), cells) })
 	if out != "" || notes != "no albums\n" {
 		t.Errorf("printed %q, noted %q", out, notes)
 	}
@@ -140,9 +137,8 @@ func TestAnEmptyTableIsOnlyANote(t *testing.T) {
 func TestAnIncompleteListIsNotValidJSON(t *testing.T) {
 	broken := errors.New("broken")
 	var out strings.Builder
-	err := Items(&Printer{Format: JSON, Out: &out}, "albums", columns(), func(yield func(*albumv1.Album, error) bool) {
-		_ = yield(sample(), nil) && yield(nil, broken)
-	})
+	items := func(yield func(*albumv1.Album, error) bool) { _ = yield(sample(), nil) && yield(nil, broken) }
+	err := Items(&Printer{Format: JSON, Out: &out}, "albums", heads, items, cells)
 	if !errors.Is(err, broken) || json.Valid([]byte(out.String())) || !strings.Contains(out.String(), "album_id") {
 		t.Errorf("%v after %s", err, out.String())
 	}

@@ -114,16 +114,10 @@ func isHidden(r rune) bool {
 	return !unicode.IsGraphic(r) && r != '\u200d'
 }
 
-// Column is a column of a table: its heading, and the text of each item in it.
-type Column[T any] struct {
-	Head string
-	Cell func(T) string
-}
-
 // Items prints a list item by item: a JSON array, a YAML sequence, a table, or a line for each. If the items end
 // with an error, the JSON stays incomplete, so that no program takes it for the whole list. kind is
 // the plural name of the items, for the note that there are none.
-func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items iter.Seq2[T, error]) error {
+func Items[T proto.Message](p *Printer, kind string, heads []string, items iter.Seq2[T, error], cells func(T) []string) error {
 	rows := &table{out: p.Out}
 	count := 0
 	for item, err := range items {
@@ -139,9 +133,9 @@ func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items 
 			err = p.text(FromProto(item))
 		default:
 			if count == 0 && !p.NoHeaders {
-				err = rows.add(headsOf(columns)...)
+				err = rows.add(heads...)
 			}
-			err = errors.Join(err, rows.add(cellsOf(columns, item)...))
+			err = errors.Join(err, rows.add(cells(item)...))
 		}
 		if err != nil {
 			return err
@@ -165,7 +159,7 @@ func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items 
 
 // jsonItem writes an item of an array, and what separates it from those before it.
 func (p *Printer) jsonItem(item Object, before int) error {
-	encoded, err := marshalJSON(item, "  ")
+	encoded, err := marshalJSON(item, "  ", "  ")
 	if err != nil {
 		return err
 	}
@@ -175,20 +169,4 @@ func (p *Printer) jsonItem(item Object, before int) error {
 	}
 	_, err = fmt.Fprintf(p.Out, "%s%s", lead, encoded)
 	return err
-}
-
-// headsOf returns the heading of each column.
-func headsOf[T any](columns []Column[T]) (heads []string) {
-	for _, column := range columns {
-		heads = append(heads, column.Head)
-	}
-	return heads
-}
-
-// cellsOf returns the text of an item in each column.
-func cellsOf[T any](columns []Column[T], item T) (cells []string) {
-	for _, column := range columns {
-		cells = append(cells, column.Cell(item))
-	}
-	return cells
 }

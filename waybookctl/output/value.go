@@ -82,11 +82,11 @@ func (o Object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		name, err := marshalJSON(field.Name, "")
+		name, err := marshalJSON(field.Name, "", "")
 		if err != nil {
 			return nil, err
 		}
-		value, err := marshalJSON(field.Value, "")
+		value, err := marshalJSON(field.Value, "", "")
 		if err != nil {
 			return nil, err
 		}
@@ -114,26 +114,15 @@ func (o Object) MarshalYAML() (any, error) {
 	return mapping, nil
 }
 
-// marshalJSON does not escape <, > and &, because its output is never part of HTML. All lines but
-// the first begin with prefix.
-func marshalJSON(value any, prefix string) ([]byte, error) {
+// marshalJSON does not escape <, > and &, because its output is never part of HTML. With an indent, all lines but
+// the first begin with prefix; without one, there is one line.
+func marshalJSON(value any, prefix, indent string) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	encoder.SetIndent(prefix, "  ")
+	encoder.SetIndent(prefix, indent)
 	err := encoder.Encode(value)
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
-}
-
-// compactJSON returns a value as JSON on one line.
-func compactJSON(value any) (string, error) {
-	encoded, err := marshalJSON(value, "")
-	if err != nil {
-		return "", err
-	}
-	var out bytes.Buffer
-	err = json.Compact(&out, encoded)
-	return out.String(), err
 }
 
 // FromJSON converts a value to Objects and Lists by its json tags, keeping the order of the fields.

@@ -2,6 +2,7 @@
 package progress
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -147,4 +148,24 @@ func grouped(n int64) string {
 		text.WriteRune(digit)
 	}
 	return text.String()
+}
+
+// Reader reads until its context ends, and reports how many bytes it has read.
+type Reader struct {
+	Context context.Context
+	From    io.Reader
+	Reach   func(bytes int64)
+
+	bytes int64
+}
+
+// Read reads.
+func (r *Reader) Read(into []byte) (int, error) {
+	if err := r.Context.Err(); err != nil {
+		return 0, err
+	}
+	n, err := r.From.Read(into)
+	r.bytes += int64(n)
+	r.Reach(r.bytes)
+	return n, err
 }

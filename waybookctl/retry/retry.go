@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/pause"
 )
 
 // Calls are retried: first after about 0.2 s, last about 50 s later. That is longer than a restart
@@ -21,7 +23,7 @@ const (
 
 // Options say how calls are repeated.
 type Options struct {
-	// Wait waits before a repetition, until ctx ends.
+	// Wait waits before a repetition, until ctx ends; pause.For if it is nil.
 	Wait func(ctx context.Context, pause time.Duration) error
 	// Note gets the reason for each pause.
 	Note func(text string)
@@ -30,7 +32,10 @@ type Options struct {
 // Do does something, and repeats it while the service is unavailable. It returns how often it was
 // repeated, and an error that is explained.
 func Do(ctx context.Context, options Options, do func() error) (repeated int64, err error) {
-	pause := firstPause
+	if options.Wait == nil {
+		options.Wait = pause.For
+	}
+	next := firstPause
 	for try := 1; ; try++ {
 		err := do()
 		if err == nil {
@@ -43,13 +48,13 @@ func Do(ctx context.Context, options Options, do func() error) (repeated int64, 
 			return repeated, Explained(err)
 		}
 		// Half of the pause is random, so that several callers do not retry together.
-		wait := pause/2 + rand.N(pause/2) // #nosec G404 -- a pause
+		wait := next/2 + rand.N(next/2) // #nosec G404 -- a pause
 		options.Note(fmt.Sprintf("%v; retrying in %v", Explained(err), wait.Round(100*time.Millisecond)))
 		if err := options.Wait(ctx, wait); err != nil {
 			return repeated, err
 		}
 		repeated++
-		pause = min(2*pause, maxPause)
+		next = min(2*next, maxPause)
 	}
 }
 

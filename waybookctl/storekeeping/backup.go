@@ -17,6 +17,7 @@ import (
 
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 	"github.com/waybook/waybook/waybookctl/backupplace"
+	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // BackedUp describes a backup.
@@ -53,10 +54,9 @@ func TargetIn(ctx context.Context, place backupplace.Place, name string, keys ba
 
 // Backup writes a copy of the embedded store of a running program to a target, verified and, with a
 // recipient, encrypted. It reads the target again and compares it, what is encrypted too if the keys can
-// decrypt it. Then it confirms the backup to the program. progress receives how many of the bytes have
-// arrived.
-func Backup(ctx context.Context, client storev1.StoreServiceClient, to Target, progress func(arrived, size int64)) (BackedUp, error) {
-	done, err := copyTo(ctx, client, to, progress)
+// decrypt it. Then it confirms the backup to the program.
+func Backup(ctx context.Context, client storev1.StoreServiceClient, to Target, report progress.Reporter) (BackedUp, error) {
+	done, err := copyTo(ctx, client, to, report)
 	if err != nil {
 		return done, err
 	}
@@ -68,7 +68,7 @@ func Backup(ctx context.Context, client storev1.StoreServiceClient, to Target, p
 	return done, nil
 }
 
-func copyTo(ctx context.Context, client storev1.StoreServiceClient, to Target, progress func(arrived, size int64)) (done BackedUp, err error) {
+func copyTo(ctx context.Context, client storev1.StoreServiceClient, to Target, report progress.Reporter) (done BackedUp, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream if the file cannot be written
 	stream, err := client.Backup(ctx, &storev1.BackupRequest{})
@@ -86,7 +86,7 @@ func copyTo(ctx context.Context, client storev1.StoreServiceClient, to Target, p
 	kept := sha256.New()
 	if err := to.Write(func(file io.Writer) error {
 		return to.Keys.Encrypt(io.MultiWriter(kept, file), func(file io.Writer) (err error) {
-			done, err = receive(stream, file, size, progress)
+			done, err = receive(stream, file, size, report)
 			return err
 		})
 	}); err != nil {
@@ -110,7 +110,7 @@ func verify(ctx context.Context, to Target, kept []byte, sum string) (err error)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	whole, inside := sha256.New(), sha256.New()
-	read := io.TeeReader(&watched{ctx: ctx, from: file, progress: func(int64) {}}, whole)
+	read := io.TeeReader(&progress.Reader{Context: ctx, From: file, Reach: func(int64) {}}, whole)
 	if to.Keys.Encrypts() && to.Keys.Decrypts() {
 		decrypted, err := to.Keys.Decrypt(read)
 		if err == nil {
@@ -133,7 +133,9 @@ func verify(ctx context.Context, to Target, kept []byte, sum string) (err error)
 }
 
 // receive writes the chunks of a backup and verifies it.
-func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], file io.Writer, size int64, progress func(arrived, size int64)) (BackedUp, error) {
+func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], file io.Writer, size int64, report progress.Reporter) (BackedUp, error) {
+	report.Start("receiving", progress.Bytes, size)
+	defer report.Finish()
 	sum, arrived := sha256.New(), int64(0)
 	for {
 		part, err := stream.Recv()
@@ -154,7 +156,7 @@ func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], file io.
 			return BackedUp{}, err
 		}
 		arrived += int64(len(part.GetChunk()))
-		progress(arrived, size)
+		report.Reach(arrived)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/backupplace"
+	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // Restored describes a restore.
@@ -45,17 +46,11 @@ type Source struct {
 	Keys backupplace.Keys
 }
 
-// Restore restores the backup in a file, which is not encrypted.
-func Restore(ctx context.Context, options Options, backup string, now time.Time, progress func(copied, size int64)) (Restored, error) {
-	return RestoreFrom(ctx, options, Source{Name: backup, Open: func() (backupplace.File, error) { return backupplace.OpenFile(backup) }}, now, progress)
-}
-
-// RestoreFrom puts a copy of a backup in the place of an embedded store, which no service may have
+// Restore puts a copy of a backup in the place of an embedded store, which no service may have
 // open. It checks the copy as Check checks a file, and reads it again, before it replaces anything. A
 // crash leaves the former store or the backup. The former store is kept beside it, under a name with the
-// time. A follower of changes that has seen more than the backup has starts anew. progress receives how
-// many bytes are copied.
-func RestoreFrom(ctx context.Context, options Options, backup Source, now time.Time, progress func(copied, size int64)) (done Restored, err error) {
+// time. A follower of changes that has seen more than the backup has starts anew.
+func Restore(ctx context.Context, options Options, backup Source, now time.Time, report progress.Reporter) (done Restored, err error) {
 	store := options.Store.File()
 	if target, err := filepath.EvalSymlinks(store); err == nil {
 		store = target
@@ -74,7 +69,7 @@ func RestoreFrom(ctx context.Context, options Options, backup Source, now time.T
 		defer func() { err = errors.Join(err, former.Close()) }()
 	}
 	copied := store + restoringSuffix
-	if done.Bytes, done.SHA256, err = fetch(ctx, backup, copied, progress); err == nil {
+	if done.Bytes, done.SHA256, err = fetch(ctx, backup, copied, report); err == nil {
 		err = checkBackup(ctx, copied)
 	}
 	if err != nil {
@@ -105,13 +100,15 @@ func checkBackup(ctx context.Context, path string) error {
 
 // fetch copies a backup to a file, syncs the file, and reads it again. It returns the size and the
 // SHA-256 of the store file in the backup.
-func fetch(ctx context.Context, backup Source, to string, progress func(copied, size int64)) (size int64, sum string, err error) {
+func fetch(ctx context.Context, backup Source, to string, report progress.Reporter) (size int64, sum string, err error) {
 	source, err := backup.Open()
 	if err != nil {
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	decrypted, err := backup.Keys.Decrypt(&watched{ctx: ctx, from: source, progress: func(read int64) { progress(read, source.Bytes) }})
+	report.Start("restoring", progress.Bytes, source.Bytes)
+	defer report.Finish()
+	decrypted, err := backup.Keys.Decrypt(&progress.Reader{Context: ctx, From: source, Reach: report.Reach})
 	if err != nil {
 		return 0, "", err
 	}
@@ -128,32 +125,13 @@ func fetch(ctx context.Context, backup Source, to string, progress func(copied, 
 	}
 	defer func() { _ = written.Close() }() // it was only read
 	again := sha256.New()
-	if _, err := io.Copy(again, &watched{ctx: ctx, from: written, progress: func(int64) {}}); err != nil {
+	if _, err := io.Copy(again, &progress.Reader{Context: ctx, From: written, Reach: func(int64) {}}); err != nil {
 		return 0, "", err
 	}
 	if !bytes.Equal(total.Sum(nil), again.Sum(nil)) {
 		return 0, "", fmt.Errorf("%s differs from %s: the disk does not keep what is written to it", to, backup.Name)
 	}
 	return size, hex.EncodeToString(total.Sum(nil)), nil
-}
-
-// watched is a reader that ends with a context and reports how much was read.
-type watched struct {
-	ctx      context.Context
-	from     io.Reader
-	progress func(bytes int64)
-	bytes    int64
-}
-
-// Read reads until the context is done.
-func (w *watched) Read(into []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := w.from.Read(into)
-	w.bytes += int64(n)
-	w.progress(w.bytes)
-	return n, err
 }
 
 func ignoreMissing(err error) error {
@@ -188,9 +166,8 @@ type Rehearsed struct {
 }
 
 // Rehearse restores a backup into a new directory within scratch, checks every page, document and index
-// of it, and removes the directory. services are those of the store, as in Options. progress receives
-// how many bytes are copied.
-func Rehearse(ctx context.Context, backup Source, scratch string, services []string, now time.Time, progress func(copied, size int64)) (done Rehearsed, err error) {
+// of it, and removes the directory. services are those of the store, as in Options.
+func Rehearse(ctx context.Context, backup Source, scratch string, services []string, now time.Time, report progress.Reporter) (done Rehearsed, err error) {
 	done.Backup = backup.Name
 	directory, err := os.MkdirTemp(scratch, "waybook-rehearsal-")
 	if err != nil {
@@ -198,7 +175,7 @@ func Rehearse(ctx context.Context, backup Source, scratch string, services []str
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 	options := Options{Store: service.StoreFlags{Data: directory}, Services: services}
-	restored, err := RestoreFrom(ctx, options, backup, now, progress)
+	restored, err := Restore(ctx, options, backup, now, report)
 	if err != nil {
 		return done, err
 	}

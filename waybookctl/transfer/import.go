@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/pause"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
@@ -63,15 +62,8 @@ type ImportOptions struct {
 func Import(
 	ctx context.Context, client poiv1.PoiServiceClient, source *Source, options ImportOptions, report progress.Reporter,
 ) (*ImportSummary, error) {
-	if options.MaxProblems <= 0 {
-		options.MaxProblems = DefaultMaxProblems
-	}
-	if options.CallPlaces <= 0 {
-		options.CallPlaces = DefaultCallPlaces
-	}
-	if options.Wait == nil {
-		options.Wait = pause.For
-	}
+	options.MaxProblems = cmp.Or(options.MaxProblems, DefaultMaxProblems)
+	options.CallPlaces = cmp.Or(options.CallPlaces, DefaultCallPlaces)
 	i := &importer{client: client, options: options, report: report}
 	i.summary.IsDryRun = options.DryRun
 	if err := i.check(ctx, source); err != nil {
@@ -104,7 +96,7 @@ type importer struct {
 
 // check reads the whole file before anything is sent.
 func (i *importer) check(ctx context.Context, source *Source) (err error) {
-	places := landmarkfile.Read(source.reader(i.report.Reach), i.options.File)
+	places := landmarkfile.Read(source.reader(ctx, i.report.Reach), i.options.File)
 	i.report.Start("checking", progress.Bytes, source.Size())
 	i.summary.Checked, err = landmarkfile.Check(ctx, places, i.options.MaxProblems)
 	i.report.Finish()
@@ -119,7 +111,7 @@ func (i *importer) check(ctx context.Context, source *Source) (err error) {
 
 // send sends the places that have been checked.
 func (i *importer) send(ctx context.Context, source *Source) error {
-	places := landmarkfile.Read(source.reader(func(int64) {}), i.options.File)
+	places := landmarkfile.Read(source.reader(ctx, func(int64) {}), i.options.File)
 	i.report.Start("importing", progress.Places, i.summary.Checked.Places)
 	defer i.report.Finish()
 	call := make([]landmarkfile.Place, 0, i.options.CallPlaces)

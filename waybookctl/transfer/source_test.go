@@ -35,7 +35,7 @@ func TestInputThatCanBeReadOnceIsCopiedAndTheCopyRemoved(t *testing.T) {
 	}
 	for range 2 {
 		reached := int64(0)
-		content, err := io.ReadAll(source.reader(func(done int64) { reached = done }))
+		content, err := io.ReadAll(source.reader(t.Context(), func(done int64) { reached = done }))
 		if err != nil || string(content) != text || reached != source.Size() {
 			t.Errorf("%d bytes, reached %d, %v", len(content), reached, err)
 		}
@@ -71,7 +71,7 @@ func TestAFileIsReadInPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectEmpty(t, directory)
-	if content, err := io.ReadAll(source.reader(func(int64) {})); err != nil || string(content) != "name\n" {
+	if content, err := io.ReadAll(source.reader(t.Context(), func(int64) {})); err != nil || string(content) != "name\n" {
 		t.Errorf("%q, %v", content, err)
 	}
 	if err := source.Close(); err != nil {

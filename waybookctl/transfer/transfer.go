@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -157,7 +158,11 @@ func Spool(ctx context.Context, reader io.Reader, maxBytes int64) (*Source, erro
 	if os.Remove(file.Name()) == nil {
 		source.temporary = ""
 	}
-	source.size, err = io.Copy(file, &bounded{ctx: ctx, reader: reader, left: maxBytes, limit: maxBytes})
+	input := &progress.Reader{Context: ctx, From: reader, Reach: func(int64) {}}
+	source.size, err = io.Copy(file, io.LimitReader(input, min(maxBytes, math.MaxInt64-1)+1)) // one more tells that it is longer
+	if err == nil && source.size > maxBytes {
+		err = fmt.Errorf("the input is longer than the limit of %d bytes; raise the limit, or save the input to a file and import that", maxBytes)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("copy the input to a temporary file: %w", err), source.Close())
 	}
@@ -177,41 +182,8 @@ func (s *Source) Close() error {
 func (s *Source) Size() int64 { return s.size }
 
 // reader returns a reader from the beginning that reports how many bytes were read.
-func (s *Source) reader(reach func(int64)) io.Reader {
-	return &counted{reader: io.NewSectionReader(s.file, 0, s.size), reach: reach}
-}
-
-// counted reports how many bytes have been read.
-type counted struct {
-	reader io.Reader
-	reach  func(int64)
-	done   int64
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.reader.Read(p)
-	c.done += int64(n)
-	c.reach(c.done)
-	return n, err
-}
-
-// bounded reads at most limit bytes. It fails if there are more, or when ctx is done.
-type bounded struct {
-	ctx         context.Context
-	reader      io.Reader
-	left, limit int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if err := b.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := b.reader.Read(p[:min(int64(len(p)), b.left+1)])
-	if int64(n) > b.left {
-		return 0, fmt.Errorf("the input is longer than the limit of %d bytes; raise the limit, or save the input to a file and import that", b.limit)
-	}
-	b.left -= int64(n)
-	return n, err
+func (s *Source) reader(ctx context.Context, reach func(int64)) io.Reader {
+	return &progress.Reader{Context: ctx, From: io.NewSectionReader(s.file, 0, s.size), Reach: reach}
 }
 
 // ExportOptions select the landmarks and the format of an export.

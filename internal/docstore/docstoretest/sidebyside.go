@@ -75,8 +75,7 @@ func (p *pair) same(rt *rapid.T, what string, step func(ctx context.Context, eng
 // duplicate in several indexes. An engine may then report any of them, except that the id
 // comes first.
 func kindOf(err error) string {
-	var duplicate *docstore.DuplicateError
-	if errors.As(err, &duplicate) {
+	if duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](err); isDuplicate {
 		if duplicate.Index == docstore.IDIndex {
 			return "duplicate id"
 		}

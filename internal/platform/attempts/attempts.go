@@ -2,6 +2,7 @@
 package attempts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,18 +70,17 @@ func (e *Error) LogValue() slog.Value {
 func (e *Error) Tried() string {
 	tried := make([]string, len(e.Attempts))
 	for i, each := range e.Attempts {
-		address := each.Address
-		if address == "" {
-			address = "no connection"
-		}
-		tried[i] = fmt.Sprintf("%s: %s after %v", address, each.Code, each.Elapsed.Round(10*time.Microsecond))
+		tried[i] = fmt.Sprintf("%s: %s after %v", cmp.Or(each.Address, "no connection"), each.Code, each.Elapsed.Round(10*time.Microsecond))
 	}
 	return strings.Join(tried, ", ")
 }
 
 // Reason returns the reason that the service gives; empty if it gives none.
-func (e *Error) Reason() string {
-	for _, detail := range e.GRPCStatus().Details() {
+func (e *Error) Reason() string { return ReasonOf(e.err) }
+
+// ReasonOf returns the reason in the status of a failed call; empty if there is none.
+func ReasonOf(err error) string {
+	for _, detail := range status.Convert(err).Details() {
 		if info, isInfo := detail.(*errdetails.ErrorInfo); isInfo {
 			return info.GetReason()
 		}
@@ -90,8 +90,7 @@ func (e *Error) Reason() string {
 
 // In returns what a failed call tried, if err is from one over a connection with DialOptions or Around; nil otherwise.
 func In(err error) *Error {
-	var of *Error
-	errors.As(err, &of)
+	of, _ := errors.AsType[*Error](err)
 	return of
 }
 

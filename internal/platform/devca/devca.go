@@ -4,6 +4,7 @@
 package devca
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -13,7 +14,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"time"
 )
@@ -39,11 +39,7 @@ func New(name string, now time.Time, lifetime time.Duration) (*Authority, error)
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
 		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := sign(template, template, key, key)
+	raw, key, err := sign(template, template, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -82,28 +78,23 @@ func (a *Authority) Issue(names []string, now time.Time, lifetime time.Duration)
 			template.DNSNames = append(template.DNSNames, name)
 		}
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return Pair{}, err
-	}
-	raw, err := sign(template, a.certificate, key, a.key)
+	raw, key, err := sign(template, a.certificate, a.key)
 	if err != nil {
 		return Pair{}, err
 	}
 	return encode(raw, key)
 }
 
-func sign(template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) ([]byte, error) {
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		return nil, err
+// sign makes a key, and a certificate for it. Without a signer, the certificate signs itself.
+func sign(template, parent *x509.Certificate, signer *ecdsa.PrivateKey) (raw []byte, key *ecdsa.PrivateKey, err error) {
+	if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return nil, nil, err
 	}
-	template.SerialNumber = serial
-	raw, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	raw, err = x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, cmp.Or(signer, key))
 	if err != nil {
-		return nil, fmt.Errorf("certificate of %s: %w", template.Subject.CommonName, err)
+		return nil, nil, fmt.Errorf("certificate of %s: %w", template.Subject.CommonName, err)
 	}
-	return raw, nil
+	return raw, key, nil
 }
 
 func encode(raw []byte, key *ecdsa.PrivateKey) (Pair, error) {

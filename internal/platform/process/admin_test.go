@@ -120,7 +120,7 @@ func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 
 func TestMetricsCountCalls(t *testing.T) {
 	metrics := process.NewMetrics()
-	metrics.ObserveCall("/x.Y/Z", codes.NotFound, 0)
+	metrics.Calls.WithLabelValues("/x.Y/Z", codes.NotFound.String()).Observe(0)
 	body := ask(process.AdminHandler(process.NewReadiness(), metrics), "/metrics").Body.String()
 	for _, line := range []string{
 		`waybook_rpc_duration_seconds_count{code="NotFound",method="/x.Y/Z"} 1`,

@@ -79,13 +79,6 @@ func (s *startLine) log(ctx context.Context, log *slog.Logger) {
 	log.LogAttrs(ctx, slog.LevelInfo, "started", append(attributes, s.attributes...)...)
 }
 
-// logStop logs that a program has stopped, with the cause and the time since the stop
-// began.
-func logStop(ctx context.Context, log *slog.Logger, cause string, began time.Time) {
-	log.LogAttrs(ctx, slog.LevelInfo, "stopped", slog.String("cause", cause),
-		slog.Float64("duration_ms", float64(time.Since(began).Microseconds())/1000))
-}
-
 // DrainTime is how long a program that ends lets the requests in flight finish. It is longer than
 // the longest call of a program, so only a list that streams may be cut off.
 const DrainTime = 15 * time.Second

@@ -1,11 +1,8 @@
 package process
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/platform/admission"
 	"github.com/waybook/waybook/internal/platform/buildinfo"
@@ -16,22 +13,21 @@ import (
 // send. They may be used concurrently.
 type Metrics struct {
 	Registry *prometheus.Registry
-
-	calls         *prometheus.HistogramVec
-	callsInFlight prometheus.Gauge
-	streamsOpen   prometheus.Gauge
+	// Calls are the durations of calls, by method, which must be a registered one, and code. The others count those in flight.
+	Calls                      *prometheus.HistogramVec
+	CallsInFlight, StreamsOpen prometheus.Gauge
 }
 
 // NewMetrics returns metrics with their own registry.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		Registry: prometheus.NewRegistry(),
-		calls: NewDurations("waybook_rpc_duration_seconds",
+		Calls: NewDurations("waybook_rpc_duration_seconds",
 			"Duration of RPCs in seconds, by method and status code.", "method", "code"),
-		callsInFlight: newGauge("waybook_rpc_calls_in_flight", "Unary RPCs in flight."),
-		streamsOpen:   newGauge("waybook_rpc_streams_open", "Streaming RPCs in flight."),
+		CallsInFlight: newGauge("waybook_rpc_calls_in_flight", "Unary RPCs in flight."),
+		StreamsOpen:   newGauge("waybook_rpc_streams_open", "Streaming RPCs in flight."),
 	}
-	m.Registry.MustRegister(m.calls, m.callsInFlight, m.streamsOpen, buildInfo(),
+	m.Registry.MustRegister(m.Calls, m.CallsInFlight, m.StreamsOpen, buildInfo(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -102,21 +98,3 @@ func buildInfo() prometheus.Collector {
 	info.Set(1)
 	return info
 }
-
-// ObserveCall counts a call to a service. method must be a registered one, which bounds the
-// number of series.
-func (m *Metrics) ObserveCall(method string, code codes.Code, elapsed time.Duration) {
-	m.calls.WithLabelValues(method, code.String()).Observe(elapsed.Seconds())
-}
-
-// BeginCall counts a unary call as in flight until EndCall.
-func (m *Metrics) BeginCall() { m.callsInFlight.Inc() }
-
-// EndCall ends what BeginCall began.
-func (m *Metrics) EndCall() { m.callsInFlight.Dec() }
-
-// BeginStream counts a streaming call as in flight until EndStream.
-func (m *Metrics) BeginStream() { m.streamsOpen.Inc() }
-
-// EndStream ends what BeginStream began.
-func (m *Metrics) EndStream() { m.streamsOpen.Dec() }

@@ -192,7 +192,7 @@ func runUntilDone(
 		set.shutdownDelay.serveOut(ctx, log)
 	}
 	err = errors.Join(failed, stop())
-	logStop(ctx, log, reason, began)
+	log.LogAttrs(ctx, slog.LevelInfo, "stopped", slog.String("cause", reason), slog.Float64("duration_ms", float64(time.Since(began).Microseconds())/1000))
 	return err
 }
 

@@ -181,10 +181,6 @@ type embeddedSource struct {
 	directory string
 }
 
-func newEmbeddedSource(engine *embedded.Engine, flags StoreFlags) embeddedSource {
-	return embeddedSource{engine, flags.Data}
-}
-
 // RecordBackup sets the moment of the last backup.
 func (s embeddedSource) RecordBackup(began time.Time) error { return s.record(lastBackupName, began) }
 

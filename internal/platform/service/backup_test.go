@@ -52,7 +52,7 @@ func newStore(t *testing.T, mebibytes int) embeddedSource {
 			t.Fatal(err)
 		}
 	}
-	return newEmbeddedSource(engine, flags)
+	return embeddedSource{engine, flags.Data}
 }
 
 // serveStore serves a store over TCP and returns a client that receives at most 64 KiB ahead.

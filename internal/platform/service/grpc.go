@@ -64,14 +64,11 @@ const (
 	streamWorkers = 64
 )
 
-// Service is one of Waybook's services.
+// Service is one of Waybook's services. Its sweep does its periodic work, such as finishing deletions.
 type Service interface {
-	// Name is the service's name in metrics and logs.
-	Name() string
+	Sweeper
 	// Register registers the service's servers.
 	Register(grpc.ServiceRegistrar)
-	// Sweep does the periodic work of the service, such as finishing deletions.
-	Sweep(context.Context) error
 }
 
 // ender is a service with streams that last until it ends them.
@@ -218,10 +215,6 @@ type gates struct {
 }
 
 type pair struct{ calls, streams *admission.Gate }
-
-func newGates(load Load, metrics *process.Metrics) *gates {
-	return &gates{load: load, metrics: metrics, known: map[string]pair{}}
-}
 
 // of returns the gates of a method's service. Health checks and reflection have none, so
 // operators can reach an overloaded program.

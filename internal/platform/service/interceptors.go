@@ -55,7 +55,7 @@ type admit func(ctx context.Context, method string) (access.Caller, error)
 // because they are for calls in process; Serve makes those of a port from them.
 func NewInterceptors(validator protovalidate.Validator, load Load, events *audit.Log, metrics *process.Metrics, log *slog.Logger) *Interceptors {
 	return &Interceptors{
-		validator: validator, gates: newGates(load, metrics), events: events, metrics: metrics, log: log,
+		validator: validator, gates: &gates{load: load, metrics: metrics, known: map[string]pair{}}, events: events, metrics: metrics, log: log,
 		admit: admitAll(access.InProcess),
 	}
 }
@@ -75,8 +75,8 @@ func (i *Interceptors) under(admit admit) *Interceptors {
 // Unary is the interceptor of unary calls.
 func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 	began := time.Now()
-	i.metrics.BeginCall()
-	defer i.metrics.EndCall()
+	i.metrics.CallsInFlight.Inc()
+	defer i.metrics.CallsInFlight.Dec()
 	call := audit.Call{Method: info.FullMethod, Request: request}
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,8 +121,8 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 // Stream is the interceptor of streaming calls.
 func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	began := time.Now()
-	i.metrics.BeginStream()
-	defer i.metrics.EndStream()
+	i.metrics.StreamsOpen.Inc()
+	defer i.metrics.StreamsOpen.Dec()
 	ctx := stream.Context()
 	call := audit.Call{Method: info.FullMethod}
 	defer func() {
@@ -251,7 +251,7 @@ func (i *Interceptors) finish(ctx context.Context, call *audit.Call, began time.
 	if failed != nil {
 		code = failed.Kind
 	}
-	i.metrics.ObserveCall(call.Method, code, time.Since(began))
+	i.metrics.Calls.WithLabelValues(call.Method, code.String()).Observe(time.Since(began).Seconds())
 	call.Failure = failed
 	i.events.Record(ctx, call)
 	if failed == nil {

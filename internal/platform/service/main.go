@@ -3,6 +3,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -219,9 +220,4 @@ func (c Changes) Check() error {
 }
 
 // KeptTime returns how long a deletion is shown.
-func (c Changes) KeptTime() time.Duration {
-	if c.Kept == 0 {
-		return DefaultKept
-	}
-	return c.Kept
-}
+func (c Changes) KeptTime() time.Duration { return cmp.Or(c.Kept, DefaultKept) }

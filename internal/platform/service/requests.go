@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -217,10 +218,7 @@ const MaxPage = 1000
 // PageSize returns the requested page size, or the method's default if there is none. A larger one than atMost
 // counts as atMost (AIP-158).
 func PageSize(asked int32, byDefault, atMost int) int {
-	if asked == 0 {
-		return byDefault
-	}
-	return min(int(asked), atMost)
+	return min(cmp.Or(int(asked), byDefault), atMost)
 }
 
 // Digest returns a digest of a request, for docstore.Request. Requests that ask for the same have

@@ -147,7 +147,7 @@ func OpenStore(
 	opened := &Store{}
 	switch engine := engine.(type) {
 	case *embedded.Engine:
-		source := newEmbeddedSource(engine, flags)
+		source := embeddedSource{engine, flags.Data}
 		source.count(metrics)
 		opened.Source = source
 		env.Announce(slog.String("store", "embedded "+flags.File()))

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -74,24 +75,14 @@ func (r *reading) fault(format string, args ...any) {
 
 // environment reads the flags that the command line does not set.
 func (r *reading) environment(lookupEnv func(string) (string, bool)) {
-	given := r.alreadyGiven()
 	r.flags.VisitAll(func(f *flag.Flag) {
-		if onlyOnCommandLine(f.Name) || given(f.Name) {
+		if onlyOnCommandLine(f.Name) || r.given[f.Name] != "" {
 			return
 		}
 		if value, ok := lookupEnv(EnvName(f.Name)); ok {
 			r.set(f, value, EnvName(f.Name))
 		}
 	})
-}
-
-// alreadyGiven returns a function that reports whether an earlier source has set a flag.
-func (r *reading) alreadyGiven() func(name string) bool {
-	earlier := map[string]bool{}
-	for name := range r.given {
-		earlier[name] = true
-	}
-	return func(name string) bool { return earlier[name] }
 }
 
 // set sets a flag to a value that the environment or a file holds. source names the value's origin.
@@ -177,14 +168,6 @@ func (l *lenient) IsBoolFlag() bool {
 	return ok && b.IsBoolFlag()
 }
 
-// Secret is implemented by the values of flags that may hold a secret. The file of settings must
-// not hold one: people copy it, commit it and let others read it.
-type Secret interface {
-	flag.Value
-	// HasSecret reports whether the value holds a secret.
-	HasSecret() bool
-}
-
 // fileSuffix ends the name of a flag that names a file with the value of another flag.
 const fileSuffix = "-file"
 
@@ -258,7 +241,6 @@ func (r *reading) file(path string) {
 		r.fault("%s: %w", path, err)
 		return
 	}
-	given := r.alreadyGiven()
 	lines := map[string]int{}
 	for _, pair := range pairs {
 		name, where := pair.name.Value, fmt.Sprintf("%s:%d", path, pair.name.Line)
@@ -273,7 +255,7 @@ func (r *reading) file(path string) {
 		default:
 			if err := checkType(f, pair.value); err != nil {
 				r.fault("%s: %s: %w", where, name, err)
-			} else if !given(name) {
+			} else if r.given[name] == "" {
 				r.setFromFile(f, pair.value.Value, where+": "+name)
 			}
 		}
@@ -284,7 +266,8 @@ func (r *reading) file(path string) {
 // setFromFile sets a flag unless the value holds a secret.
 func (r *reading) setFromFile(f *flag.Flag, value, source string) {
 	r.set(f, value, source)
-	if secret, ok := f.Value.(Secret); ok && secret.HasSecret() {
+	// The file of settings must not hold a secret: people copy it, commit it and let others read it.
+	if secret, ok := f.Value.(interface{ HasSecret() bool }); ok && secret.HasSecret() {
 		r.fault("%s holds a password; put the value into a file of its own and set %s%s to its path", source, f.Name, fileSuffix)
 	}
 }
@@ -341,10 +324,8 @@ func checkType(f *flag.Flag, value *yaml.Node) error {
 }
 
 func expect(tag, wanted string, tags ...string) error {
-	for _, each := range tags {
-		if tag == each {
-			return nil
-		}
+	if slices.Contains(tags, tag) {
+		return nil
 	}
 	return fmt.Errorf("want %s", wanted)
 }
