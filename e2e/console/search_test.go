@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,14 +15,7 @@ import (
 
 func TestWordsAreSearchedOnAServerOfTheirOwn(t *testing.T) {
 	longform.Only(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := launch.Address(t)
 	process := start(t, "-console-search", "http://"+address+"/search")
 	fillTravels(t, process)
 	p := open(t, process, "#/read")

@@ -3,7 +3,6 @@ package operations_test
 import (
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -207,19 +206,6 @@ func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
 	if status, body := d.ask(http.MethodGet, "/users/"+id+"/export", nil); status != http.StatusOK || body != readFile(t, file) || !strings.Contains(body, "Harbour") {
 		t.Errorf("the export is %d %s, want what user export writes", status, body)
 	}
-}
-
-// closedPort returns an address where nothing listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return listener.Addr().String()
 }
 
 // Every failure is shown with the sentence that the other commands print.

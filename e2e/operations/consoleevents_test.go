@@ -166,7 +166,7 @@ func TestTheConsoleShowsAnImportWhileItRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := startConsole(t, p, "--journal", journal).open()
-	nowhere := closedPort(t)
+	nowhere := launch.Address(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan int, 1)
 	go func() { // it tries again until it is interrupted, because no service answers
@@ -231,7 +231,7 @@ type stateEvent struct {
 func TestTheConsoleShowsTheStateOfEachProgram(t *testing.T) {
 	t.Parallel()
 	p := startEmpty(t)
-	d := startConsole(t, p, "--admin", closedPort(t)).open()
+	d := startConsole(t, p, "--admin", launch.Address(t)).open()
 	first := follow(d, "/state/events", func(now stateEvent) bool { return len(now.Programs) == 2 })
 	if down := first.Programs[0]; down.Failure == nil || down.Failure.Message == "" || down.Program != "" {
 		t.Errorf("of a program that is down it shows %+v", down)
