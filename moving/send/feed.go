@@ -146,11 +146,7 @@ func readChanges(ctx context.Context, services Services, since time.Time, note f
 		defer mu.Unlock()
 		return take(c)
 	}
-	again := retry.Options{Note: func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		note(text)
-	}}
+	again := notingUnder(&mu, note)
 	read := func(feed Feed) error {
 		token := ""
 		for hasMore := true; hasMore; {
@@ -179,4 +175,13 @@ func readChanges(ctx context.Context, services Services, since time.Time, note f
 	}
 	group.Wait()
 	return errors.Join(errs...)
+}
+
+// notingUnder repeats calls, and holds mu while it notes why.
+func notingUnder(mu *sync.Mutex, note func(text string)) retry.Options {
+	return retry.Options{Note: func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		note(text)
+	}}
 }

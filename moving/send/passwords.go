@@ -62,11 +62,7 @@ func GivePasswords(ctx context.Context, services Services, path string, report p
 	report.Start("giving passwords", progress.Records, 0)
 	defer report.Finish()
 	var mu sync.Mutex // held while a worker notes
-	again := retry.Options{Note: func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		report.Note(text)
-	}}
+	again := notingUnder(&mu, report.Note)
 	for request := (&accountv1.ListUsersRequest{PageSize: passwordPage}); ; {
 		var page *accountv1.ListUsersResponse
 		if _, err := retry.Do(ctx, again, func() (err error) {
