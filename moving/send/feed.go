@@ -2,7 +2,6 @@ package send
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/retry"
+	"github.com/waybook/waybook/waybookctl/workers"
 )
 
 // Change is what a feed says of a user, an album, an entry or a landmark, as it is now or deleted.
@@ -147,9 +147,10 @@ func readChanges(ctx context.Context, services Services, since time.Time, note f
 		return take(c)
 	}
 	again := notingUnder(&mu, note)
-	read := func(feed Feed) error {
-		token := ""
-		for hasMore := true; hasMore; {
+	// Each feed waits some seconds at its end.
+	feeds := Feeds(services)
+	return workers.Each(ctx, len(feeds), feeds, func(ctx context.Context, feed Feed) error {
+		for token, hasMore := "", true; hasMore; {
 			var page FeedPage
 			if _, err := retry.Do(ctx, again, func() (err error) {
 				page, err = feed.Page(ctx, token, start, WithContent)
@@ -165,16 +166,7 @@ func readChanges(ctx context.Context, services Services, since time.Time, note f
 			token, hasMore = page.Next, page.HasMore
 		}
 		return nil
-	}
-	// Each feed waits some seconds at its end.
-	feeds := Feeds(services)
-	var group sync.WaitGroup
-	errs := make([]error, len(feeds))
-	for n, feed := range feeds {
-		group.Go(func() { errs[n] = read(feed) })
-	}
-	group.Wait()
-	return errors.Join(errs...)
+	})
 }
 
 // notingUnder repeats calls, and holds mu while it notes why.

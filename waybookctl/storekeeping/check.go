@@ -105,13 +105,10 @@ func (c check) run(ctx context.Context) error {
 		}
 	}
 	c.reportMissing(before, after, obstacle)
-	if err := c.reportMisplaced(ctx, after); err != nil {
-		return err
-	}
 	if err := c.checkConstraints(ctx, after, constraints, mode); err != nil {
 		return err
 	}
-	if err := c.reportUnstamped(ctx, after, mode); err != nil {
+	if err := c.reportServer(ctx, after, mode); err != nil {
 		return err
 	}
 	return c.list(ctx, after)
@@ -147,30 +144,19 @@ func (c check) reportMissing(before, after []collection, obstacle error) {
 	}
 }
 
-// reportMisplaced reports collections whose shard key does not allow their unique indexes.
-func (c check) reportMisplaced(ctx context.Context, collections []collection) error {
+// reportServer reports what only a MongoDB has: shard keys that do not allow the unique indexes of a collection, and
+// documents that followers never see, which a repair stamps.
+func (c check) reportServer(ctx context.Context, collections []collection, mode integrity.Mode) error {
 	server, isMongoDB := c.store.(*mongo.Engine)
 	if !isMongoDB {
 		return nil
 	}
 	for _, each := range collections {
-		_, err := server.Placement(ctx, each.spec)
-		if errors.Is(err, mongo.ErrShardKey) {
+		if _, err := server.Placement(ctx, each.spec); errors.Is(err, mongo.ErrShardKey) {
 			c.add(Finding{Service: c.part.name, Collection: each.spec.Name, Kind: ShardKey, Count: 1, Detail: err.Error()})
 		} else if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// reportUnstamped reports documents that followers never see, and stamps them in a repair.
-func (c check) reportUnstamped(ctx context.Context, collections []collection, mode integrity.Mode) error {
-	server, isMongoDB := c.store.(*mongo.Engine)
-	if !isMongoDB {
-		return nil
-	}
-	for _, each := range collections {
 		finding := Finding{Service: c.part.name, Collection: each.spec.Name, Kind: Unstamped, Detail: "have no time of their latest change, so followers never see them"}
 		var err error
 		if finding.Count, err = server.Unstamped(ctx, each.spec); err != nil {

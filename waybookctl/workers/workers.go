@@ -2,8 +2,10 @@
 package workers
 
 import (
+	"cmp"
 	"context"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Each has count workers do each of some items, as Run does.
@@ -18,38 +20,20 @@ func Each[T any](ctx context.Context, count int, items []T, do func(context.Cont
 	}, do)
 }
 
-// Run calls produce, and has count workers do each item that it puts. It returns when all of them
-// have ended, with the first error of a worker, with the cause of ctx, or with the error of produce.
-// After an error of a worker, the others get a context that has ended, and so does produce, whose
-// further puts fail.
+// Run calls produce, and does each item that it puts, count of them at a time. It returns when all have ended, with
+// the cause of ctx, the first error of do, or the error of produce. After an error of do, the others get a context that
+// has ended, and so does produce, whose further puts fail.
 func Run[T any](
 	ctx context.Context, count int, produce func(ctx context.Context, put func(T) error) error, do func(context.Context, T) error,
 ) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	items := make(chan T)
-	var workers sync.WaitGroup
-	for range count {
-		workers.Go(func() {
-			for item := range items {
-				if err := do(ctx, item); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	err := produce(ctx, func(item T) error {
-		select {
-		case items <- item:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(count)
+	err := produce(working, func(item T) error {
+		if working.Err() == nil {
+			group.Go(func() error { return do(working, item) })
 		}
+		return context.Cause(working)
 	})
-	close(items)
-	workers.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
+	failed := group.Wait()
+	return cmp.Or(context.Cause(ctx), failed, err)
 }
