@@ -95,12 +95,15 @@ func (d *Directory) cached(id int64) (Profile, bool) {
 	return profile, isCached
 }
 
-// Require returns the profile of a user who must exist, for a write by that user. Errors:
-// USER_NOT_FOUND, or UNAVAILABLE if the account service is down and the cache has no
-// profile.
+// Require returns the profile of a user who must exist, for a write by that user. It asks again for one whom the cache
+// says is missing: somebody may have asked for the user before the creation. Errors: USER_NOT_FOUND, or UNAVAILABLE
+// if the account service is down and the cache has no profile.
 func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
 	profile, isCached := d.cached(id)
-	if !isCached {
+	if !profile.Exists {
+		if isCached {
+			d.fresh.Invalidate(id)
+		}
 		profiles, err := d.fresh.BulkGet(ctx, []int64{id}, otter.BulkLoaderFunc[int64, Profile](d.fetch))
 		if err != nil {
 			profile, ok := d.last.GetIfPresent(id)

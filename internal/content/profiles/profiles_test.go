@@ -184,14 +184,24 @@ func TestAUserWhoIsGoneHasAnEmptyNameAndCannotWrite(t *testing.T) {
 			if got := d.Show(t.Context(), 9).Of(9); got != (Profile{}) {
 				t.Errorf("shown as %v", got)
 			}
-			_, err := d.Require(t.Context(), 9)
-			var known *apierror.Error
-			if !errors.As(err, &known) || known.Reason != "USER_NOT_FOUND" {
-				t.Errorf("require: %v", err)
-			}
 		}
 		if a.calls() != 1 {
 			t.Errorf("%d calls: the missing user is not cached", a.calls())
+		}
+		_, err := d.Require(t.Context(), 9)
+		var known *apierror.Error
+		if !errors.As(err, &known) || known.Reason != "USER_NOT_FOUND" {
+			t.Errorf("require: %v", err)
+		}
+	})
+}
+
+func TestAUserWhoHasJustBeenCreatedCanWriteAlthoughSomebodyAskedBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		d.Show(t.Context(), 9)
+		a.rename(9, "new")
+		if got, err := d.Require(t.Context(), 9); err != nil || got.Name != "new" {
+			t.Errorf("%v, %v", got, err)
 		}
 	})
 }
