@@ -74,7 +74,7 @@ type FeedScan struct {
 	// Fields are as in Scan.
 	Fields []string
 	// IsUnsettled asks at once, and for other changes: those after After.At that have not settled. They have
-	// neither tombstones nor documents, and the batch has no other result but Seen and Chapter.
+	// neither tombstones nor documents, and the batch has no other result but Seen, Chapter and IsElsewhere.
 	IsUnsettled bool
 }
 
@@ -256,9 +256,13 @@ func (r *restless) found(unsettled []RawChange, settling time.Duration) (moving 
 // showRestless adds the restless documents to a page that has room, in the order of their ids. If it has not
 // for all of them, the follower goes on with the next page.
 func (c *Collection[K, T]) showRestless(ctx context.Context, query FeedQuery, token *feedToken, settled Moment, page *FeedPage[K, T]) error {
-	unsettled, err := c.table.Feed(ctx, FeedScan{After: FeedPosition{At: settled}, Limit: maxUnsettled, IsUnsettled: true})
+	scan := FeedScan{After: FeedPosition{At: settled}, Chapter: token.chapter, Seen: token.seen, Limit: maxUnsettled, IsUnsettled: true}
+	unsettled, err := c.table.Feed(ctx, scan)
 	if err != nil {
 		return err
+	}
+	if unsettled.IsElsewhere {
+		return ErrForgotten
 	}
 	used := 0
 	for _, change := range c.restless.found(unsettled.Changes, c.SettlingTime()) {

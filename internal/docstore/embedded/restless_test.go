@@ -1,7 +1,9 @@
 package embedded_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -149,5 +151,65 @@ func TestAFollowerOfADocumentThatNeverRestsReadsAPartAgainOnceItHasSettled(t *te
 				t.Errorf("the follower has not the photo of document %d, and its revision %d", id, revisions[id])
 			}
 		}
+	})
+}
+
+// A follower is at the first of two documents that never rest. It has another one that the file lacks when it is put back,
+// and the two do not rest then either.
+func TestAFollowerAmongDocumentsThatNeverRestNoticesAFileThatWasPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "store.db")
+		const restless, lacking = 2, 3
+		run := func(do func(articles *docstore.Collection[int64, article])) {
+			engine := open(t, path)
+			defer shut(t, engine)
+			articles, err := docstore.Open[int64, article](t.Context(), engine, docstore.Spec{
+				Name: "restless", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "content"},
+			})
+			must(t, err)
+			do(articles)
+		}
+		// follow reads pages of one document, while the restless ones change, until a look has found the first of them.
+		follow := func(articles *docstore.Collection[int64, article]) (token string) {
+			var running sync.WaitGroup
+			defer running.Wait()
+			var isFound atomic.Bool
+			defer isFound.Store(true)
+			running.Go(func() {
+				for !isFound.Load() {
+					for id := range int64(restless) {
+						must(t, articles.Touch(t.Context(), id, "content", nil))
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+			})
+			for {
+				page, err := articles.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 1})
+				must(t, err)
+				if token = page.Next; page.More && len(page.Changes) == 1 && page.Changes[0].ID == 0 {
+					return token
+				}
+			}
+		}
+		run(func(articles *docstore.Collection[int64, article]) {
+			for id := range int64(restless) {
+				must(t, articles.Insert(t.Context(), article{ID: id}))
+			}
+		})
+		copied, err := os.ReadFile(path)
+		must(t, err)
+		token := ""
+		run(func(articles *docstore.Collection[int64, article]) {
+			must(t, articles.Insert(t.Context(), article{ID: lacking}))
+			token = follow(articles)
+		})
+		must(t, os.WriteFile(path, copied, 0o600))
+		run(func(articles *docstore.Collection[int64, article]) {
+			follow(articles) // so the looks of this process have found the documents
+			page, err := articles.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 1})
+			if !errors.Is(err, docstore.ErrForgotten) {
+				t.Errorf("it goes on with %v: %v", page.Changes, err)
+			}
+		})
 	})
 }
