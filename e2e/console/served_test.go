@@ -88,7 +88,7 @@ func TestTheConsoleIsServedOnlyWhereItIsOn(t *testing.T) {
 
 func TestAWrongAddressOfTilesEndsTheStart(t *testing.T) {
 	p := launch.Begin(t, filepath.Join(binaries, "edge"), nil, "-console", "-console-tiles", "https://tiles.example/{z}/{x}")
-	if status := p.Wait(); status != 2 || !strings.Contains(p.Printed(), "{y}") {
+	if status := p.Wait(); status != 78 || !strings.Contains(p.Printed(), "{y}") {
 		t.Errorf("status %d: %s", status, p.Printed())
 	}
 }

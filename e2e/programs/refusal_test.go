@@ -58,7 +58,7 @@ func TestAPortInUseIsReportedWithItsFlag(t *testing.T) {
 	}
 }
 
-func TestInvalidFlagsAndVariablesAreStatus2(t *testing.T) {
+func TestInvalidFlagsAndVariablesAreStatus78(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		environment, args, tell []string
@@ -73,7 +73,7 @@ func TestInvalidFlagsAndVariablesAreStatus2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
 			p := launch.Begin(t, binary, test.environment, append(launch.FreePorts(data), test.args...)...)
-			expectRefusal(t, p, 2, test.tell...)
+			expectRefusal(t, p, 78, test.tell...)
 			if _, err := os.Stat(data); err == nil {
 				t.Error("it created the data directory before it parsed its flags")
 			}

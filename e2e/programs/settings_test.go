@@ -63,11 +63,11 @@ func TestAFileOfSettingsStartsTheProgram(t *testing.T) {
 	expectParts(t, p.Logged(), "level=INFO msg=started") // text, by the flag, and info, by the environment
 }
 
-func TestAnInvalidFileOfSettingsIsStatus2(t *testing.T) {
+func TestAnInvalidFileOfSettingsIsStatus78(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "waybook.yaml", "demo: false\nmax-request: 5\nmongodb-uri: mongodb://amy:s3cr3t@db1/\n")
 	p := launch.Begin(t, binary, nil, "-config", file)
-	expectRefusal(t, p, 2, file+`:2: unknown setting "max-request"`, file+":3: mongodb-uri holds a password", "mongodb-uri-file")
+	expectRefusal(t, p, 78, file+`:2: unknown setting "max-request"`, file+":3: mongodb-uri holds a password", "mongodb-uri-file")
 	if strings.Contains(p.Printed(), "s3cr3t") {
 		t.Errorf("the password is printed:\n%s", p.Printed())
 	}
@@ -79,7 +79,7 @@ func TestACheckReportsAllInvalidSettingsAndStartsNothing(t *testing.T) {
 	file := writeFile(t, "waybook.yaml", "reward: -1\ntime-zone: Asia/Nowhere\n")
 	p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=db1"},
 		append(launch.FreePorts(data), "-config", file, "-check", "-http", "localhost", "-trusted-proxies", "-1")...)
-	expectRefusal(t, p, 2, "-reward is -1", "-time-zone: unknown", "-mongodb-uri: the URI is malformed", `-http: "localhost"`, `"-1" for -trusted-proxies`)
+	expectRefusal(t, p, 78, "-reward is -1", "-time-zone: unknown", "-mongodb-uri: the URI is malformed", `-http: "localhost"`, `"-1" for -trusted-proxies`)
 
 	p = launch.Begin(t, binary, nil, append(launch.FreePorts(data), "-check")...)
 	if status := p.Wait(); status != 0 || p.Printed() != "standalone: the settings are valid\n" {

@@ -272,3 +272,20 @@ func TestTheUnitWaitsAsLongAsAStopMayTake(t *testing.T) {
 		t.Errorf("systemd kills the program after %s, %v; a stop may take %v", found[1], err, process.StopTimeout)
 	}
 }
+
+func TestTheUnitRestartsAProgramUnlessItsSettingsAreInvalid(t *testing.T) {
+	t.Parallel()
+	found := regexp.MustCompile(`(?m)^RestartPreventExitStatus=(\d+)$`).FindStringSubmatch(example(t, "systemd/waybook.service"))
+	if found == nil {
+		t.Fatal("the unit has no RestartPreventExitStatus")
+	}
+	// As if the disk could not give a page of the mapped store.
+	faulty := launch.Start(t, binary, t.TempDir()).End(syscall.SIGBUS)
+	if fmt.Sprint(faulty) == found[1] {
+		t.Errorf("systemd does not restart a program that a fault of the runtime ended with status %d", faulty)
+	}
+	invalid := launch.Begin(t, binary, nil, "-demo=maybe").Wait()
+	if fmt.Sprint(invalid) != found[1] {
+		t.Errorf("systemd restarts a program with invalid settings, which ends with status %d", invalid)
+	}
+}

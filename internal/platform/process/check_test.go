@@ -114,7 +114,7 @@ func TestACheckReportsEveryInvalidSetting(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			end := checked(t, test.env, test.args...)
-			if end.status != 2 || end.out != "" {
+			if end.status != 78 || end.out != "" {
 				t.Errorf("status %d, printed %q", end.status, end.out)
 			}
 			for _, part := range test.tell {
@@ -128,7 +128,7 @@ func TestACheckReportsEveryInvalidSetting(t *testing.T) {
 
 func TestFaultyTLSFilesAreNotReportedAsPlainText(t *testing.T) {
 	end := checked(t, nil, "-tls-cert", "/nonexistent", "-tls-key", "/nonexistent", "-tls-ca", "/nonexistent", "-account", "account:9091")
-	if end.status != 2 || strings.Contains(end.errors, "plain text") {
+	if end.status != 78 || strings.Contains(end.errors, "plain text") {
 		t.Errorf("status %d, %q", end.status, end.errors)
 	}
 }

@@ -74,7 +74,7 @@ func TestAShutdownDelayIsBounded(t *testing.T) {
 			t.Error("the program started")
 			return nil
 		})
-		if end.status != 2 || !strings.Contains(end.errors, "-shutdown-delay") {
+		if end.status != 78 || !strings.Contains(end.errors, "-shutdown-delay") {
 			t.Errorf("%s: status %d, %s", delay, end.status, end.errors)
 		}
 	}

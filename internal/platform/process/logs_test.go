@@ -106,7 +106,7 @@ func TestAnUnknownFormatOrLevelIsRejected(t *testing.T) {
 			t.Error("the program started")
 			return nil
 		})
-		if end.status != 2 || !strings.Contains(end.errors, args[0]) || !strings.Contains(end.errors, args[1]) {
+		if end.status != 78 || !strings.Contains(end.errors, args[0]) || !strings.Contains(end.errors, args[1]) {
 			t.Errorf("status %d: %s", end.status, end.errors)
 		}
 	}

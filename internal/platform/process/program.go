@@ -90,8 +90,12 @@ func (s *common) register(flags *flag.FlagSet, program Program) {
 
 const adminHostsFlag = "admin-hosts"
 
+// invalidSettings is the exit status for settings that a restart does not mend, EX_CONFIG of sysexits. It is not the
+// usual 2, because Go ends a program with 2 after a panic and after a fault of its runtime.
+const invalidSettings = 78
+
 // Main runs a program until SIGINT or SIGTERM and exits the process. The status is 0 after
-// a clean stop, 2 for invalid flags, and 1 after any other failure.
+// a clean stop, 78 for invalid settings, and 1 after any other failure that the program notices.
 func Main(program Program) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
@@ -124,7 +128,7 @@ func Run(
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v; see -help\n", program.Name, err)
-		return 2
+		return invalidSettings
 	}
 	if set.settings.OnlyCheck {
 		fmt.Fprintf(stdout, "%s: the settings are valid\n", program.Name)

@@ -103,7 +103,7 @@ func TestAFlagComesFromTheCommandLineThenTheEnvironmentThenItsDefault(t *testing
 	}
 }
 
-func TestAnInvalidSettingIsReportedOnceWithStatus2(t *testing.T) {
+func TestAnInvalidSettingIsReportedOnceWithStatus78(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string
 		env  map[string]string
@@ -120,7 +120,7 @@ func TestAnInvalidSettingIsReportedOnceWithStatus2(t *testing.T) {
 				t.Error("the program started")
 				return nil
 			})
-			if end.status != 2 || end.out != "" {
+			if end.status != 78 || end.out != "" {
 				t.Errorf("status %d, printed %q", end.status, end.out)
 			}
 			for _, part := range append(test.tell, "-help") {
