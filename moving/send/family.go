@@ -20,13 +20,13 @@ import (
 type family struct {
 	root movefile.Root
 	at   movefile.Position
-	// lines are its records. record, bytes and children are there after decode, until forget: the root's
-	// own record, which is nil if the files do not have it, the length of its line, and the others in the
-	// order of kinds and identifiers.
-	lines    []item
-	record   movefile.Record
-	bytes    int
-	children []child
+	// lines are its records. record, bytes, children and sessions are there after decode, until forget: the
+	// root's own record, which is nil if the files do not have it, the length of its line, the others in the
+	// order of kinds and identifiers, and the sessions of a user.
+	lines              []item
+	record             movefile.Record
+	bytes              int
+	children, sessions []child
 	// isRefused says that a record of the family has a problem.
 	isRefused bool
 	// isLeftOut says that it is not sent. isUnchanged says that no service has answered otherwise.
@@ -79,6 +79,8 @@ func (in *intake) decode(f *family) {
 				giveTo(in.input.NewOwner, record)
 			}
 			f.record, f.at, f.bytes = record, each.at, len(each.data)
+		case record.Kind() == movefile.KindSession:
+			f.sessions = append(f.sessions, child{record, each.at, len(each.data)})
 		default:
 			f.children = append(f.children, child{record, each.at, len(each.data)})
 		}
@@ -89,7 +91,7 @@ func (in *intake) decode(f *family) {
 }
 
 // forget frees the records.
-func (f *family) forget() { f.record, f.children = nil, nil }
+func (f *family) forget() { f.record, f.children, f.sessions = nil, nil, nil }
 
 // giveTo gives an album, an entry or a landmark to a user.
 func giveTo(owner movefile.ID, record movefile.Record) {
@@ -164,9 +166,12 @@ const (
 	maxPartChildren = 5000
 )
 
-// parts splits a family.
+// parts splits a family. Sessions are in the first part, because a service takes them for all of a user.
 func (f *family) parts() (all []*part) {
 	now := &part{family: f, bytes: f.bytes}
+	for _, each := range f.sessions {
+		now.bytes += each.bytes
+	}
 	for _, each := range f.children {
 		if count := len(now.children); count == maxPartChildren || count > 0 && now.bytes+each.bytes > maxPartBytes {
 			all = append(all, now)
@@ -224,8 +229,8 @@ func number(id movefile.ID) int64 {
 // maxSessions is how many sessions a user has at most (rule 3.16); a further one closes the oldest.
 const maxSessions = 100
 
-// userOf converts a part of a user. Sessions are in the first part only; areSessionsKnown says that
-// the files have sessions, so that a user without any has none.
+// userOf converts a part of a user. areSessionsKnown says that the files have sessions, so that a user
+// without any has none.
 func userOf(p *part, areSessionsKnown bool) *accountv1.MovedUser {
 	u := p.family.record.(*movefile.User)
 	moved := &accountv1.MovedUser{
@@ -233,7 +238,7 @@ func userOf(p *part, areSessionsKnown bool) *accountv1.MovedUser {
 	}
 	if areSessionsKnown && p.number == 0 {
 		moved.Sessions = &accountv1.MovedSessions{}
-		sessions := recordsOf[*movefile.Session](p.children)
+		sessions := recordsOf[*movefile.Session](p.family.sessions)
 		slices.SortStableFunc(sessions, func(a, b *movefile.Session) int { return a.CreateTime.Compare(b.CreateTime.Time) })
 		for _, each := range sessions[max(0, len(sessions)-maxSessions):] {
 			moved.Sessions.Sessions = append(moved.Sessions.Sessions, &accountv1.MovedSession{

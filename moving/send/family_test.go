@@ -1,0 +1,66 @@
+package send
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/moving/movefile"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+const anna = `{"kind":"user","id":1,"name":"Anna"}` + "\n"
+
+// userParts returns the parts of the user 1 in the lines of a file.
+func userParts(t *testing.T, lines string) []*part {
+	t.Helper()
+	folder, file := t.TempDir(), filepath.Join(t.TempDir(), "old.ndjson")
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := read(t.Context(), Input{Files: []string{file}, Zone: time.UTC, Folder: folder}, keepRecords, progress.New(io.Discard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := in.roots.read(rootBucket(movefile.Root{Kind: movefile.KindUser, ID: "1"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := families(items)[0]
+	in.decode(f)
+	return f.parts()
+}
+
+// tokens returns the sessions of a part, and whether it says which ones the user has.
+func tokens(p *part) (all []string, areKnown bool) {
+	moved := userOf(p, true)
+	for _, each := range moved.GetSessions().GetSessions() {
+		all = append(all, each.GetToken())
+	}
+	return all, moved.GetSessions() != nil
+}
+
+func TestAUserWithManyRewardsKeepsTheSessions(t *testing.T) {
+	var lines strings.Builder
+	lines.WriteString(anna)
+	for n := range maxPartChildren {
+		fmt.Fprintf(&lines, `{"kind":"reward","id":%d,"user_id":1,"amount":10}`+"\n", n+1)
+	}
+	for n := range 2 {
+		fmt.Fprintf(&lines, `{"kind":"session","user_id":1,"idrand":"%032x"}`+"\n", n)
+	}
+	lines.WriteString(`{"kind":"reward","id":9999,"user_id":1,"amount":10}`)
+	parts := userParts(t, lines.String())
+	if len(parts) != 2 {
+		t.Fatalf("%d parts", len(parts))
+	}
+	for n, want := range []int{2, 0} {
+		if got, areKnown := tokens(parts[n]); len(got) != want || areKnown != (n == 0) {
+			t.Errorf("part %d has the sessions %v, known: %t", n, got, areKnown)
+		}
+	}
+}
