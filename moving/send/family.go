@@ -229,6 +229,21 @@ func number(id movefile.ID) int64 {
 // maxSessions is how many sessions a user has at most (rule 3.16); a further one closes the oldest.
 const maxSessions = 100
 
+// lastSessions returns the sessions that a user can have, in the order in which they were opened. Those that have ended
+// come first, because they open nothing.
+func lastSessions(all []*movefile.Session, now time.Time) []*movefile.Session {
+	isOpen := func(s *movefile.Session) int {
+		if s.ExpireTime.IsZero() || s.ExpireTime.After(now) {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(all, func(a, b *movefile.Session) int {
+		return cmp.Or(isOpen(a)-isOpen(b), a.CreateTime.Compare(b.CreateTime.Time), a.ExpireTime.Compare(b.ExpireTime.Time))
+	})
+	return all[max(0, len(all)-maxSessions):]
+}
+
 // userOf converts a part of a user. areSessionsKnown says that the files have sessions, so that a user
 // without any has none.
 func userOf(p *part, areSessionsKnown bool) *accountv1.MovedUser {
@@ -238,9 +253,7 @@ func userOf(p *part, areSessionsKnown bool) *accountv1.MovedUser {
 	}
 	if areSessionsKnown && p.number == 0 {
 		moved.Sessions = &accountv1.MovedSessions{}
-		sessions := recordsOf[*movefile.Session](p.family.sessions)
-		slices.SortStableFunc(sessions, func(a, b *movefile.Session) int { return a.CreateTime.Compare(b.CreateTime.Time) })
-		for _, each := range sessions[max(0, len(sessions)-maxSessions):] {
+		for _, each := range lastSessions(recordsOf[*movefile.Session](p.family.sessions), time.Now()) {
 			moved.Sessions.Sessions = append(moved.Sessions.Sessions, &accountv1.MovedSession{
 				Token: each.IDRand, ExpireTime: moment(each.ExpireTime), CreateTime: moment(each.CreateTime),
 			})

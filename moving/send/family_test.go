@@ -64,3 +64,28 @@ func TestAUserWithManyRewardsKeepsTheSessions(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenSessionsComeBeforeThoseThatHaveEnded(t *testing.T) {
+	var lines strings.Builder
+	lines.WriteString(anna)
+	session := func(token int, times string) {
+		fmt.Fprintf(&lines, `{"kind":"session","user_id":1,"idrand":"%032x"%s}`+"\n", token, times)
+	}
+	session(1, `,"expire_time":"2999-01-31T00:00:00Z"`)
+	session(2, "")
+	session(3, `,"expire_time":"2999-01-30T00:00:00Z"`)
+	session(4, `,"expire_time":"2999-01-29T00:00:00Z","create_time":"2020-01-01T00:00:00Z"`)
+	for n := range maxSessions {
+		session(100+n, `,"expire_time":"2010-01-31T00:00:00Z","create_time":"2009-01-01T00:00:00Z"`)
+	}
+	got, _ := tokens(userParts(t, lines.String())[0])
+	if len(got) != maxSessions {
+		t.Fatalf("%d sessions", len(got))
+	}
+	for n, want := range []int{2, 3, 1, 4} {
+		if got[maxSessions-4+n] != fmt.Sprintf("%032x", want) {
+			t.Errorf("the last ones are %v", got[maxSessions-4:])
+			break
+		}
+	}
+}
