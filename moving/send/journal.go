@@ -75,8 +75,8 @@ type sorted struct {
 	Plan   plan     `json:"plan"`
 	Report Report   `json:"report"`
 	Marks  []marked `json:"marks"`
-	// Buckets is how many buckets have records.
-	Buckets int `json:"buckets"`
+	// Bytes is the size of the sorted records.
+	Bytes int64 `json:"bytes"`
 }
 
 type marked struct {
@@ -138,7 +138,7 @@ func (j *journal) begin(ctx context.Context, options ImportOptions, report progr
 		return in, err
 	}
 	found := sorted{Plan: now, Report: in.findings.report}
-	if found.Buckets, err = in.roots.filled(); err != nil {
+	if found.Bytes, err = in.roots.sync(); err != nil {
 		return nil, err
 	}
 	for at, mark := range in.findings.marks {
@@ -191,7 +191,7 @@ func resume(input Input, now plan) (*intake, error) {
 		input: input, decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
 		roots: &partition{filepath.Join(input.Folder, recordsName), make([]bucket, userBuckets+contentBuckets)},
 	}
-	if buckets, err := in.roots.filled(); err != nil || buckets != found.Buckets {
+	if size, err := in.roots.size(); err != nil || size != found.Bytes {
 		return nil, nil // records are lost; the files still have them
 	}
 	if in.findings, err = newFindings(input); err != nil {

@@ -118,7 +118,9 @@ func TestAnImportGoesOnOnlyWithAllRecords(t *testing.T) {
 	}
 	options := ImportOptions{Input: Input{Folder: t.TempDir(), Files: []string{file}, Zone: time.UTC}}
 	bucket := filepath.Join(options.Input.Folder, recordsName, "*")
-	for _, isLost := range []bool{false, true} {
+	for name, lose := range map[string]func(bucket string) error{
+		"nothing": nil, "a bucket": os.Remove, "the end of one": func(bucket string) error { return os.Truncate(bucket, 20) },
+	} {
 		report := new(notes)
 		j, _, err := begin(t.Context(), options, report)
 		if err != nil {
@@ -128,8 +130,8 @@ func TestAnImportGoesOnOnlyWithAllRecords(t *testing.T) {
 		if err := errors.Join(err, j.close()); err != nil || len(files) != 1 {
 			t.Fatalf("%v, %v", files, err)
 		}
-		if isLost {
-			if err := os.Remove(files[0]); err != nil {
+		if lose != nil {
+			if err := lose(files[0]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,8 +142,8 @@ func TestAnImportGoesOnOnlyWithAllRecords(t *testing.T) {
 		if err := again.close(); err != nil {
 			t.Error(err)
 		}
-		if wentOn := strings.Contains(string(*report), "going on"); wentOn == isLost {
-			t.Errorf("records are lost: %t, noted %q", isLost, *report)
+		if wentOn := strings.Contains(string(*report), "going on"); wentOn == (lose != nil) {
+			t.Errorf("%s is lost, noted %q", name, *report)
 		}
 		if err := os.Remove(filepath.Join(options.Input.Folder, sortedName)); err != nil {
 			t.Fatal(err)

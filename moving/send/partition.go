@@ -90,7 +90,7 @@ func (p *partition) close() (err error) {
 	return err
 }
 
-// save is close for a folder that a later process reads.
+// save is close for all items, so that sync and a later process find them in files.
 func (p *partition) save() (err error) {
 	for i := range p.buckets {
 		if len(p.buckets[i].rest) > 0 {
@@ -100,10 +100,32 @@ func (p *partition) save() (err error) {
 	return errors.Join(err, p.close())
 }
 
-// filled returns how many buckets of a partition that was saved have items.
-func (p *partition) filled() (int, error) {
+// sync makes the files of a partition that was saved survive a power failure, and returns their size, which is
+// smaller if the folder loses one.
+func (p *partition) sync() (int64, error) {
 	files, err := os.ReadDir(p.folder)
-	return len(files), err
+	for _, each := range files {
+		file, opening := os.OpenFile(filepath.Join(p.folder, each.Name()), os.O_RDWR, 0)
+		if opening != nil {
+			return 0, opening
+		}
+		err = errors.Join(err, file.Sync(), file.Close())
+	}
+	size, sizing := p.size()
+	return size, errors.Join(err, sizing)
+}
+
+// size returns the bytes of the files.
+func (p *partition) size() (total int64, err error) {
+	files, err := os.ReadDir(p.folder)
+	for _, each := range files {
+		info, err := each.Info()
+		if err != nil {
+			return 0, err
+		}
+		total += info.Size()
+	}
+	return total, err
 }
 
 // read returns the items of a bucket in the order of their positions in the files of one reader.

@@ -65,25 +65,26 @@ func TestABucketReadsAsItWasWritten(t *testing.T) {
 			t.Errorf("bucket %d holds %d bytes", i, held)
 		}
 	}
-	expect := func(p *partition, files int) {
+	expect := func(p *partition, bytes int64) {
 		t.Helper()
 		for i := range want {
 			if got, err := p.read(i); err != nil || !reflect.DeepEqual(got, want[i]) {
 				t.Errorf("bucket %d has %d items: %v", i, len(got), err)
 			}
 		}
-		if filled, err := p.filled(); err != nil || filled != files {
-			t.Errorf("%d files: %v", filled, err)
+		if size, err := p.sync(); err != nil || size != bytes {
+			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
+	const few, many, large = headBytes + 1 + 3, 10 * (headBytes + 1 + 5000), 2*(headBytes+1) + 10 + 3*bucketBuffer
 	if err := written.close(); err != nil {
 		t.Fatal(err)
 	}
-	expect(written, 2)
+	expect(written, many+large)
 	if err := written.save(); err != nil {
 		t.Fatal(err)
 	}
-	expect(&partition{folder, make([]bucket, 4)}, 3)
+	expect(&partition{folder, make([]bucket, 4)}, few+many+large)
 }
 
 func TestAnEmptyItemIsReportedAsDamage(t *testing.T) {
