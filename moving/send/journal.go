@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -87,8 +86,6 @@ type marked struct {
 const (
 	sortedName  = "sorted.json"
 	journalName = "journal"
-	// markName is the file that marks a folder as that of an import.
-	markName = "waybook-import"
 )
 
 // begin reads the files, or finds them read, and opens the journal.
@@ -205,77 +202,6 @@ func resume(input Input, now plan) (*intake, error) {
 	return in, nil
 }
 
-// parts are the files of an import in its folder.
-func parts() []string {
-	return []string{sortedName, journalName, identitiesName, recordsName, problemsName}
-}
-
-// claim makes a folder that of one import, until the file that it returns is closed. Errors: *RefusedError
-// if another import has it.
-func claim(folder string) (lock *os.File, err error) {
-	path := filepath.Join(folder, markName)
-	for {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return nil, err
-		}
-		if err := requireOwn(folder); err != nil {
-			return nil, err
-		}
-		lock, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // the import that had the folder has removed it
-		}
-		if err != nil {
-			return nil, err
-		}
-		isLocked, err := tryLock(lock)
-		if err == nil && !isLocked {
-			err = &RefusedError{"nothing was changed: another import uses the journal " + folder + "; wait until it ends, or name another one with --journal"}
-		}
-		if err != nil {
-			return nil, errors.Join(err, lock.Close())
-		}
-		held, err := lock.Stat()
-		if err != nil {
-			return nil, errors.Join(err, lock.Close())
-		}
-		if there, err := os.Stat(path); err == nil && os.SameFile(there, held) {
-			return lock, nil
-		}
-		if err := lock.Close(); err != nil { // of a file that was removed meanwhile
-			return nil, err
-		}
-	}
-}
-
-// requireOwn returns an error if anything in a folder is not of an import.
-func requireOwn(folder string) error {
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return err
-	}
-	isMarked := slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == markName })
-	for _, entry := range entries {
-		if !isMarked || entry.Name() != markName && !slices.Contains(parts(), entry.Name()) {
-			return fmt.Errorf("%s holds %s, which no import made; name another folder", folder, entry.Name())
-		}
-	}
-	return nil
-}
-
-// empty removes what an earlier import left in a folder, apart from its mark.
-func empty(folder string) error {
-	if err := requireOwn(folder); err != nil {
-		return err
-	}
-	for _, name := range parts() {
-		if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // open reads the journal, and opens it for more. A line that a crash cut off does not count.
 func (j *journal) open() error {
 	path := filepath.Join(j.folder, journalName)
@@ -385,15 +311,4 @@ func (j *journal) close() (err error) {
 		}
 	}
 	return err
-}
-
-// remove removes what an import left in its folder, and the folder.
-func remove(folder string) error {
-	if err := empty(folder); err != nil {
-		return err
-	}
-	if err := os.Remove(filepath.Join(folder, markName)); err != nil {
-		return err
-	}
-	return os.Remove(folder)
 }

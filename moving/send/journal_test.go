@@ -2,6 +2,7 @@ package send
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/moving/movefile"
+	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
 
@@ -74,6 +76,20 @@ func TestAFolderOfAnImportIsUsedAgainAndRemoved(t *testing.T) {
 	}
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {
 		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+func TestAnImportThatWasKilledWhileItKeptItsRecordsBeginsAnew(t *testing.T) {
+	folder := t.TempDir()
+	if err := claimed(folder); err != nil {
+		t.Fatal(err)
+	}
+	var again error
+	if err := atomicfile.Write(filepath.Join(folder, sortedName), 0o600, func(io.Writer) error {
+		again = claimed(folder)
+		return errors.New("killed")
+	}); err == nil || again != nil {
+		t.Errorf("%v; beside what it leaves: %v", err, again)
 	}
 }
 
