@@ -105,6 +105,19 @@ func giveTo(owner movefile.ID, record movefile.Record) {
 	}
 }
 
+// ownerOf returns the owner of an album, an entry or a landmark.
+func ownerOf(record movefile.Record) movefile.ID {
+	switch record := record.(type) {
+	case *movefile.Album:
+		return record.OwnerID
+	case *movefile.Entry:
+		return record.AuthorID
+	case *movefile.Landmark:
+		return record.OwnerID
+	}
+	return ""
+}
+
 func isRoot(kind movefile.Kind) bool {
 	switch kind {
 	case movefile.KindUser, movefile.KindAlbum, movefile.KindEntry, movefile.KindLandmark:

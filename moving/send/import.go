@@ -64,6 +64,9 @@ type importer struct {
 	done int64
 	// survey is what the survey found in each bucket.
 	survey map[int]surveyed
+	// coming are the users whom the survey found to be stored before content is. An import that goes on has none,
+	// because its users are stored.
+	coming map[movefile.ID]bool
 	// extras are what the files do not have; nil unless they are pruned.
 	extras *Extras
 }
@@ -89,7 +92,7 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 	}
 	i := &importer{
 		services: services, options: options, intake: in, journal: j, report: report, summary: newSummary(&in.findings.report),
-		survey: map[int]surveyed{},
+		survey: map[int]surveyed{}, coming: map[movefile.ID]bool{},
 	}
 	i.keep(i.summary)
 	if err = in.requireWhole(options); err == nil {

@@ -229,8 +229,13 @@ func widened(allowed movefile.Allowed) (limits []typev1.Limit) {
 // was refused.
 func (s *sender) take(p *part, result *typev1.MoveResult) {
 	f, outcome := p.family, result.GetOutcome()
-	if s.pass == passSurvey && s.isOwnerComing(result) {
-		outcome, result = typev1.MoveOutcome_MOVE_OUTCOME_CREATED, nil
+	if s.pass == passSurvey {
+		switch {
+		case s.isOwnerComing(f, result):
+			outcome, result = typev1.MoveOutcome_MOVE_OUTCOME_CREATED, nil
+		case f.root.Kind == movefile.KindUser && outcome == typev1.MoveOutcome_MOVE_OUTCOME_CREATED:
+			s.come(f.root.ID)
+		}
 	}
 	f.isRefused = outcome == typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
 	f.isUnchanged = f.isUnchanged && outcome == typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED &&
@@ -291,12 +296,23 @@ func isDeleted(result *typev1.MoveResult) bool {
 	return result.GetOutcome() == typev1.MoveOutcome_MOVE_OUTCOME_REFUSED && len(problems) == 1 && problems[0].GetReason() == reasonDeleted
 }
 
-// isOwnerComing reports whether a dry run refuses content only because its owner is not stored yet,
-// who is in the files.
-func (s *sender) isOwnerComing(result *typev1.MoveResult) bool {
+// come notes that a service would store a user.
+func (s *sender) come(user movefile.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.coming[user] = true
+}
+
+// isOwnerComing reports whether a survey refuses content only because its owner is not stored yet, whom
+// the import stores before.
+func (s *sender) isOwnerComing(f *family, result *typev1.MoveResult) bool {
 	problems := result.GetProblems()
-	return len(problems) == 1 && problems[0].GetReason() == "USER_NOT_FOUND" &&
-		s.intake.findings.report.Records[movefile.KindUser] > 0
+	if len(problems) != 1 || problems[0].GetReason() != "USER_NOT_FOUND" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.coming[ownerOf(f.record)]
 }
 
 // refuse keeps the reason why a service refused a part, or something in it.
