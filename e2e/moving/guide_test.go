@@ -88,7 +88,7 @@ func used(http string) string {
 	script := "curl -fsS 'http://" + http + "/API.php?func=getAlbum&albumID=5'\n" +
 		"curl -fsS 'http://" + http + "/API.php?func=getPOI&POIID=3'\n" +
 		"curl -fsS -d '" + url.Values{"func": {"login"}, "email": {"traveller@old.example"}, "password": {"password"}}.Encode() + "' http://" + http + "/API.php\n" +
-		"waybookctl user passwords\n"
+		"waybookctl user passwords\nwaybookctl user delete 11\n"
 	place := url.Values{"lat": {"25.5"}, "lng": {"121.5"}}
 	for _, form := range []url.Values{
 		{"func": {"addAlbum"}, "albumTitle": {"it's \\ new"}, "category": {"3"}},
@@ -188,6 +188,6 @@ func guideContent() oldserver.Content {
 				Weather: "晴空萬里", Quoted: 7, Zoom: 9, Map: 3, Score: 1,
 			},
 		},
-		AlbumsOf: map[int64][]int64{7: {5, 12}, 9: {}}, LandmarksOf: map[int64][]int64{4: {3}}, Own: map[oldserver.Kind]map[int64]int64{},
+		AlbumsOf: map[int64][]int64{7: {5, 12}, 9: {}, 11: {}}, LandmarksOf: map[int64][]int64{4: {3}}, Own: map[oldserver.Kind]map[int64]int64{},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,11 +138,15 @@ func TestAMessyOldServiceMovesInAndIsGoneBackTo(t *testing.T) {
 			t.Fatalf("%v: %s", form, reply)
 		}
 	}
+	succeed(t, "user", "delete", "42", "--address", socket(waybook))
 	back, problems := filepath.Join(t.TempDir(), "back.ndjson"), filepath.Join(t.TempDir(), "problems.ndjson")
 	succeed(t, "move", "export", "--address", socket(waybook), "--time-zone", "UTC", "--since", switched.Format(time.RFC3339), back)
 	expectSuccess(imported(t, waybook, file, append(allowed, "--update", "--dry-run", "--max-removed", "1", "--problems", problems)...))
 	old.bringBack(back, problems)
 	old.expectIn(waybook, "gone back")
+	if left := old.column("select uid from members where uid > 40"); !slices.Equal(left, []string{"41"}) {
+		t.Errorf("of the new users 41 and 42, who was deleted in Waybook, the old service has %v", left)
+	}
 	var made int
 	if err := old.QueryRowContext(t.Context(), "select count(*) from things where head in ('made in Waybook', 'renamed in Waybook', 'new') and uid = 3 or tid = 162").Scan(&made); err != nil || made != 3 {
 		t.Errorf("the old service has %d of 3 changes: %v", made, err)

@@ -134,7 +134,7 @@ func TestADeletedUserIsMovedInAgainOnlyByIntent(t *testing.T) {
 		expectRefusal := func() {
 			t.Helper()
 			results := must(p.account.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{ann}}))(t).GetResults()
-			expectProblem(t, results[0], "user_id", "DELETED")
+			expectProblem(t, results[0], "", "DELETED")
 			if results[0].GetOutcome() != refused {
 				t.Errorf("the user was moved in: %v", results)
 			}

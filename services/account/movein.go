@@ -127,7 +127,7 @@ func (m *moveIn) refuseBuried(ctx context.Context, open []*incoming) (others []*
 }
 
 func refuseDeleted(result *typev1.MoveResult) {
-	refuse(result, &typev1.MoveProblem{Field: "user_id", Reason: "DELETED", Message: "the user was deleted here"})
+	refuse(result, &typev1.MoveProblem{Reason: "DELETED", Message: "the user was deleted here"})
 }
 
 func refuse(result *typev1.MoveResult, problems ...*typev1.MoveProblem) {

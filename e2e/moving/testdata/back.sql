@@ -1,5 +1,6 @@
 select 'back:';
 select 'user ' || id || ' ' || nickname || ' ' || coalesce(password, '-') from users order by id;
+select 'session of ' || user_id from sessions order by user_id;
 select 'album ' || id || ' ' || user_id || ' ' || title || ' ' || category || ' ' || lat || ' ' || lng || ' ' || score || ' ' || created || ' ' || coalesce(updated, '-') from albums order by id;
 select 'photo ' || id || ' ' || album_id || ' ' || path from photos order by id;
 select 'comment ' || id || ' ' || album_id || ' ' || user_id || ' ' || replace(body, char(10), '/') || ' ' || created || ' ' || coalesce(reply, '-') from album_comments order by id;

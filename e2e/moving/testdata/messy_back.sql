@@ -1,6 +1,7 @@
 -- sent has the lines of an export from Waybook, and those of what was deleted there with is_gone.
 create temp table back as select line, is_gone, json_extract(line, '$.kind') as kind, cast(json_extract(line, '$.id') as integer) as id,
   coalesce(json_extract(line, '$.album_id'), json_extract(line, '$.entry_id'), json_extract(line, '$.landmark_id')) as tid from sent;
+delete from members where uid in (select id from back where kind = 'user' and is_gone);
 create temp table roots as select id, kind, is_gone, line from back where kind in ('album', 'entry', 'landmark');
 delete from media where tid in (select id from roots);
 delete from remarks where tid in (select id from roots);

@@ -5,6 +5,7 @@ update things set poll = '{"q":"where?","c":[["阿里山",5],["太魯閣",1],["�
 delete from remarks where rid % 100 = 3;
 delete from media where mid % 100 = 4;
 insert into members values (41, '新來的', 'm41@old.example', null, null, 1230000000);
+insert into members values (42, '過客', 'm42@old.example', null, null, 1230000000);
 insert into things values (301, 'ALB', 41, '新相簿', null, '3', '25.2,121.3', '0', 1230000000, null, null, null, null, null, 0);
 insert into media values (501, 301, 'pics/501.jpg', null);
 insert into remarks select 1501, 301, 2, null, '新留言', 1230000100, null, null;

@@ -1,8 +1,10 @@
 create table users (id integer primary key, nickname text, icon text, email text, password text, created text);
 insert into users values (7, '小旅人 & co.', 'icons/7.gif', 'traveller@old.example', '5f4dcc3b5aa765d61d8327deb882cf99', '2006-03-05 09:07:31');
 insert into users values (9, '阿海', '', null, null, '2006-04-01 00:00:00');
+insert into users values (11, '過客', '', null, null, '2006-05-01 00:00:00');
 create table sessions (user_id integer, idrand text, expires text);
 insert into sessions values (7, '0123456789abcdef0123456789abcdef', '2030-01-01 00:00:00');
+insert into sessions values (11, '11111111111111111111111111111111', '2030-01-01 00:00:00');
 create table rewards (id integer primary key, user_id integer, amount integer);
 insert into rewards values (1, 7, 10);
 create table albums (id integer primary key, user_id integer, title text, category integer, lat real, lng real, score integer, created text, updated text);
