@@ -89,7 +89,7 @@ func (r *rpc) follow(ctx context.Context, token *string) iter.Seq2[proto.Message
 // position does not get too old.
 const idleTime = time.Minute
 
-// watch prints changes until ctx ends. It repeats calls while the service is unavailable.
+// watch prints changes until ctx ends. It repeats calls while the service is unavailable or busy.
 func (c *changes) watch(ctx context.Context, call *rpc, out *output.Printer, token string) error {
 	if out.Format != output.JSON && out.Format != output.Table {
 		return usageError("--watch prints lines of JSON; leave out --output")

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -29,7 +30,7 @@ type Options struct {
 	Note func(text string)
 }
 
-// Do does something, and repeats it while the service is unavailable. It returns how often it was
+// Do does something, and repeats it while the service is unavailable or busy. It returns how often it was
 // repeated, and an error that is explained.
 func Do(ctx context.Context, options Options, do func() error) (repeated int64, err error) {
 	if options.Wait == nil {
@@ -44,11 +45,12 @@ func Do(ctx context.Context, options Options, do func() error) (repeated int64, 
 		if ctx.Err() != nil {
 			return repeated, ctx.Err()
 		}
-		if try == maxTries || !mayPass(err) {
+		may, after := mayPass(err)
+		if try == maxTries || !may {
 			return repeated, Explained(err)
 		}
 		// Half of the pause is random, so that several callers do not retry together.
-		wait := next/2 + rand.N(next/2) // #nosec G404 -- a pause
+		wait := after + next/2 + rand.N(next/2) // #nosec G404 -- a pause
 		options.Note(fmt.Sprintf("%v; retrying in %v", Explained(err), wait.Round(100*time.Millisecond)))
 		if err := options.Wait(ctx, wait); err != nil {
 			return repeated, err
@@ -58,13 +60,22 @@ func Do(ctx context.Context, options Options, do func() error) (repeated int64, 
 	}
 }
 
-// mayPass reports whether a retry of a failed call may succeed.
-func mayPass(err error) bool {
-	switch status.Code(err) {
+// mayPass reports whether a retry of a failed call may succeed, and how long the service wants to be left alone before.
+func mayPass(err error) (may bool, after time.Duration) {
+	failed := status.Convert(err)
+	switch failed.Code() {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
-		return true
+		may = true
 	}
-	return false
+	for _, detail := range failed.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			may = may || detail.GetReason() == "SERVICE_BUSY"
+		case *errdetails.RetryInfo:
+			after = detail.GetRetryDelay().AsDuration()
+		}
+	}
+	return may, after
 }
 
 // Explained adds an explanation for people to a failed call.

@@ -153,7 +153,7 @@ func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 	})
 }
 
-// retry does something, and repeats it while the service is unavailable.
+// retry does something, and repeats it while the service is unavailable or busy.
 func (i *importer) retry(ctx context.Context, do func() error) error {
 	repeated, err := retry.Do(ctx, retry.Options{Wait: i.options.Wait, Note: i.report.Note}, do)
 	i.summary.Repeated += repeated
