@@ -46,7 +46,7 @@ func TestTheListOfProblemsIsWhole(t *testing.T) {
 	if done := imported(t, waybook, small(t, ended([]string{strings.Replace(anna, "7", "8", 1), strings.NewReplacer(`"owner_id":7`, `"owner_id":8`, "first", "other").Replace(first)})...)); done.status != 0 {
 		t.Fatal(done)
 	}
-	if done := imported(t, waybook, file, "--allow", "dangling", "--problems", list); done.status != 4 {
+	if done := imported(t, waybook, file, "--allow", "dangling", "--problems", list, "--force"); done.status != 4 {
 		t.Errorf("import: status %d\n%s%s", done.status, done.out, done.notes)
 	}
 	want = append(want, `{"file":"F","line":2,"kind":"album","id":1,"field":"","class":"OWNER_CHANGED","value":"","text":"it was moved in for another owner, and its identifier names the place of that user; keep that owner in the files, or give it another identifier","done":"left out as a whole"}`)
@@ -56,7 +56,7 @@ func TestTheListOfProblemsIsWhole(t *testing.T) {
 	if done := imported(t, waybook, small(t, ended([]string{anna, second})...)); done.status != 0 {
 		t.Fatal(done)
 	}
-	if done := run(t, "move", "verify", "--address", socket(waybook), "http://"+waybook.HTTP, changed, "--problems", list); done.status != 1 {
+	if done := run(t, "move", "verify", "--address", socket(waybook), "http://"+waybook.HTTP, changed, "--problems", list, "--force"); done.status != 1 {
 		t.Errorf("verify: status %d\n%s%s", done.status, done.out, done.notes)
 	}
 	if got := listed(t, list, changed); len(got) != 3 || !strings.Contains(got[0], `"album","id":1,"field":"","class":"not-in-files"`) ||

@@ -149,7 +149,7 @@ func TestWhatWasDeletedInWaybookIsListedAndStaysDeleted(t *testing.T) {
 	}
 	succeed(t, "album", "delete", "--address", socket(waybook), "--as", "7", "1")
 	for _, more := range [][]string{{}, {"--update"}, {"--dry-run"}} {
-		done := imported(t, waybook, file, append(more, "--problems", list)...)
+		done := imported(t, waybook, file, append(more, "--problems", list, "--force")...)
 		if done.status != 0 || !strings.Contains(done.out, "DELETED") || !strings.Contains(done.notes, "album 1: the content was deleted here (DELETED)") {
 			t.Errorf("%v: status %d\n%s%s", more, done.status, done.out, done.notes)
 		}
@@ -174,7 +174,7 @@ func TestPhotosAndCommentsThatUsersRemovedAreListedAndStayRemoved(t *testing.T) 
 	succeed(t, "album", "comment", "remove", "--address", socket(waybook), "--as", "7", "1", "3")
 	before := album(t, waybook, "1")
 	for _, more := range [][]string{{"--update", "--dry-run"}, {"--update"}, {"--update"}} {
-		done := imported(t, waybook, file, append(more, "--problems", list)...)
+		done := imported(t, waybook, file, append(more, "--problems", list, "--force")...)
 		if done.status != 0 || !strings.Contains(strings.Join(strings.Fields(done.out), " "), "DELETED IN WAYBOOK KIND 1 photo 1 comment") {
 			t.Errorf("%v: status %d\n%s%s", more, done.status, done.out, done.notes)
 		}

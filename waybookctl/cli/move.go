@@ -33,8 +33,9 @@ type moveFiles struct {
 	Repair   bool     `help:"Give all allowances with which something is left out, or has another value. What was done is counted, and --problems lists it."`
 	NewOwner int64    `placeholder:"USER" help:"Owner of albums, entries and landmarks without one, or whose owner is not in the files."`
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
-	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON. It holds texts of the files."`
+	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON; - for standard output. It holds texts of the files."`
 	TempDir  string   `name:"temp-dir" placeholder:"DIRECTORY" help:"Where temporary files are, as large as the unpacked input; the system's directory by default."`
+	newFile  `embed:""`
 }
 
 // allowanceNames returns the names of the allowances.
@@ -47,7 +48,7 @@ func allowanceNames() string {
 }
 
 // input checks the flags. Temporary files are in a folder; if that is "", in one that it makes and remove removes.
-func (f *moveFiles) input(in io.Reader, folder string) (input send.Input, remove func() error, err error) {
+func (f *moveFiles) input(in io.Reader, out *output.Printer, folder string) (input send.Input, remove func() error, err error) {
 	input = send.Input{Files: f.Files, Stdin: in, Folder: folder}
 	if input.Allowed, err = movefile.ParseAllowed(f.Allow); err != nil {
 		return input, nil, usageError("--allow: " + err.Error())
@@ -72,7 +73,10 @@ func (f *moveFiles) input(in io.Reader, folder string) (input send.Input, remove
 		seen[filepath.Clean(path)] = true
 	}
 	if f.Problems != "" {
-		input.SaveProblems = func(write func(io.Writer) error) error { return atomicfile.Write(f.Problems, 0o600, write) }
+		if err := f.check(f.Problems); err != nil {
+			return input, nil, err
+		}
+		input.SaveProblems = func(write func(io.Writer) error) error { return atomicfile.WriteTo(out.Out, f.Problems, 0o600, write) }
 	}
 	if folder != "" {
 		return input, func() error { return nil }, nil
@@ -97,7 +101,7 @@ func (*moveCheck) Help() string {
 
 // Run checks the files.
 func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
-	input, remove, err := c.input(in, "")
+	input, remove, err := c.input(in, out, "")
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	if c.DryRun {
 		folder = ""
 	}
-	input, remove, err := c.input(from.in, folder)
+	input, remove, err := c.input(from.in, out, folder)
 	if err != nil {
 		return err
 	}

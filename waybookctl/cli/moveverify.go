@@ -45,7 +45,7 @@ func (c *moveVerify) Run(ctx context.Context, call *services, connection *Connec
 	if options.Edge, err = peer.ParseAddress(c.Edge); err != nil {
 		return usageError("EDGE: " + err.Error())
 	}
-	input, remove, err := c.input(in, "")
+	input, remove, err := c.input(in, out, "")
 	if err != nil {
 		return err
 	}

@@ -281,7 +281,7 @@ func (c *moveExport) Run(ctx context.Context, call *services, out *output.Printe
 
 // newFile is for commands that write a file which their user names.
 type newFile struct {
-	Force bool `help:"Replace the file if it exists."`
+	Force bool `help:"Replace the file to write if it exists."`
 }
 
 // check refuses a file that exists, unless --force is set. A device or a pipe is written to.
