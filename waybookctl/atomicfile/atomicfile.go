@@ -32,8 +32,8 @@ func Write(path string, permissions fs.FileMode, write func(io.Writer) error) er
 	return syncFolder(filepath.Dir(path))
 }
 
-// WriteTo is Write, or writes to standard output if path is "-", and to a device or a pipe as it is. A file that is replaced keeps
-// its permissions.
+// WriteTo is Write, or writes to standard output if path is "-", and to a device or a pipe as it is. Nobody may
+// read a file who could not read the one that it replaces.
 func WriteTo(stdout io.Writer, path string, permissions fs.FileMode, write func(io.Writer) error) error {
 	if path == "-" {
 		return write(stdout)
@@ -42,7 +42,7 @@ func WriteTo(stdout io.Writer, path string, permissions fs.FileMode, write func(
 	switch {
 	case err != nil: // a new file
 	case info.Mode().IsRegular():
-		permissions = info.Mode().Perm()
+		permissions &= info.Mode().Perm()
 	default:
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {

@@ -46,3 +46,18 @@ func TestWriteReplacesTheFileOnlyWhenTheNewOneIsComplete(t *testing.T) {
 	}
 	expect("new")
 }
+
+func TestAFileThatIsReplacedIsNotReadByMore(t *testing.T) {
+	for _, c := range []struct{ before, asked, want fs.FileMode }{{0o644, 0o600, 0o600}, {0o640, 0o666, 0o640}, {0o400, 0o600, 0o400}} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, nil, c.before); err != nil {
+			t.Fatal(err)
+		}
+		if err := atomicfile.WriteTo(nil, path, c.asked, func(io.Writer) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != c.want {
+			t.Errorf("a file of %v, written with %v, is %v (%v); want %v", c.before, c.asked, info.Mode(), err, c.want)
+		}
+	}
+}
