@@ -319,13 +319,12 @@ func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {
 	if !c.differs(u) {
 		return nil
 	}
-	return c.set.Parents.Beside(ctx, u.id, c.set.Part, func() error {
-		// Before the children, as in child.Set.Add.
-		if err := c.set.Raise(ctx, u.id, c.latest(u)); err != nil {
-			return err
-		}
-		return c.change(ctx, u)
-	})
+	began := time.Now()
+	err := c.set.Raise(ctx, u.id, c.latest(u)) // before the children, as in child.Set.Add
+	if err == nil {
+		err = c.change(ctx, u)
+	}
+	return c.set.Parents.TouchAgain(ctx, u.id, c.set.Part, began, err)
 }
 
 // change makes the stored children equal to those of the record.

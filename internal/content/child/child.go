@@ -5,11 +5,11 @@
 package child
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"reflect"
 	"sync"
+	"time"
 
 	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -73,11 +73,9 @@ func (s *Set[P, C]) Add(
 			return child, err
 		}
 	}
-	err = s.Parents.Beside(ctx, parentID, s.Part, func() (err error) {
-		child, _, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}, set), request, build)
-		return err
-	})
-	return child, err
+	began := time.Now()
+	child, _, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}, set), request, build)
+	return child, s.Parents.TouchAgain(ctx, parentID, s.Part, began, err)
 }
 
 // Remove deletes a child of a parent that still has the etag, unless it is empty. allow may reject the removal.
@@ -115,18 +113,14 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 			return err
 		}
 	}
-	return s.Parents.Beside(ctx, parentID, s.Part, func() error {
-		return s.Parents.Together(
-			func() error { return s.Parents.Touch(ctx, parentID, s.Part, set) },
-			func() error {
-				err := s.Children.Delete(ctx, childID, unchanged...)
-				if errors.Is(err, docstore.ErrConflict) {
-					return owned.Changed()
-				}
-				return s.noChild(err, childID)
-			},
-		)
-	})
+	began := time.Now()
+	if err = s.Parents.Touch(ctx, parentID, s.Part, set); err == nil {
+		err = s.Children.Delete(ctx, childID, unchanged...)
+	}
+	if errors.Is(err, docstore.ErrConflict) {
+		err = owned.Changed()
+	}
+	return s.Parents.TouchAgain(ctx, parentID, s.Part, began, s.noChild(err, childID))
 }
 
 // Get returns a child of a parent.
@@ -138,21 +132,23 @@ func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error)
 	return child, s.noChild(err, childID)
 }
 
-// errUnchanged says that there is nothing to tell the followers of a parent.
-var errUnchanged = errors.New("the child is unchanged")
-
 // Update changes a child of a parent, if the parent belongs to the user and the child still has the etag, unless
 // it is empty. set has new values of fields of the parent. If change changes nothing, nothing is written.
 func (s *Set[P, C]) Update(
 	ctx context.Context, actorID, parentID, childID int64, etag string, set map[string]any, change func(*C),
 ) (child C, err error) {
-	// Both are read at the same time, and then written at the same time, if the parent allows that.
+	// Both are read at the same time. The parent is touched before the child is written, because a retry may find
+	// the child changed.
 	allowed := sync.OnceValue(func() error {
 		_, err := s.Parents.GetBy(ctx, actorID, parentID)
 		return err
 	})
-	var touched chan error // nil until there is a change
-	update := func() (err error) {
+	var began time.Time
+	touch := sync.OnceValue(func() error {
+		began = time.Now()
+		return s.Parents.Touch(ctx, parentID, s.Part, set)
+	})
+	err = s.Parents.Together(allowed, func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
 			if err := allowed(); err != nil {
 				return err
@@ -164,25 +160,17 @@ func (s *Set[P, C]) Update(
 				return owned.Changed()
 			}
 			before := *child
-			if change(child); touched == nil && !reflect.DeepEqual(before, *child) {
-				touched = make(chan error, 1)
-				go func() { touched <- s.Parents.Touch(ctx, parentID, s.Part, set) }()
+			if change(child); reflect.DeepEqual(before, *child) {
+				return nil
 			}
-			return nil
+			return touch()
 		})
 		return s.noChild(err, childID)
-	}
-	err = s.Parents.Beside(ctx, parentID, s.Part, func() error {
-		err := s.Parents.Together(allowed, update)
-		if touched == nil {
-			return cmp.Or(err, errUnchanged)
-		}
-		return cmp.Or(err, <-touched)
 	})
-	if errors.Is(err, errUnchanged) {
-		err = nil
+	if began.IsZero() {
+		return child, err
 	}
-	return child, err
+	return child, s.Parents.TouchAgain(ctx, parentID, s.Part, began, err)
 }
 
 // First returns the first page of a parent's children, for the reply of the call. If it never had any, it makes no query.

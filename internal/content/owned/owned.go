@@ -3,6 +3,7 @@
 package owned
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -161,16 +162,20 @@ func (c *Collection[T]) Touch(ctx context.Context, id int64, part string, set ma
 	return c.errorOf(c.Documents.Touch(ctx, id, part, set), id)
 }
 
-// Beside calls store, which stores something beside a document, such as a photo, and changes or touches
-// the document before or at the same time. A follower reads both a settling time after that change. If
-// store takes longer than half of it, Beside touches the document again, so that the follower comes back.
-func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store func() error) error {
-	began := time.Now()
-	err := store()
-	if err == nil && time.Since(began) > c.Documents.SettlingTime()/2 {
-		err = c.Touch(ctx, id, part, nil)
+// touchTimeout bounds a second touch, which outlives its call.
+const touchTimeout = 5 * time.Second
+
+// TouchAgain ends a write of something beside a document, such as a photo, that began with a touch or another
+// change of the document. A follower reads both a settling time after that. If the write took longer than half of
+// it, TouchAgain touches the document again, so that the follower comes back: also if the write failed with err,
+// because it may be done all the same, and a retry finds nothing to do.
+func (c *Collection[T]) TouchAgain(ctx context.Context, id int64, part string, began time.Time, err error) error {
+	if time.Since(began) <= c.Documents.SettlingTime()/2 {
+		return err
 	}
-	return err
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), touchTimeout)
+	defer cancel()
+	return cmp.Or(err, c.Touch(ctx, id, part, nil))
 }
 
 // DeleteBy deletes a document that must belong to the user and still have the etag, unless it is empty. A later

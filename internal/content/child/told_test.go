@@ -1,0 +1,194 @@
+package child_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// crate is a box that followers see.
+type crate struct {
+	ID              int64     `bson:"_id"`
+	Owner           int64     `bson:"owner"`
+	Latest          int64     `bson:"latest"`
+	UpdateTime      time.Time `bson:"update_time"`
+	ContentRevision int64     `bson:"_of_content,omitempty"`
+	Items           int64     `bson:"_of_items,omitempty"`
+}
+
+type crates = child.Set[crate, item]
+
+// remote is a store that reads do at the same time, as MongoDB.
+type remote struct{ docstore.Engine }
+
+func (remote) IsLocal() bool { return false }
+
+func newFile(t *testing.T) docstore.Engine {
+	t.Helper()
+	file, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	must(t, err)
+	t.Cleanup(func() { must(t, file.Close()) })
+	return file
+}
+
+// cratesOn returns a set as a process has it, with one crate.
+func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *crates {
+	t.Helper()
+	boxes, err := docstore.Open[int64, crate](t.Context(), remote{engine}, docstore.Spec{
+		Name: "boxes", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{
+			Parts: []docstore.Part{{Name: "items", Fields: []string{"latest"}}}, Rest: "content", NoPart: []string{"update_time"}, Settling: settling,
+		},
+	})
+	must(t, err)
+	items, err := docstore.Open[int64, item](t.Context(), remote{engine}, child.Spec("items", byBox(), byRequest().Declare()))
+	must(t, err)
+	_, err = boxes.InsertNew(t.Context(), []crate{{ID: boxID, Owner: owner}})
+	must(t, err)
+	return &crates{
+		Parents: &owned.Collection[crate]{
+			Documents: boxes, OwnerField: "owner",
+			ID:       func(c *crate) int64 { return c.ID },
+			Owner:    func(c *crate) int64 { return c.Owner },
+			Etag:     func(c *crate) string { return owned.EtagOf(c.ContentRevision, c.UpdateTime) },
+			NotFound: func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
+			NotOwner: func(int64) *apierror.Error { return apierror.NotOwner("no") },
+		},
+		Children: items, IDs: id.NewSource(time.Now), Part: "items",
+		Latest:      func(c *crate) *int64 { return &c.Latest },
+		LatestField: "latest",
+		ByParent:    byBox(),
+		ParentOf:    func(i *item) int64 { return i.BoxID },
+		NoChild:     func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fill(t *testing.T, s *crates) item {
+	t.Helper()
+	added, err := s.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil, nil,
+		func(id int64, requestKey string) item {
+			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: "old"}
+		})
+	must(t, err)
+	return added
+}
+
+func parentOf(t *testing.T, s *crates) crate {
+	t.Helper()
+	parent, err := s.Parents.Get(t.Context(), boxID)
+	must(t, err)
+	return parent
+}
+
+// changesOfAnItem are the calls that change or remove an item that is there.
+func changesOfAnItem() map[string]func(ctx context.Context, s *crates, itemID int64) error {
+	return map[string]func(context.Context, *crates, int64) error{
+		"an update": func(ctx context.Context, s *crates, itemID int64) error {
+			_, err := s.Update(ctx, owner, boxID, itemID, "", nil, func(i *item) { i.Text = "new" })
+			return err
+		},
+		"a removal": func(ctx context.Context, s *crates, itemID int64) error {
+			return s.Remove(ctx, boxID, itemID, "", func(*crate, *item) error { return nil }, nil)
+		},
+	}
+}
+
+// expectTold checks that an item is as it was, or that its box has another revision of its items than before.
+func expectTold(t *testing.T, s *crates, was item, before crate) {
+	t.Helper()
+	is, err := s.Get(t.Context(), boxID, was.ID)
+	if reasonOf(err) != "NO_ITEM" {
+		must(t, err)
+	}
+	if after := parentOf(t, s); is != was && after.Items == before.Items {
+		t.Errorf("the item became %+v, and followers see revision %d of the items as before", is, after.Items)
+	}
+}
+
+// A process crashes at each write of a call in turn, which the store has done or not, and another one repeats the call.
+func TestACrashBetweenAnyTwoWritesHidesNoChangeFromFollowers(t *testing.T) {
+	for name, change := range changesOfAnItem() {
+		for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+			t.Run(name, func(t *testing.T) {
+				engine := newFile(t)
+				s := cratesOn(t, engine, 0)
+				for writes, isOver := 0, false; !isOver; writes++ {
+					was, before := fill(t, s), parentOf(t, s)
+					// The box is there, which is a write.
+					store, process := docstoretest.NewMortal(engine, 1+writes, outcome)
+					err := change(t.Context(), cratesOn(t, store, 0), was.ID)
+					if isOver = !process.Died(); isOver {
+						must(t, err)
+					} else if err := change(t.Context(), s, was.ID); reasonOf(err) != "NO_ITEM" {
+						must(t, err)
+					}
+					expectTold(t, s, was, before)
+				}
+			})
+		}
+	}
+}
+
+// Primaries fall and others answer late while calls are made and repeated.
+func TestFailoversHideNoChangeFromFollowers(t *testing.T) {
+	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		clock := docstoretest.NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+		store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 1 + random.IntN(2), Now: clock.Now})
+		s := cratesOn(t, store.Process(), 0)
+		for _, change := range changesOfAnItem() {
+			was, before := fill(t, s), parentOf(t, s)
+			store.Trouble(seed)
+			for range 1 + random.IntN(4) {
+				err := change(t.Context(), s, was.ID)
+				if err != nil && !errors.Is(err, docstore.ErrUnavailable) && reasonOf(err) != "NO_ITEM" {
+					t.Error(err)
+				}
+			}
+			store.Settle()
+			expectTold(t, s, was, before)
+		}
+	})
+}
+
+// A follower may come between a touch and a write that takes longer, and its caller does not know whether it is done.
+func TestFollowersComeBackAfterAWriteThatTookLong(t *testing.T) {
+	for name, change := range changesOfAnItem() {
+		t.Run(name, func(t *testing.T) {
+			store := &docstoretest.Hooked{Engine: newFile(t)}
+			s := cratesOn(t, store, time.Nanosecond)
+			was := fill(t, s)
+			ctx, leave := context.WithCancel(t.Context())
+			var during crate
+			store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
+				if call.Collection != "items" {
+					return do()
+				}
+				defer leave()
+				during = parentOf(t, s)
+				return errors.Join(do(), context.Canceled)
+			}
+			if err := change(ctx, s, was.ID); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			expectTold(t, s, was, during)
+		})
+	}
+}
