@@ -155,14 +155,10 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 }
 
 // misfits returns a filter for documents that lack a field, unless they may, or have it with another
-// type. An integer may be a small one.
+// type.
 func (t *table) misfits(field docstore.Field, mayLack bool) bson.D {
-	types := []string{typeOf(field.Kind)}
-	if field.Kind == docstore.Int64 {
-		types = append(types, "int")
-	}
 	wrong := bson.A{}
-	for _, each := range types {
+	for _, each := range typesOf(field.Kind) {
 		condition := bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: each}}}}
 		if _, hasDefault := t.spec.Defaults[field.Name]; hasDefault || mayLack { // Backfill gives the others the default
 			condition = append(condition, bson.E{Key: "$exists", Value: true})
@@ -170,6 +166,14 @@ func (t *table) misfits(field docstore.Field, mayLack bool) bson.D {
 		wrong = append(wrong, bson.D{{Key: field.Name, Value: condition}})
 	}
 	return bson.D{{Key: "$and", Value: wrong}}
+}
+
+// typesOf returns the type aliases of the values that an index may have. An integer may be a small one.
+func typesOf(kind docstore.Kind) []string {
+	if kind == docstore.Int64 {
+		return []string{typeOf(kind), "int"}
+	}
+	return []string{typeOf(kind)}
 }
 
 // typeOf returns the type alias of a kind in the query language.

@@ -303,7 +303,7 @@ func TestPrepareSetsAValidatorForTheDeclaredFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"collMod":"sessions","validator":{"$jsonSchema":{"bsonType":"object","required":["_id","_rev","expire_millis"],` +
-		`"properties":{"_id":{"bsonType":"string"},"_rev":{"bsonType":"long"},"expire_millis":{"bsonType":"long"},"flag":{"bsonType":"string"}}}},` +
+		`"properties":{"_id":{"bsonType":"string"},"_rev":{"bsonType":"long"},"expire_millis":{"bsonType":["long","int"]},"flag":{"bsonType":["string"]}}}},` +
 		`"validationLevel":"moderate","validationAction":"error","writeConcern":{"w":"majority"}`
 	sent := peer.commands("collMod")
 	if len(sent) != 1 {

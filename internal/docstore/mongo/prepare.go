@@ -128,7 +128,7 @@ func validation(spec docstore.Spec) bson.D {
 					required = append(required, field.Name)
 				}
 			}
-			types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: typeOf(field.Kind)}}})
+			types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: typesOf(field.Kind)}}})
 		}
 	}
 	schema := bson.D{{Key: "bsonType", Value: "object"}, {Key: "required", Value: required}, {Key: "properties", Value: types}}
