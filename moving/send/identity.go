@@ -176,10 +176,17 @@ func resolve(items []item, isKnown func(space) bool, report func(match, movefile
 				Class: movefile.Dangling, Field: found.field, Value: string(found.id), Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
 			})
 		case !found.isReference && found.space != choices: // of choices, the entry is reported
-			err = report(found, movefile.Fault{
+			fault := movefile.Fault{
 				Class: movefile.Duplicate, Value: string(found.id), Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,
 				First: first.at,
-			})
+			}
+			if found.space == emails {
+				if bytes.Equal(each.data, first.data) {
+					continue // of the same user, whose identifier is reported
+				}
+				fault.Allow = "" // the content of another user would lack its owner
+			}
+			err = report(found, fault)
 		}
 		if err != nil {
 			return err

@@ -110,3 +110,21 @@ func TestADryRunSaysWhatTheImportDoesWithContentOfUsersWhoAreLeftOut(t *testing.
 		}
 	}
 }
+
+// Otherwise, content of the second one would be refused.
+func TestTwoUsersWithAnEmailAddressAreNoDuplicates(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "old.ndjson")
+	if err := os.WriteFile(file, []byte(`{"kind":"user","id":1,"name":"x","email":"a@old.example"}
+{"kind":"user","id":2,"name":"x","email":"A@old.example"}
+{"kind":"user","id":1,"name":"x","email":"a@old.example"}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found, err := Check(t.Context(), Input{Folder: t.TempDir(), Files: []string{file}, Zone: time.UTC, Allowed: movefile.Allowed{movefile.Duplicates}}, new(notes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if groups := found.Sorted(); found.Problems() != 1 || groups[0].Class != movefile.Duplicate || groups[0].First[0].At.Line != 2 || !groups[1].IsAllowed {
+		t.Errorf("%d problems", found.Problems())
+	}
+}
