@@ -15,18 +15,18 @@ import (
 
 const anna = `{"kind":"user","id":1,"name":"Anna"}` + "\n"
 
-// userParts returns the parts of the user 1 in the lines of a file.
-func userParts(t *testing.T, lines string) []*part {
+// partsIn returns the parts of a family of the number 1 in the lines of a file.
+func partsIn(t *testing.T, kind movefile.Kind, lines string, allowed ...movefile.Allowance) []*part {
 	t.Helper()
 	folder, file := t.TempDir(), filepath.Join(t.TempDir(), "old.ndjson")
 	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in, err := read(t.Context(), Input{Files: []string{file}, Zone: time.UTC, Folder: folder}, keepRecords, progress.New(io.Discard))
+	in, err := read(t.Context(), Input{Files: []string{file}, Zone: time.UTC, Folder: folder, Allowed: allowed}, keepRecords, progress.New(io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := in.roots.read(rootBucket(movefile.Root{Kind: movefile.KindUser, ID: "1"}))
+	items, err := in.roots.read(rootBucket(movefile.Root{Kind: kind, ID: "1"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestAUserWithManyRewardsKeepsTheSessions(t *testing.T) {
 		fmt.Fprintf(&lines, `{"kind":"session","user_id":1,"idrand":"%032x"}`+"\n", n)
 	}
 	lines.WriteString(`{"kind":"reward","id":9999,"user_id":1,"amount":10}`)
-	parts := userParts(t, lines.String())
+	parts := partsIn(t, movefile.KindUser, lines.String())
 	if len(parts) != 2 {
 		t.Fatalf("%d parts", len(parts))
 	}
@@ -78,7 +78,7 @@ func TestOpenSessionsComeBeforeThoseThatHaveEnded(t *testing.T) {
 	for n := range maxSessions {
 		session(100+n, `,"expire_time":"2010-01-31T00:00:00Z","create_time":"2009-01-01T00:00:00Z"`)
 	}
-	got, _ := tokens(userParts(t, lines.String())[0])
+	got, _ := tokens(partsIn(t, movefile.KindUser, lines.String())[0])
 	if len(got) != maxSessions {
 		t.Fatalf("%d sessions", len(got))
 	}
@@ -87,5 +87,20 @@ func TestOpenSessionsComeBeforeThoseThatHaveEnded(t *testing.T) {
 			t.Errorf("the last ones are %v", got[maxSessions-4:])
 			break
 		}
+	}
+}
+
+func TestBallotsAndRecommendationsOfMissingUsersOnlyCount(t *testing.T) {
+	entry := entryOf(partsIn(t, movefile.KindEntry, anna+`{"kind":"entry","id":1,"author_id":1,"type":"0_8","lat":1,"lng":2,"title":"x","content":"x","post_date":"2008-03-05","weather":"有彩虹","score":2,"vote":{"description":"q","choices":[{"description":"a","votes":2}, {"description":"b"}]},"create_time":1}
+{"kind":"ballot","entry_id":1,"user_id":1,"choice":1}
+{"kind":"ballot","entry_id":1,"user_id":9,"choice":1}
+{"kind":"recommendation","entry_id":1,"user_id":1}
+{"kind":"recommendation","entry_id":1,"user_id":9}
+`, movefile.DanglingRecords)[0])
+	if ballots := entry.GetBallots(); len(ballots) != 1 || ballots[0].GetVoterId() != 1 || entry.GetVote().GetChoices()[0].GetUnnamedVotes() != 1 {
+		t.Errorf("the ballots are %v beside %v", ballots, entry.GetVote())
+	}
+	if ids := entry.GetRecommenderIds(); len(ids) != 1 || ids[0] != 1 || entry.GetUnnamedScore() != 1 {
+		t.Errorf("%v recommend it, and %d others", ids, entry.GetUnnamedScore())
 	}
 }

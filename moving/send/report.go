@@ -187,8 +187,9 @@ func (f *findings) add(kind movefile.Kind, id movefile.ID, at movefile.Position,
 		f.marks[at] |= refused
 	case fault.Allow == movefile.NewOwner:
 		f.marks[at] |= orphaned
-	case doneAbout(fault) == doneAlone && (fault.Class != movefile.Dangling || fault.Allow == movefile.BadParts || fault.Field == "choice"):
-		f.marks[at] |= dropped
+	case doneAbout(fault) == doneAlone &&
+		(fault.Class != movefile.Dangling || fault.Allow == movefile.BadParts || fault.Field == "choice" || fault.Field == "user_id"):
+		f.marks[at] |= dropped // those without a parent are in no family
 	case fault.Class == movefile.Dangling && kind == movefile.KindEntry:
 		f.marks[at] |= unquoted
 	}
