@@ -78,7 +78,7 @@ func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.
 	}
 	log, err := replay.Open(c.File, in, format, c.Parameter)
 	if err != nil {
-		return troubleError(err)
+		return err
 	}
 	defer func() { _ = log.Close() }() // it was only read
 	summary, err := replay.Run(ctx, log, options, report)
@@ -86,17 +86,17 @@ func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.
 		return ctx.Err()
 	}
 	if printed := c.print(out, summary, options); printed != nil {
-		return troubleError(printed)
+		return printed
 	}
 	total := summary.Total()
 	switch {
 	case err != nil:
-		return troubleError(err)
+		return err
 	case total.Count() == 0:
-		return troubleError(fmt.Errorf("no request of %s was compared", c.File))
+		return fmt.Errorf("no request of %s was compared", c.File)
 	case total.Unread > 0:
-		return troubleError(fmt.Errorf("%d of %d requests were not compared, because a reply could not be read; %d replies differ",
-			total.Unread, total.Count(), total.Different))
+		return fmt.Errorf("%d of %d requests were not compared, because a reply could not be read; %d replies differ",
+			total.Unread, total.Count(), total.Different)
 	case total.Different > 0:
 		return differentError(fmt.Sprintf("%d of %d replies differ", total.Different, total.Count()))
 	}

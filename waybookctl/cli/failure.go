@@ -75,8 +75,11 @@ func refusedError(reason string) error { return statusError{statusRefused, reaso
 // differentError says that replies differ.
 func differentError(count string) error { return statusError{statusDifferent, count} }
 
-// troubleError says why a comparison could not be made.
-func troubleError(cause error) error { return statusError{statusTrouble, cause.Error()} }
+// trouble says why a comparison could not be made: any error of a command with the tag diff but differentError.
+type trouble struct{ error }
+
+// Unwrap returns the cause.
+func (t trouble) Unwrap() error { return t.error }
 
 // failure is a failed command as its user sees it.
 type failure struct {
@@ -96,6 +99,13 @@ func (f failure) print(out io.Writer) {
 
 // describe returns the exit status and the message for an error.
 func describe(ctx context.Context, err error) failure {
+	if cause, isTrouble := err.(trouble); isTrouble {
+		f := describe(ctx, cause.error)
+		if f.status != statusInterrupted {
+			f.status = statusTrouble
+		}
+		return f
+	}
 	var parse *commandLineError
 	var call *callError
 	var file *transfer.InvalidFileError

@@ -57,18 +57,18 @@ func (c *moveVerify) Run(ctx context.Context, call *services, connection *Connec
 	}
 	if found != nil {
 		if printed := c.print(out, found); printed != nil {
-			return troubleError(printed)
+			return printed
 		}
 	}
 	if err != nil {
-		return troubleError(err)
+		return err
 	}
 	same, different, unread := total(found.Same), total(found.Different), total(found.Unread)
 	switch {
 	case unread > 0:
-		return troubleError(fmt.Errorf("%d could not be read; %d differ", unread, different))
+		return fmt.Errorf("%d could not be read; %d differ", unread, different)
 	case same+different == 0:
-		return troubleError(errors.New("nothing was compared"))
+		return errors.New("nothing was compared")
 	case different > 0:
 		return differentError(fmt.Sprintf("%d of %d differ", different, same+different))
 	case len(found.Extras.Gone)+len(found.Extras.Kept) > 0:

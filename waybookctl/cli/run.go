@@ -47,7 +47,7 @@ type commands struct {
 	Landmark    landmarkCommands    `cmd:"" service:"poi" help:"Landmarks, also called POIs, with their photos and comments."`
 	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
 	Move        moveCommands        `cmd:"" help:"Move the data of an old service in: check, import, verify."`
-	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
+	Compare     compareCommand      `cmd:"" diff:"" help:"Play a log of requests against two servers and compare their replies."`
 	Console     consoleCommand      `cmd:"" help:"Serve pages for operators to a browser on this machine."`
 	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
@@ -125,7 +125,11 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 		}
 		return err
 	}
-	return parsed.Run()
+	err = parsed.Run()
+	if own, _ := errors.AsType[statusError](err); err != nil && parsed.Selected().Tag.Has("diff") && own.status != statusDifferent {
+		return trouble{err}
+	}
+	return err
 }
 
 // generatedCommands returns empty structs for the generated commands that a command line can name, by noun: those
