@@ -109,6 +109,23 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	expect(today, tomorrow)
 }
 
+func TestATokenOfPublishedEntriesIsNoneOfAllEntries(t *testing.T) {
+	t.Parallel()
+	p := startParts(t)
+	entries, author := p.kinds()[1], p.newUser("a")
+	for range 2 {
+		entries.createWith(author, "x", fields{"post_date": planned[1], "location": at(1, 2)})
+	}
+	request := &blogv1.SearchNearbyRequest{
+		Area:        &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: at(1, 2), RadiusMeters: 10}},
+		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, PageSize: 1,
+	}
+	request.PageToken = must(p.blog.SearchNearby(t.Context(), request))(t).GetNextPageToken()
+	must(p.blog.SearchNearby(t.Context(), request))(t)
+	request.Publication = blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
+	expectFault(t, failed(p.blog.SearchNearby(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
+}
+
 func TestABoxFailsAsTheContractsSay(t *testing.T) {
 	t.Parallel()
 	w := start(t)

@@ -79,7 +79,7 @@ func (s *server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.
 
 // SearchNearby returns a page of the albums in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
-	found, next, err := s.nearby.Search(ctx, nearby.Query{
+	found, next, err := s.nearby.Search(ctx, nearby.Query[album]{
 		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
@@ -114,7 +114,7 @@ func locationOfLocated(a *located) (location nearby.Location, cell int64) {
 
 // ListAlbumsInBox returns a page of the albums in a box, in the order of their cells.
 func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
-	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
+	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})

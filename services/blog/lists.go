@@ -2,7 +2,6 @@ package blog
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,21 @@ const maxEntries = 100
 
 // ListBlogs returns a page of the entries of one user or of all users.
 func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
-	page, err := s.blogs.Documents.Page(ctx, listQuery(request))
+	token, last := request.GetPageToken(), dayFromProto(request.GetPostDateTo())
+	isPublished := request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
+	var today day // when the walk began
+	if isPublished {
+		var err error
+		if today, token, err = parseRecent(token, dayOf(s.now().In(s.zone))); err != nil {
+			return nil, err
+		}
+		if last == 0 || last > today {
+			last = today
+		}
+	}
+	page, err := s.blogs.Documents.Page(ctx, docstore.Query{
+		Where: listed(request, last), Of: request.GetPublication().String(), Token: token, Limit: service.PageSize(request.GetPageSize(), 20, maxEntries),
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +44,11 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 			return nil, err
 		}
 	}
-	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
-		page = upTo(page, dayOf(s.now().In(s.zone)))
+	reply := &blogv1.ListBlogsResponse{Blogs: s.showAll(ctx, page.Documents), NextPageToken: page.Next}
+	if isPublished && page.Next != "" {
+		reply.NextPageToken = recentToken(today, page.Next)
 	}
-	return &blogv1.ListBlogsResponse{Blogs: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+	return reply, nil
 }
 
 // BatchGetBlogs returns several entries.
@@ -93,15 +107,8 @@ func (s *server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.Ser
 	return err
 }
 
-// listQuery returns the query for a page of a list.
-func listQuery(request *blogv1.ListBlogsRequest) docstore.Query {
-	return docstore.Query{
-		Where: listed(request), Of: request.GetPublication().String(), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20, maxEntries),
-	}
-}
-
-// listed selects the entries of a list.
-func listed(request *blogv1.ListBlogsRequest) docstore.Where {
+// listed selects the entries of a list. last is the last planned day, or 0.
+func listed(request *blogv1.ListBlogsRequest, last day) docstore.Where {
 	author := request.GetAuthorId()
 	if request.GetOrder() != blogv1.BlogOrder_BLOG_ORDER_POST_DATE {
 		if author == 0 {
@@ -113,24 +120,13 @@ func listed(request *blogv1.ListBlogsRequest) docstore.Where {
 	if from := request.GetPostDateFrom(); from != nil {
 		days.From = docstore.ValueOf(int64(dayFromProto(from)))
 	}
-	if to := request.GetPostDateTo(); to != nil {
-		days.To = docstore.ValueOf(int64(dayFromProto(to)))
+	if last != 0 {
+		days.To = docstore.ValueOf(int64(last))
 	}
 	if author == 0 {
 		return byPostDay().In(days).Everywhere()
 	}
 	return byAuthorPostDay().In(author, days)
-}
-
-// upTo ends a list by planned date after the day last. That day cannot be a bound of the
-// query, because page tokens are tied to the bounds. After midnight, the tokens from before
-// would be rejected.
-func upTo(page docstore.Page[blog], last day) docstore.Page[blog] {
-	isLater := func(b blog) bool { return b.PostDay > last }
-	if i := slices.IndexFunc(page.Documents, isLater); i >= 0 {
-		return docstore.Page[blog]{Documents: page.Documents[:i]}
-	}
-	return page
 }
 
 // ListRecentBlogs returns a page of all users' published entries, the latest first.
@@ -191,16 +187,16 @@ type located struct {
 
 // SearchNearby returns a page of the entries in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
-	found, next, err := s.nearby.Search(ctx, nearby.Query{
+	query := nearby.Query[located]{
 		Area: nearby.AreaOf(request), Category: int64(request.GetType()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
-	})
-	if err != nil {
-		return nil, err
 	}
 	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
-		today := dayOf(s.now().In(s.zone))
-		found = slices.DeleteFunc(found, func(f nearby.Found[located]) bool { return f.Document.PostDay > today })
+		query.Filter = s.published()
+	}
+	found, next, err := s.nearby.Search(ctx, query)
+	if err != nil {
+		return nil, err
 	}
 	authorIDs := make([]int64, len(found))
 	for i, f := range found {
@@ -219,6 +215,13 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 	return reply, nil
 }
 
+// published leaves out the entries that are planned for after today. Today is not part of page tokens, so a walk
+// continues past midnight.
+func (s *server) published() nearby.Filter[located] {
+	today := dayOf(s.now().In(s.zone))
+	return nearby.Filter[located]{IsShown: func(b *located) bool { return b.PostDay <= today }, Of: "published"}
+}
+
 func locationOf(b *located) nearby.Location {
 	return nearby.Location{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng}
 }
@@ -229,20 +232,17 @@ func locationOfLocated(b *located) (location nearby.Location, cell int64) {
 
 // ListBlogsInBox returns a page of the published entries in a box, in the order of their cells.
 func (s *server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
-	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
-		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetType()),
+	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
+		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetType()), Filter: s.published(),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	today := dayOf(s.now().In(s.zone))
-	reply := &blogv1.ListBlogsInBoxResponse{NextPageToken: next}
-	for _, b := range found {
-		if b.PostDay <= today {
-			reply.Blogs = append(reply.Blogs, &blogv1.LocatedBlog{
-				BlogId: b.ID, Title: b.Title, Type: blogv1.BlogType(b.Type), Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng},
-			})
+	reply := &blogv1.ListBlogsInBoxResponse{Blogs: make([]*blogv1.LocatedBlog, len(found)), NextPageToken: next}
+	for i, b := range found {
+		reply.Blogs[i] = &blogv1.LocatedBlog{
+			BlogId: b.ID, Title: b.Title, Type: blogv1.BlogType(b.Type), Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng},
 		}
 	}
 	return reply, nil

@@ -66,21 +66,17 @@ func TestAnEntryIsPublishedWhenItsDayBeginsInTheZoneOfTheService(t *testing.T) {
 	}
 }
 
-func TestPagingThroughPublishedEntriesContinuesPastMidnight(t *testing.T) {
+func TestPagingThroughPublishedEntriesEndsWithTheDayOnWhichItBegan(t *testing.T) {
 	f := newDiary(t, 5, time.UTC)
 	request := publishedRequest(2)
-	f.time = time.Date(2026, 5, 3, 23, 59, 59, 0, time.UTC)
-	var walked []int32
-	for range 3 {
+	f.time = time.Date(2026, 5, 4, 23, 59, 59, 0, time.UTC)
+	for _, want := range [][]int32{{1, 2}, {3, 4}} {
 		days, token := f.list(request)
-		walked = append(walked, days...)
-		if request.PageToken = token; token == "" {
-			break
+		if !slices.Equal(days, want) || (token == "") != (want[1] == 4) {
+			t.Errorf("%v, token %q; want %v", days, token, want)
 		}
+		request.PageToken = token
 		f.time = f.time.AddDate(0, 0, 1)
-	}
-	if !slices.Equal(walked, []int32{1, 2, 3, 4, 5}) {
-		t.Errorf("walked %v", walked)
 	}
 }
 

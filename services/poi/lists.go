@@ -171,7 +171,7 @@ func ownID(key string) (poiID int64, ok bool) {
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
-	found, next, err := s.nearby.Search(ctx, nearby.Query{
+	found, next, err := s.nearby.Search(ctx, nearby.Query[poi]{
 		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
@@ -206,7 +206,7 @@ func locationOfLocated(p *located) (location nearby.Location, cell int64) {
 
 // ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.
 func (s *server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
-	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
+	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
 		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})

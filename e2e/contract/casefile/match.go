@@ -77,7 +77,7 @@ func matchVariable(text string, p part) (int, error) {
 	case hexes:
 		class, what = "0123456789abcdef", "32 lowercase hexadecimal digits"
 	case pageToken:
-		class, what = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", "a page token"
+		class, what = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.", "a page token"
 	}
 	n := len(text) - len(strings.TrimLeft(text, class))
 	if n == 0 || p.kind == hexes && n != 32 || p.kind == digits && !isID(text[:n]) {

@@ -20,7 +20,7 @@ const (
 	// page may lie among many documents around the box.
 	leastBatch = 500
 	// maxReads bounds the documents that a call reads. A call that found too few of them in
-	// the box ends with a short page.
+	// the box and shown ends with a short page.
 	maxReads = 20_000
 )
 
@@ -38,20 +38,21 @@ func NewBoxes[T any](all *docstore.Projection[T], indexes Indexes, locationOf fu
 }
 
 // BoxQuery asks for a page of the documents in a box of any size, in the order of their cells.
-type BoxQuery struct {
+type BoxQuery[T any] struct {
 	Box Box
 	// Category is 0 for all categories.
 	Category int64
+	Filter[T]
 	// Size is the maximum number of documents.
 	Size int
 	// Token is the page token; empty for the first page.
 	Token string
 }
 
-// Search returns a page of documents, and the token of the next one, which is empty on the last.
-// Errors: docstore.ErrBadToken.
-func (b *Boxes[T]) Search(ctx context.Context, query BoxQuery) (page []T, next string, err error) {
-	walk := boxWalk[T]{b, query.Box, query.Category}
+// Search returns a page of documents, and the token of the next one, which is empty on the last. A page may be short
+// although another follows; a full one has a token only if something follows. Errors: docstore.ErrBadToken.
+func (b *Boxes[T]) Search(ctx context.Context, query BoxQuery[T]) (page []T, next string, err error) {
+	walk := boxWalk[T]{b, query.Box, query.Category, query.Filter}
 	after, err := walk.parse(query.Token)
 	if err != nil {
 		return nil, "", err
@@ -69,6 +70,7 @@ type boxWalk[T any] struct {
 	box Box
 	// category is 0 for all categories.
 	category int64
+	Filter[T]
 }
 
 // cellPosition is a place in the order of a boxWalk: by cell, then by id.
@@ -84,7 +86,7 @@ func (w boxWalk[T]) page(ctx context.Context, after *cellPosition, size int) (fo
 				return nil, nil, err
 			}
 			for i := range documents {
-				if location, _ := w.locationOf(&documents[i]); !w.box.Holds(location.Lat, location.Lng) {
+				if location, _ := w.locationOf(&documents[i]); !w.box.Holds(location.Lat, location.Lng) || !w.shows(&documents[i]) {
 					continue
 				}
 				if len(found) == size {
@@ -92,7 +94,7 @@ func (w boxWalk[T]) page(ctx context.Context, after *cellPosition, size int) (fo
 				}
 				found = append(found, documents[i])
 			}
-			if reads += len(documents); reads >= maxReads && len(documents) > 0 {
+			if reads += len(documents); reads >= maxReads && len(found) < size && len(documents) > 0 {
 				return found, w.positionOf(&documents[len(documents)-1]), nil
 			}
 		}
@@ -132,10 +134,10 @@ func (b Box) cells() cellSet {
 	return set
 }
 
-// origin ties page tokens to a box and a category.
+// origin ties page tokens to a box, a category and a filter.
 func (w boxWalk[T]) origin() uint32 {
 	sum := fnv.New32a()
-	_, _ = fmt.Fprintf(sum, "box %v %v", w.box, w.category)
+	_, _ = fmt.Fprintf(sum, "box %v %v%s", w.box, w.category, w.Of)
 	return sum.Sum32()
 }
 

@@ -17,6 +17,9 @@ import (
 const (
 	// documentsPerRead bounds the documents that are read at a time.
 	documentsPerRead = 500
+	// mostWanted bounds the documents that a walk looks for, and with that what a call reads, unless more are at
+	// one point. A call that found too few of them shown ends with a short page.
+	mostWanted = 3000
 	// mostWalks bounds the walks of a search during which documents are deleted or moved.
 	mostWalks = 5
 )
@@ -50,15 +53,26 @@ func New[W, P any](all *docstore.Collection[int64, W], shown Shown[P], indexes I
 }
 
 // Query asks for a page of the documents of an area, nearest first.
-type Query struct {
+type Query[P any] struct {
 	Area Area
 	// Category is 0 for all categories.
 	Category int64
+	Filter[P]
 	// Size is the maximum number of documents.
 	Size int
 	// Token is the page token; empty for the first page.
 	Token string
 }
+
+// Filter leaves documents out of a search that no index leaves out.
+type Filter[P any] struct {
+	// IsShown is nil for all documents.
+	IsShown func(*P) bool
+	// Of ties page tokens to the filter.
+	Of string
+}
+
+func (f Filter[P]) shows(document *P) bool { return f.IsShown == nil || f.IsShown(document) }
 
 // Found is a document and its position in the order.
 type Found[P any] struct {
@@ -75,23 +89,32 @@ func DocumentsOf[P any](page []Found[P]) []P {
 	return documents
 }
 
-// Search returns a page of documents, and the token of the next one, which is empty on the last.
-// Errors: docstore.ErrBadToken.
-func (d *Documents[P]) Search(ctx context.Context, query Query) (page []Found[P], next string, err error) {
-	origin := originOf(query.Area, query.Category)
+// Search returns a page of documents, and the token of the next one, which is empty on the last. A page may be short
+// although another follows; a full one has a token only if something follows. Errors: docstore.ErrBadToken.
+func (d *Documents[P]) Search(ctx context.Context, query Query[P]) (page []Found[P], next string, err error) {
+	origin := originOf(query.Area, query.Category, query.Of)
 	after, err := parsePosition(query.Token, origin)
 	if err != nil {
 		return nil, "", err
 	}
-	page, err = search[P]{d, query.Area, query.Category}.nearest(ctx, after, query.Size+1)
-	if err != nil {
-		return nil, "", err
+	s := search[P]{d, query.Area, query.Category, query.Filter}
+	for want := query.Size + 1; ; want = min(4*want, mostWanted) {
+		found, end, err := s.nearest(ctx, after, want)
+		if err != nil {
+			return nil, "", err
+		}
+		page = append(page, found...)
+		switch {
+		case len(page) > query.Size:
+			page = page[:query.Size]
+			return page, page[query.Size-1].token(origin), nil
+		case end.Distance >= query.Area.radius:
+			return page, "", nil
+		case want == mostWanted && len(page) < query.Size:
+			return page, end.token(origin), nil
+		}
+		after = end
 	}
-	if len(page) > query.Size {
-		page = page[:query.Size]
-		next = page[query.Size-1].token(origin)
-	}
-	return page, next, nil
 }
 
 // search is a search for the documents of an area.
@@ -100,47 +123,54 @@ type search[P any] struct {
 	area Area
 	// category is 0 for all categories.
 	category int64
+	Filter[P]
 }
 
-// nearest returns the first documents after a position, at most want, in order.
+// nearest looks for the first documents after a position, at most want, in order. It returns those that are shown,
+// and a position up to which these are all.
 //
 // It first walks over the entries of an index, which give each document's place to within
 // cellError, and then reads those documents that may be wanted.
-func (s search[P]) nearest(ctx context.Context, after Position, want int) ([]Found[P], error) {
+func (s search[P]) nearest(ctx context.Context, after Position, want int) ([]Found[P], Position, error) {
 	for range mostWalks {
 		w := walk[P]{search: s, middle: s.area.middle.onSphere(), after: after, want: want}
 		if err := w.walk(ctx); err != nil {
-			return nil, err
+			return nil, Position{}, err
 		}
-		nearest, err := s.exactly(ctx, w.candidates(), after, want)
+		nearest, count, err := w.exactly(ctx)
 		if err != nil {
-			return nil, err
+			return nil, Position{}, err
 		}
 		// If some are missing, they were deleted or moved meanwhile, and others follow.
-		if len(nearest) >= len(w.sure) {
-			return nearest, nil
+		if count >= len(w.sure) {
+			return nearest, Position{w.bound(), math.MaxInt64}, nil
 		}
 	}
-	return nil, docstore.ErrConflict
+	return nil, Position{}, docstore.ErrConflict
 }
 
-// exactly reads documents and returns those that the search wants, at most want, in order.
-func (s search[P]) exactly(ctx context.Context, ids []int64, after Position, want int) ([]Found[P], error) {
-	var nearest []Found[P]
-	for chunk := range slices.Chunk(ids, documentsPerRead) {
-		documents, err := s.shown.GetMany(ctx, chunk)
+// exactly reads the candidates. It returns the shown documents of the search, at most as many as wanted, in order, and
+// the number of all within the bound.
+func (w *walk[P]) exactly(ctx context.Context) (nearest []Found[P], count int, err error) {
+	bound := w.bound()
+	for chunk := range slices.Chunk(w.candidates(), documentsPerRead) {
+		documents, err := w.shown.GetMany(ctx, chunk)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for i := range documents {
-			if at, ok := s.locate(s.locationOf(&documents[i])); ok && Compare(at, after) > 0 {
+			at, ok := w.locate(w.locationOf(&documents[i]))
+			if !ok || at.Distance > bound || Compare(at, w.after) <= 0 {
+				continue
+			}
+			if count++; w.shows(&documents[i]) {
 				nearest = append(nearest, Found[P]{at, documents[i]})
 			}
 		}
 		slices.SortFunc(nearest, func(a, b Found[P]) int { return Compare(a.Position, b.Position) })
-		nearest = nearest[:min(len(nearest), want)]
+		nearest = nearest[:min(len(nearest), w.want)]
 	}
-	return nearest, nil
+	return nearest, count, nil
 }
 
 // locate returns a document's position in the order, and whether it is in the area.
@@ -173,9 +203,9 @@ const (
 )
 
 // originOf ties page tokens to a search, because a position is valid in one area only.
-func originOf(a Area, category int64) uint32 {
+func originOf(a Area, category int64, filter string) uint32 {
 	sum := fnv.New32a()
-	_, _ = fmt.Fprintf(sum, "%v %v %v", a.middle, a.radius, category)
+	_, _ = fmt.Fprintf(sum, "%v %v %v%s", a.middle, a.radius, category, filter)
 	if a.box != nil {
 		_, _ = fmt.Fprintf(sum, " %v", *a.box)
 	}
