@@ -97,7 +97,8 @@ func (c *committer) failure() error {
 }
 
 // do runs an operation in one of the next commits. If ctx ends before the operation has
-// begun, the operation never runs.
+// begun, the operation never runs. If it ends later, the operation may still run when do
+// returns, so after an error its caller must not touch the variables that it writes.
 func (c *committer) do(ctx context.Context, w *write) error {
 	w.done = make(chan error, 1)
 	c.mu.Lock()

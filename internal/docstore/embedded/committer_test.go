@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -125,6 +127,58 @@ func TestAQueuedWriteWhoseContextEndsNeverRuns(t *testing.T) {
 	}
 	wantStored(t, table, 1, nil)
 	wantStored(t, table, 2, docstore.ErrNotFound)
+}
+
+// The clock stops each operation until its caller leaves. The race detector sees what both of them use then.
+func TestACallerThatLeavesSharesNothingWithItsOperation(t *testing.T) {
+	var leaving atomic.Pointer[context.Context]
+	engine, err := OpenWithClock(filepath.Join(t.TempDir(), "store.db"), func() time.Time {
+		if ctx := leaving.Load(); ctx != nil {
+			<-(*ctx).Done()
+		}
+		return time.Now()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := engine.Open(t.Context(), docstore.Spec{Name: "things", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(id int64) docstore.Change {
+		return docstore.Change{ID: docstore.ValueOf(id), Add: []docstore.Amount{{Field: "n", By: 1}}, IsWhole: true}
+	}
+	for id := range int64(3) {
+		if err := insert(t.Context(), table, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, call := range map[string]func(context.Context) error{
+		"Insert": func(ctx context.Context) error { return insert(ctx, table, 3) },
+		"Update": func(ctx context.Context) error { _, err := table.Update(ctx, change(0)); return err },
+		"UpdateMany": func(ctx context.Context) error {
+			_, err := table.UpdateMany(ctx, []docstore.Change{change(0), change(1)})
+			return err
+		},
+		"Tombstones": func(ctx context.Context) error { _, _, err := table.Tombstones(ctx, 0, 1); return err },
+		"Delete": func(ctx context.Context) error {
+			return table.Delete(ctx, docstore.Deletion{ID: docstore.ValueOf(int64(2))})
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		leaving.Store(&ctx)
+		if err := call(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+		leaving.Store(nil)
+		if err := engine.write(t.Context(), 0, func(*bolt.Tx) (bool, error) { return false, nil }); err != nil { // behind it
+			t.Fatal(err)
+		}
+	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestAFailingOperationDoesNotAffectTheOthersOfItsCommit(t *testing.T) {

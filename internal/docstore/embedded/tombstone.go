@@ -28,11 +28,13 @@ func (b buckets) setDue(id []byte, r *record, due docstore.Moment) error {
 }
 
 // Tombstones reads between two commits, so what it returns is durable.
-func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int) (due []docstore.Tombstone, now docstore.Moment, err error) {
+func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int) ([]docstore.Tombstone, docstore.Moment, error) {
 	if err := t.spec.CheckTombstones(); err != nil {
 		return nil, 0, err
 	}
-	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (bool, error) {
+	var due []docstore.Tombstone
+	var now docstore.Moment
+	err := t.engine.write(ctx, 0, func(tx *bolt.Tx) (bool, error) {
 		due, now = nil, t.engine.commit.moments.current()
 		entries := tx.Bucket(tombstonesBucket(t.spec.Name))
 		if entries == nil {
@@ -52,7 +54,10 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 		}
 		return false, nil
 	})
-	return due, now, err
+	if err != nil {
+		return nil, 0, err
+	}
+	return due, now, nil
 }
 
 func stateOf(r record) int64 { return r.bson.Lookup(docstore.GoneField).AsInt64() }

@@ -81,7 +81,8 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 }
 
 // Update changes a document. It changes only the index entries whose fields have changed.
-func (t *table) Update(ctx context.Context, change docstore.Change) (before bson.Raw, err error) {
+func (t *table) Update(ctx context.Context, change docstore.Change) (bson.Raw, error) {
+	var before bson.Raw
 	var note func(*bolt.Tx, []byte, record) error
 	if change.IsWhole || len(change.Fields) > 0 {
 		note = func(tx *bolt.Tx, key []byte, old record) (err error) {
@@ -115,7 +116,7 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 
 // update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
 // made, or nil. A change that no document fits fails all. note, unless nil, gets each document before its change.
-func (t *table) update(ctx context.Context, changes []docstore.Change, note func(*bolt.Tx, []byte, record) error) (refusals []error, err error) {
+func (t *table) update(ctx context.Context, changes []docstore.Change, note func(*bolt.Tx, []byte, record) error) ([]error, error) {
 	write, size := t.writer(changes)
 	effects := make([]effect, len(changes))
 	for i, change := range changes {
@@ -124,8 +125,8 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 		}
 		effects[i] = t.effectOf(change)
 	}
-	refusals = make([]error, len(changes))
-	err = write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+	refusals := make([]error, len(changes))
+	err := write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, change := range changes {
 			refusals[i], err = b.modify(change.ID, effects[i], func(key []byte, old record) (bson.Raw, error) {
@@ -145,7 +146,10 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 		}
 		return changed, nil
 	})
-	return refusals, err
+	if err != nil {
+		return nil, err
+	}
+	return refusals, nil
 }
 
 // writer returns the way to make changes, and the size of the fields that they set.
