@@ -183,6 +183,7 @@ func (c *committer) commit(batch []*write) (spoilt bool, err error) {
 		return false, fmt.Errorf("%w: %v", docstore.ErrUnavailable, err)
 	}
 	defer func() { _ = tx.Rollback() }()
+	c.moments.shown = docstore.Moment(c.moments.durable.Load()) // without the stamps of a commit that failed
 	changed := false
 	for _, w := range batch {
 		has, err := w.apply(tx)
