@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"time"
 
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
@@ -46,6 +47,8 @@ type ChildSpec[P, C any] struct {
 	// ParentOf returns the id of a child's parent, and Etag the child's etag.
 	ParentOf func(*C) int64
 	Etag     func(*C) string
+	// Clock is that of child.Set.
+	Clock func() time.Time
 }
 
 // Children attaches children to a kind. When the kind opens, into receives the set.
@@ -61,7 +64,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		}
 		*into = &child.Set[P, C]{
 			Parents: parents, Children: documents, IDs: deps.NewIDs(), Small: small,
-			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf, Etag: spec.Etag,
+			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf, Etag: spec.Etag, Clock: spec.Clock,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
 		return *into, nil

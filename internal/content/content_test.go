@@ -145,7 +145,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 func (w *world) fill(t *testing.T, boxID int64) {
 	t.Helper()
 	must(t, w.Documents.Insert(t.Context(), box{ID: boxID, OwnerID: owner}))
-	_, err := w.items.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil, nil,
+	_, err := w.items.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil,
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always[box](2))

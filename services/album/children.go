@@ -15,7 +15,7 @@ import (
 func (s *server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetAlbumId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, owned.ChangedAt(s.now()),
+		nil,
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, AlbumID: request.GetAlbumId(), RequestKey: requestKey,
@@ -27,7 +27,7 @@ func (s *server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 
 // UpdatePhoto changes a photo of an album.
 func (s *server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(), owned.ChangedAt(s.now()), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(), func(p *photo) {
 		if request.ThumbnailUrl != nil {
 			p.ThumbnailURL = request.GetThumbnailUrl()
 		}
@@ -44,8 +44,7 @@ func (s *server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 // RemovePhoto removes a photo from an album.
 func (s *server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(), request.GetEtag(),
-		func(a *album, _ *photo) error { return s.albums.Allow(a, request.GetActorId(), a.ID) },
-		owned.ChangedAt(s.now()))
+		func(a *album, _ *photo) error { return s.albums.Allow(a, request.GetActorId(), a.ID) })
 	if err != nil {
 		return nil, err
 	}

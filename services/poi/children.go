@@ -15,7 +15,7 @@ import (
 func (s *server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetPoiId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, owned.ChangedAt(s.now()),
+		nil,
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,
@@ -27,7 +27,7 @@ func (s *server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 
 // UpdatePhoto changes a photo of a landmark.
 func (s *server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
-	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), request.GetEtag(), owned.ChangedAt(s.now()), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), request.GetEtag(), func(p *photo) {
 		if request.PhotoUrl != nil {
 			p.URL = request.GetPhotoUrl()
 		}
@@ -44,8 +44,7 @@ func (s *server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequ
 // RemovePhoto removes a photo from a landmark.
 func (s *server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(), request.GetEtag(),
-		func(p *poi, _ *photo) error { return s.pois.Allow(p, request.GetActorId(), p.ID) },
-		owned.ChangedAt(s.now()))
+		func(p *poi, _ *photo) error { return s.pois.Allow(p, request.GetActorId(), p.ID) })
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 				Part:        changes.Photos,
 				ParentOf:    func(p *photo) int64 { return p.PoiID },
 				Etag:        etagOfPhoto,
+				Clock:       deps.Now,
 			}),
 		},
 	})

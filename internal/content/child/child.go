@@ -49,6 +49,8 @@ type Set[P, C any] struct {
 	LatestField string
 	// Part is the part of the parent that the children are, for its followers.
 	Part string
+	// Clock tells when the owner changes the parent by a change of its children; nil if they are not the owner's.
+	Clock func() time.Time
 	// ByParent orders the children. ParentOf returns the id of a child's parent.
 	ByParent docstore.Index1[int64]
 	ParentOf func(*C) int64
@@ -61,12 +63,11 @@ type Set[P, C any] struct {
 }
 
 // Add stores a child under a parent, which must belong to the user unless actorID is 0. precondition reads
-// whether the caller may add any child; it may be nil. set has new values of fields of the parent. A
-// retried request returns the child of the first one in its present state. A request id that another
-// request has used is refused.
+// whether the caller may add any child; it may be nil. A retried request returns the child of the first one in
+// its present state. A request id that another request has used is refused.
 func (s *Set[P, C]) Add(
 	ctx context.Context, actorID, parentID int64, request docstore.Request,
-	precondition func() error, set map[string]any, build func(id int64, requestKey string) C,
+	precondition func() error, build func(id int64, requestKey string) C,
 ) (child C, err error) {
 	if precondition != nil {
 		if err := precondition(); err != nil {
@@ -74,13 +75,12 @@ func (s *Set[P, C]) Add(
 		}
 	}
 	began := time.Now()
-	child, _, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}, set), request, build)
+	child, _, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}), request, build)
 	return child, s.Parents.TouchAgain(ctx, parentID, s.Part, began, err)
 }
 
 // Remove deletes a child of a parent that still has the etag, unless it is empty. allow may reject the removal.
-// set has new values of fields of the parent.
-func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag string, allow func(*P, *C) error, set map[string]any) error {
+func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag string, allow func(*P, *C) error) error {
 	var parent P
 	var child C
 	var unchanged []docstore.Condition
@@ -114,7 +114,7 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 		}
 	}
 	began := time.Now()
-	if err = s.Parents.Touch(ctx, parentID, s.Part, set); err == nil {
+	if err = s.Parents.Touch(ctx, parentID, s.Part, s.changed()); err == nil {
 		err = s.Children.Delete(ctx, childID, unchanged...)
 	}
 	if errors.Is(err, docstore.ErrConflict) {
@@ -133,10 +133,8 @@ func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error)
 }
 
 // Update changes a child of a parent, if the parent belongs to the user and the child still has the etag, unless
-// it is empty. set has new values of fields of the parent. If change changes nothing, nothing is written.
-func (s *Set[P, C]) Update(
-	ctx context.Context, actorID, parentID, childID int64, etag string, set map[string]any, change func(*C),
-) (child C, err error) {
+// it is empty. If change changes nothing, nothing is written.
+func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, etag string, change func(*C)) (child C, err error) {
 	// Both are read at the same time. The parent is touched before the child is written, because a retry may find
 	// the child changed.
 	allowed := sync.OnceValue(func() error {
@@ -146,7 +144,7 @@ func (s *Set[P, C]) Update(
 	var began time.Time
 	touch := sync.OnceValue(func() error {
 		began = time.Now()
-		return s.Parents.Touch(ctx, parentID, s.Part, set)
+		return s.Parents.Touch(ctx, parentID, s.Part, s.changed())
 	})
 	err = s.Parents.Together(allowed, func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
@@ -198,6 +196,14 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 // Constraint returns the constraint for operators to check: no child outlives its parent.
 func (s *Set[P, C]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, int64, C]{Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf}.Constraint()
+}
+
+// changed returns the fields of a parent that a change of its children sets.
+func (s *Set[P, C]) changed() map[string]any {
+	if s.Clock == nil {
+		return nil
+	}
+	return owned.ChangedAt(s.Clock())
 }
 
 func (s *Set[P, C]) noChild(err error, id int64) error {

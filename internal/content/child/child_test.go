@@ -95,7 +95,7 @@ func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error
 
 func addIn(ctx context.Context, s *set, actor int64, requestID, text string) (item, error) {
 	return s.Add(ctx, actor, boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID, Digest: int64(len(text))},
-		nil, nil,
+		nil,
 		func(id int64, requestKey string) item {
 			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: text}
 		})
@@ -226,7 +226,7 @@ func TestConcurrentAddsAndRemovesLeaveTheRest(t *testing.T) {
 		group.Go(func() {
 			added, err := add(t, s, owner, "", fmt.Sprint(i))
 			if err == nil && i%2 == 0 {
-				err = s.Remove(t.Context(), boxID, added.ID, "", func(*box, *item) error { return nil }, nil)
+				err = s.Remove(t.Context(), boxID, added.ID, "", func(*box, *item) error { return nil })
 			}
 			if err != nil {
 				t.Error(err)
@@ -257,10 +257,10 @@ func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
 	if _, err := s.Get(t.Context(), boxID+1, added.ID); reasonOf(err) != "NO_ITEM" {
 		t.Errorf("get: %v", err)
 	}
-	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, "", nil, func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
+	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, "", func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
 		t.Errorf("update: %v", err)
 	}
-	err = s.Remove(t.Context(), boxID+1, added.ID, "", func(*box, *item) error { return nil }, nil)
+	err = s.Remove(t.Context(), boxID+1, added.ID, "", func(*box, *item) error { return nil })
 	if reasonOf(err) != "NO_ITEM" {
 		t.Errorf("remove: %v", err)
 	}
@@ -282,7 +282,7 @@ func TestOfConcurrentRemovalsOfOneChildOneSucceeds(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range errs {
 		group.Go(func() {
-			errs[i] = s.Remove(t.Context(), boxID, page.Documents[0].ID, "", func(*box, *item) error { return nil }, nil)
+			errs[i] = s.Remove(t.Context(), boxID, page.Documents[0].ID, "", func(*box, *item) error { return nil })
 		})
 	}
 	group.Wait()
@@ -329,7 +329,7 @@ func TestAParentThatNeverHadChildrenCostsNoQueryForThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	added := first(1, 1)
-	if err := s.Remove(t.Context(), boxID, added.ID, "", func(*box, *item) error { return nil }, nil); err != nil {
+	if err := s.Remove(t.Context(), boxID, added.ID, "", func(*box, *item) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	first(0, 1)

@@ -72,11 +72,11 @@ func (q *queue) next(to under) []*addition {
 }
 
 // draw draws the ids for a child of a parent. See Add.
-func (s *Set[P, C]) draw(ctx context.Context, to under, set map[string]any) docstore.Draw {
+func (s *Set[P, C]) draw(ctx context.Context, to under) docstore.Draw {
 	return func(after int64, taken int) (int64, error) {
 		a := &addition{after: after, taken: taken, done: make(chan struct{})}
 		if s.queue.enter(to, a) {
-			go s.drawAll(context.WithoutCancel(ctx), to, set) // for others, too, whose calls may last longer
+			go s.drawAll(context.WithoutCancel(ctx), to) // for others, too, whose calls may last longer
 		}
 		select {
 		case <-a.done:
@@ -89,9 +89,9 @@ func (s *Set[P, C]) draw(ctx context.Context, to under, set map[string]any) docs
 }
 
 // drawAll draws the ids of the additions that wait until there are none.
-func (s *Set[P, C]) drawAll(ctx context.Context, to under, set map[string]any) {
+func (s *Set[P, C]) drawAll(ctx context.Context, to under) {
 	for waiting := s.queue.next(to); len(waiting) > 0; waiting = s.queue.next(to) {
-		err := s.drawFor(ctx, to, set, waiting)
+		err := s.drawFor(ctx, to, waiting)
 		for _, a := range waiting {
 			a.err = err
 			close(a.done)
@@ -100,7 +100,7 @@ func (s *Set[P, C]) drawAll(ctx context.Context, to under, set map[string]any) {
 }
 
 // drawFor gives additions ids above all earlier ones of the parent.
-func (s *Set[P, C]) drawFor(ctx context.Context, to under, set map[string]any, additions []*addition) error {
+func (s *Set[P, C]) drawFor(ctx context.Context, to under, additions []*addition) error {
 	ctx, cancel := context.WithTimeout(ctx, raiseTimeout)
 	defer cancel()
 	for after := int64(0); ; {
@@ -108,7 +108,7 @@ func (s *Set[P, C]) drawFor(ctx context.Context, to under, set map[string]any, a
 		if err != nil {
 			return err
 		}
-		before, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: latest}, set)
+		before, err := s.Parents.RaiseBy(ctx, to.actorID, to.parentID, docstore.Amount{Field: s.LatestField, By: latest}, s.changed())
 		if err != nil || before < additions[0].id {
 			return err
 		}

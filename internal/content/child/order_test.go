@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
@@ -63,7 +64,7 @@ func TestAnIdentifierOfARemovedChildIsNotGivenAgain(t *testing.T) {
 			t.Fatalf("item %d again: %v", i.ID, err)
 		}
 		given[i.ID] = true
-		if err := process.Remove(t.Context(), boxID, i.ID, "", func(*box, *item) error { return nil }, nil); err != nil {
+		if err := process.Remove(t.Context(), boxID, i.ID, "", func(*box, *item) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,4 +105,39 @@ func TestACallThatEndsDoesNotWaitForTheCallsOfOthers(t *testing.T) {
 	}
 	store.Write = nil
 	check(t, s, 1)
+}
+
+// Rules 4.6 and 14.17: the time of an owner's change, which is in the etag, is that of the last one also where
+// calls share their writes.
+func TestAnAdditionThatWaitsForAnotherLeavesItsOwnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		raising, goOn := make(chan struct{}), make(chan struct{})
+		store := &docstoretest.Hooked{Engine: newFile(t)}
+		s := cratesOn(t, store, time.Hour)
+		store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
+			if call.Verb == "update" {
+				raising <- struct{}{}
+				<-goOn
+			}
+			return do()
+		}
+		var adding sync.WaitGroup
+		for range 2 {
+			time.Sleep(time.Second)
+			adding.Go(func() {
+				if _, err := put(t, s); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait() // the first one is at its write, and the second one waits for it
+		}
+		for range 2 {
+			<-raising
+			goOn <- struct{}{}
+		}
+		adding.Wait()
+		if is := parentOf(t, s).UpdateTime; !is.Equal(time.Now()) {
+			t.Errorf("the last item was added at %v, and the box says %v", time.Now(), is)
+		}
+	})
 }

@@ -64,7 +64,7 @@ func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *cra
 			NotFound: func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
 			NotOwner: func(int64) *apierror.Error { return apierror.NotOwner("no") },
 		},
-		Children: items, IDs: id.NewSource(time.Now), Part: "items",
+		Children: items, IDs: id.NewSource(time.Now), Part: "items", Clock: time.Now,
 		Latest:      func(c *crate) *int64 { return &c.Latest },
 		LatestField: "latest",
 		ByParent:    byBox(),
@@ -80,12 +80,16 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func fill(t *testing.T, s *crates) item {
-	t.Helper()
-	added, err := s.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil, nil,
+func put(t *testing.T, s *crates) (item, error) {
+	return s.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil,
 		func(id int64, requestKey string) item {
 			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: "old"}
 		})
+}
+
+func fill(t *testing.T, s *crates) item {
+	t.Helper()
+	added, err := put(t, s)
 	must(t, err)
 	return added
 }
@@ -101,11 +105,11 @@ func parentOf(t *testing.T, s *crates) crate {
 func changesOfAnItem() map[string]func(ctx context.Context, s *crates, itemID int64) error {
 	return map[string]func(context.Context, *crates, int64) error{
 		"an update": func(ctx context.Context, s *crates, itemID int64) error {
-			_, err := s.Update(ctx, owner, boxID, itemID, "", nil, func(i *item) { i.Text = "new" })
+			_, err := s.Update(ctx, owner, boxID, itemID, "", func(i *item) { i.Text = "new" })
 			return err
 		},
 		"a removal": func(ctx context.Context, s *crates, itemID int64) error {
-			return s.Remove(ctx, boxID, itemID, "", func(*crate, *item) error { return nil }, nil)
+			return s.Remove(ctx, boxID, itemID, "", func(*crate, *item) error { return nil })
 		},
 	}
 }

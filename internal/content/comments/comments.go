@@ -90,7 +90,7 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 	}
 	comment, err := s.Add(ctx, 0, parentID,
 		docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		authorExists, nil,
+		authorExists,
 		func(id int64, requestKey string) Comment {
 			return Comment{
 				ID: id, ParentID: parentID, AuthorID: authorID, RequestKey: requestKey,
@@ -105,7 +105,7 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 
 // Reply sets the owner's answer to a comment.
 func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
-	comment, err := s.Update(ctx, actorID, parentID, commentID, "", nil, func(comment *Comment) {
+	comment, err := s.Update(ctx, actorID, parentID, commentID, "", func(comment *Comment) {
 		if comment.Reply == nil || comment.Reply.Text != text {
 			comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
 		}
@@ -124,8 +124,7 @@ func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int6
 				return nil
 			}
 			return s.Parents.Allow(parent, actorID, parentID)
-		},
-		nil)
+		})
 }
 
 // List returns a page of the comments under a document, as contracts show them, and the

@@ -138,7 +138,7 @@ func (w *world) addBox(id int64, items, users int) {
 
 func (w *world) addItem(boxID int64) item {
 	w.t.Helper()
-	added, err := w.items.Add(w.t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil, nil,
+	added, err := w.items.Add(w.t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil,
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	w.expect(err)
 	return added
@@ -146,7 +146,7 @@ func (w *world) addItem(boxID int64) item {
 
 func (w *world) removeItem(i item) {
 	w.t.Helper()
-	w.expect(w.items.Remove(w.t.Context(), i.BoxID, i.ID, "", func(*box, *item) error { return nil }, nil))
+	w.expect(w.items.Remove(w.t.Context(), i.BoxID, i.ID, "", func(*box, *item) error { return nil }))
 }
 
 func (w *world) vote(boxID, userID int64, value int32) {
