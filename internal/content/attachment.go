@@ -44,9 +44,10 @@ type ChildSpec[P, C any] struct {
 	LatestField string
 	// Part is the part of the parent that the children are; see Feed.
 	Part string
-	// ParentOf returns the id of a child's parent, and Etag the child's etag.
-	ParentOf func(*C) int64
-	Etag     func(*C) string
+	// ParentOf and RequestKey are those of child.Set. Etag returns the child's etag.
+	ParentOf   func(*C) int64
+	RequestKey func(*C) string
+	Etag       func(*C) string
 	// Clock is that of child.Set.
 	Clock func() time.Time
 }
@@ -64,7 +65,8 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		}
 		*into = &child.Set[P, C]{
 			Parents: parents, Children: documents, IDs: deps.NewIDs(), Small: small,
-			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf, Etag: spec.Etag, Clock: spec.Clock,
+			Latest: spec.Latest, LatestField: spec.LatestField, Part: spec.Part, Clock: spec.Clock,
+			ByParent: spec.ByParent, ParentOf: spec.ParentOf, RequestKey: spec.RequestKey, Etag: spec.Etag,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
 		return *into, nil
@@ -105,7 +107,7 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		return Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
-			Latest: spec.LatestComment, LatestField: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf,
+			Latest: spec.LatestComment, LatestField: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf, RequestKey: comments.RequestKey,
 		})(ctx, deps, parents)
 	}
 }

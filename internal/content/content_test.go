@@ -127,6 +127,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 				Latest:      func(b *box) *int64 { return &b.LatestItem },
 				LatestField: "latest_item",
 				ParentOf:    func(i *item) int64 { return i.BoxID },
+				RequestKey:  func(i *item) string { return i.RequestKey },
 			}),
 			content.Choices(&w.ballots, content.ChoiceSpec[box]{
 				Collection: "box_ballots",

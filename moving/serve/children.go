@@ -112,7 +112,7 @@ func (c *children[P, C]) locateAt(ctx context.Context, texts []pending[P, C], ta
 	seen := map[string]bool{}
 	for i, each := range texts {
 		stored, isStored := present[ids[i]]
-		isOther := isStored && c.moved.RequestKey(&stored) != aliases.RequestPrefix+each.oldID
+		isOther := isStored && c.set.RequestKey(&stored) != aliases.RequestPrefix+each.oldID
 		isRepeated := seen[each.oldID]
 		if !isRepeated && (isOther || taken[ids[i]]) {
 			others = append(others, each)
@@ -345,8 +345,7 @@ var commentsMoved = child.Moved[comments.Comment]{
 	Identify: func(c *comments.Comment, id, parentID int64, requestKey string) {
 		c.ID, c.ParentID, c.RequestKey = id, parentID, requestKey
 	},
-	ID:         func(c *comments.Comment) int64 { return c.ID },
-	RequestKey: func(c *comments.Comment) string { return c.RequestKey },
+	ID: func(c *comments.Comment) int64 { return c.ID },
 	IsSame: func(a, b *comments.Comment) bool {
 		return a.AuthorID == b.AuthorID && a.Text == b.Text && a.CreateTime.Equal(b.CreateTime) &&
 			isSameGuest(a.Guest, b.Guest) && isSameReply(a.Reply, b.Reply)

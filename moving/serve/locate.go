@@ -169,21 +169,21 @@ type Resolver struct {
 // Resolver returns the resolver of the kind that the mover moves in.
 func (m *Mover[P, C]) Resolver() *Resolver {
 	r := &Resolver{aliases: m.Kind.Aliases, keys: map[typev1.Identifies]func(context.Context, int64) (string, error){
-		typev1.Identifies_IDENTIFIES_COMMENT: keysOf(m.Kind.Comments.Set, commentsMoved),
+		typev1.Identifies_IDENTIFIES_COMMENT: keysOf(m.Kind.Comments.Set),
 	}}
 	if m.Photos != nil {
-		r.keys[typev1.Identifies_IDENTIFIES_PHOTO] = keysOf(m.Photos, m.Photo)
+		r.keys[typev1.Identifies_IDENTIFIES_PHOTO] = keysOf(m.Photos)
 	}
 	return r
 }
 
-func keysOf[P, C any](set *child.Set[P, C], moved child.Moved[C]) func(context.Context, int64) (string, error) {
+func keysOf[P, C any](set *child.Set[P, C]) func(context.Context, int64) (string, error) {
 	return func(ctx context.Context, childID int64) (string, error) {
 		found, err := set.Children.Get(ctx, childID)
 		if err != nil {
 			return "", err
 		}
-		return moved.RequestKey(&found), nil
+		return set.RequestKey(&found), nil
 	}
 }
 

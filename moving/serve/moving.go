@@ -3,7 +3,7 @@
 //
 // An alias is written first, then what belongs to the content, and the content itself last, with
 // its numbers. So nobody sees a part of it, and after a crash a repeated call finishes it. Until
-// then, a check of the store reports its parts as orphans.
+// then, a check of the store reports its parts as orphans, and a repair leaves them.
 package serve
 
 import (

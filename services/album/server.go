@@ -68,6 +68,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 				LatestField: latestPhoto,
 				Part:        changes.Photos,
 				ParentOf:    func(p *photo) int64 { return p.AlbumID },
+				RequestKey:  func(p *photo) string { return p.RequestKey },
 				Etag:        etagOfPhoto,
 				Clock:       deps.Now,
 			}),

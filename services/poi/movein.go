@@ -30,8 +30,7 @@ func (s *server) newMover() *serve.Mover[poi, photo] {
 			Identify: func(p *photo, id, parentID int64, requestKey string) {
 				p.ID, p.PoiID, p.RequestKey = id, parentID, requestKey
 			},
-			ID:         func(p *photo) int64 { return p.ID },
-			RequestKey: func(p *photo) string { return p.RequestKey },
+			ID: func(p *photo) int64 { return p.ID },
 			IsSame: func(a, b *photo) bool {
 				return a.URL == b.URL && a.Description == b.Description
 			},

@@ -319,7 +319,7 @@ func ofConstraint(service string, constraint integrity.Constraint, found integri
 	}
 	switch found.Kind {
 	case integrity.Orphan:
-		finding.Detail = fmt.Sprintf("hang on documents of %s that are gone", constraint.Parents)
+		finding.Detail = fmt.Sprintf("hang on documents of %s that are gone or not moved in yet", constraint.Parents)
 	case integrity.Busy:
 		finding.Detail = fmt.Sprintf("changed during every look at their %s and were not checked; check again at a quieter time", constraint.Children)
 	case integrity.WrongTally:

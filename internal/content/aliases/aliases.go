@@ -116,6 +116,18 @@ func (a *Aliases) Bury(ctx context.Context, newID int64) error {
 	return err
 }
 
+// IsGone reports whether what has an identifier was moved in and deleted. No later failure undoes the answer.
+func (a *Aliases) IsGone(ctx context.Context, newID int64) (bool, error) {
+	found, err := a.documents.Find(ctx, byID().Is(newID).Everywhere())
+	if err == nil {
+		found, err = a.documents.GetLinearizable(ctx, found.OldID)
+	}
+	if errors.Is(err, docstore.ErrNotFound) {
+		return false, nil
+	}
+	return found.IsGone, err
+}
+
 // BuryAs is Bury for what has no alias until it is deleted.
 func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
 	taken, err := a.documents.InsertNew(ctx, []alias{{OldID: oldID, ID: newID, IsGone: true}})

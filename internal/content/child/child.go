@@ -8,10 +8,12 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/waybook/waybook/internal/arena"
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
@@ -51,9 +53,11 @@ type Set[P, C any] struct {
 	Part string
 	// Clock tells when the owner changes the parent by a change of its children; nil if they are not the owner's.
 	Clock func() time.Time
-	// ByParent orders the children. ParentOf returns the id of a child's parent.
-	ByParent docstore.Index1[int64]
-	ParentOf func(*C) int64
+	// ByParent orders the children. ParentOf returns the id of a child's parent, and RequestKey the key of the request
+	// that created the child.
+	ByParent   docstore.Index1[int64]
+	ParentOf   func(*C) int64
+	RequestKey func(*C) string
 	// Etag returns the etag of a child; nil if children have none.
 	Etag func(*C) string
 	// NoChild returns the error for an unknown id.
@@ -195,7 +199,10 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 
 // Constraint returns the constraint for operators to check: no child outlives its parent.
 func (s *Set[P, C]) Constraint() integrity.Constraint {
-	return integrity.Rule[P, int64, C]{Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf}.Constraint()
+	return integrity.Rule[P, int64, C]{
+		Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf,
+		IsMoved: func(child *C) bool { return strings.HasPrefix(s.RequestKey(child), aliases.RequestPrefix) },
+	}.Constraint()
 }
 
 // changed returns the fields of a parent that a change of its children sets.

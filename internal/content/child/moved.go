@@ -17,9 +17,8 @@ type Moved[C any] struct {
 	Field string
 	// Identify gives a child its identifier, its parent and its request key.
 	Identify func(child *C, id, parentID int64, requestKey string)
-	// ID and RequestKey return what Identify has set.
-	ID         func(*C) int64
-	RequestKey func(*C) string
+	// ID returns what Identify has set.
+	ID func(*C) int64
 	// IsSame reports whether two children have the same content. Take gives a child the content
 	// of another.
 	IsSame func(a, b *C) bool

@@ -171,6 +171,7 @@ func (c *Counter[P]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, string, Choice]{
 		Parents: c.Parents, Children: c.Choices, Under: allUnder,
 		ParentOf: func(choice *Choice) int64 { return choice.ParentID },
+		IsMoved:  func(choice *Choice) bool { return choice.IsMoved },
 		Value: func(parent *P, choice *Choice) int32 {
 			if c.Numbers(parent) == nil {
 				return choice.Counted

@@ -73,6 +73,9 @@ type Set[P any] struct {
 // ParentOf returns the id of the document that a comment belongs to.
 func ParentOf(comment *Comment) int64 { return comment.ParentID }
 
+// RequestKey returns the key of the request that created a comment.
+func RequestKey(comment *Comment) string { return comment.RequestKey }
+
 // NewComment is a request to add a comment.
 type NewComment interface {
 	proto.Message
