@@ -91,7 +91,8 @@ func (s *Set[P, C]) Those(ctx context.Context, parentID int64, is func(id int64)
 // removals are the children that were moved in and that users have removed.
 func (s *Set[P, C]) removals() aliases.Removals { return s.Parents.Aliases.Removals(s.Part) }
 
-// Removed returns which of some identifiers are of children that were moved in and that users have removed.
+// Removed returns which of some identifiers are of children that were moved in and that users have removed. The
+// identifiers are of none that is stored, because a removal may fail after its note.
 func (s *Set[P, C]) Removed(ctx context.Context, ids []int64) (map[int64]bool, error) {
 	return s.removals().Among(ctx, ids)
 }
@@ -109,10 +110,14 @@ func (s *Set[P, C]) Restore(ctx context.Context, children []C, removed []int64, 
 	return nil
 }
 
-// Drop deletes children.
+// Drop deletes children that no user has removed. So it forgets the notes of removals that failed.
 func (s *Set[P, C]) Drop(ctx context.Context, ids []int64) error {
 	for _, id := range ids {
-		if err := s.Children.Delete(ctx, id); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		err := s.Children.Delete(ctx, id)
+		if err == nil {
+			err = s.removals().Forget(ctx, id)
+		}
+		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
 	}

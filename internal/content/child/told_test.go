@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
@@ -53,11 +54,13 @@ func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *cra
 	must(t, err)
 	items, err := docstore.Open[int64, item](t.Context(), remote{engine}, child.Spec("items", byBox(), byRequest().Declare()))
 	must(t, err)
+	noted, err := aliases.Open(t.Context(), remote{engine}, "box_aliases")
+	must(t, err)
 	_, err = boxes.InsertNew(t.Context(), []crate{{ID: boxID, Owner: owner}})
 	must(t, err)
 	return &crates{
 		Parents: &owned.Collection[crate]{
-			Documents: boxes, OwnerField: "owner",
+			Documents: boxes, OwnerField: "owner", Aliases: noted,
 			ID:       func(c *crate) int64 { return c.ID },
 			Owner:    func(c *crate) int64 { return c.Owner },
 			Etag:     func(c *crate) string { return owned.EtagOf(c.ContentRevision, c.UpdateTime) },
@@ -69,6 +72,7 @@ func cratesOn(t *testing.T, engine docstore.Engine, settling time.Duration) *cra
 		LatestField: "latest",
 		ByParent:    byBox(),
 		ParentOf:    func(i *item) int64 { return i.BoxID },
+		Etag:        func(i *item) string { return i.Text },
 		NoChild:     func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
 }
