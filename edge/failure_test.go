@@ -29,9 +29,8 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 		level string
 	}{
 		{name: "a field that no parameter feeds", err: violation("actor_id"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
-		{name: "a reason that is not known here", err: refusedFor(codes.NotFound, "SECRET_NOT_FOUND"), reason: "NOT_FOUND", info: "NOT FOUND"},
-		{name: "a repeated create of what was deleted", err: refusedFor(codes.NotFound, "GONE"), reason: "NOT_FOUND", info: "NOT FOUND"},
-		{name: "a known reason in another domain", err: statusWith(codes.NotFound, &errdetails.ErrorInfo{Reason: "ALBUM_NOT_FOUND", Domain: "elsewhere"}), reason: "NOT_FOUND", info: "NOT FOUND"},
+		{name: "a reason that is not for clients", err: refusedFor(codes.FailedPrecondition, "IDENTIFIERS_USED_UP"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
+		{name: "a known reason in another domain", err: statusWith(codes.NotFound, &errdetails.ErrorInfo{Reason: "ALBUM_NOT_FOUND", Domain: "elsewhere"}), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
 		{name: "a conflict", err: refusedFor(codes.Aborted, "CONFLICT"), reason: "CONFLICT", info: "CONFLICT"},
 		{name: "no right to call at all", err: status.Error(codes.PermissionDenied, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},
 		{name: "no identity to call with", err: status.Error(codes.Unauthenticated, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", level: "ERROR"},

@@ -11,6 +11,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/operation"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of docs/failures.md")
@@ -63,11 +68,7 @@ func tableOfFailures() string {
 
 // A reason that the edge can send is a literal of its source.
 func TestEveryReasonOfTheEdgeIsInTheTable(t *testing.T) {
-	notSent := map[string]bool{
-		"CLIENT_GONE":         true, // nobody is left to read it
-		"ALREADY_EXISTS":      true, // a code without a reason, which no service returns
-		"FAILED_PRECONDITION": true, // the same
-	}
+	notSent := map[string]bool{"CLIENT_GONE": true} // nobody is left to read it
 	literal := regexp.MustCompile(`"([A-Z]+(?:_[A-Z]+)+)"`)
 	found := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
@@ -99,6 +100,42 @@ func TestEveryReasonOfTheEdgeIsInTheTable(t *testing.T) {
 		if each.Meaning == "" || each.Action == "" || !strings.Contains(each.Info, " ") && each.Reason != "CONFLICT" {
 			t.Errorf("%s is not explained", each.Reason)
 		}
+	}
+}
+
+// docs/grpc.md lists the reasons of the services.
+func TestAReasonOfAServiceIsInTheTableOrAnInternalError(t *testing.T) {
+	page, err := os.ReadFile("../docs/grpc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code codes.Code
+	var internal []string
+	for _, row := range regexp.MustCompile("(?m)^\\| (?:`([A-Z_]+)` )?\\| (`[A-Z_]+`.*?) \\|").FindAllSubmatch(page, -1) {
+		if name := row[1]; name != nil {
+			if err := code.UnmarshalJSON(fmt.Appendf(nil, "%q", name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, reason := range regexp.MustCompile("[A-Z_]+").FindAllString(string(row[2]), -1) {
+			shown := operation.FailureOf(refusedFor(code, reason), &form.Reader{}).Reason
+			if !slices.ContainsFunc(Failures(), func(entry FailureEntry) bool { return entry.Reason == shown }) {
+				t.Errorf("%s becomes %s, which is not in the table", reason, shown)
+			}
+			if shown == "INTERNAL_ERROR" {
+				internal = append(internal, reason)
+			}
+		}
+	}
+	// INVALID_PARAMETER comes with the fields, which parameters feed. No operation causes the others but GONE, whose
+	// repetition is the edge's own, and IDENTIFIERS_USED_UP.
+	want := []string{
+		"APPLICATION_NOT_FOUND", "BACKUP_UNKNOWN", "CLIENT_NOT_ALLOWED", "EMAIL_REQUIRED", "EMAIL_TAKEN", "ETAG_MISMATCH",
+		"GONE", "IDENTIFIERS_USED_UP", "INTERNAL", "INVALID_PARAMETER", "KEY_TAKEN", "METHOD_UNKNOWN", "REQUEST_ID_REUSED",
+		"SERVICE_UNKNOWN", "SESSION_NOT_FOUND", "START_ANEW", "STORE_NOT_EMBEDDED", "USER_NOT_DISABLED",
+	}
+	if slices.Sort(internal); !slices.Equal(internal, want) {
+		t.Errorf("clients do not get %q", internal)
 	}
 }
 

@@ -63,7 +63,7 @@ func tooMany(answer *status.Status, cause error) *failure.Failure {
 }
 
 // failureOfDetails reads the details of a status: first a known reason, then the violated
-// fields, and finally the bare code.
+// fields. Anything else is an internal failure.
 func failureOfDetails(answer *status.Status, in *form.Reader, cause error) *failure.Failure {
 	for _, detail := range answer.Details() {
 		switch detail := detail.(type) {
@@ -83,22 +83,12 @@ func failureOfDetails(answer *status.Status, in *form.Reader, cause error) *fail
 	if f := in.Failure(); f != nil {
 		return f
 	}
-	switch answer.Code() {
-	case codes.NotFound:
-		return failure.New("NOT_FOUND")
-	case codes.AlreadyExists:
-		return failure.New("ALREADY_EXISTS")
-	case codes.Aborted:
-		return failure.New("ABORTED")
-	case codes.FailedPrecondition:
-		return failure.New("FAILED_PRECONDITION")
-	}
 	// INVALID_ARGUMENT for a field that no parameter feeds is a bug of the edge. UNAUTHENTICATED
-	// or PERMISSION_DENIED without a reason rejects the edge itself.
+	// or PERMISSION_DENIED without a reason rejects the edge itself. Other reasons are the operator's concern.
 	return failure.Internal(cause)
 }
 
-// failureOfReason returns the failure of a reason that the contracts promise; nil for other
+// failureOfReason returns the failure of a reason that is meant for clients; nil for other
 // reasons.
 func failureOfReason(reason string) *failure.Failure {
 	switch reason {
