@@ -77,6 +77,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reason, complete := h.conclude(x, h.answer(x))
 	h.config.Observe(r, Answer{x.function, reason, x.failed, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
 	if !complete {
+		if !r.ProtoAtLeast(1, 1) {
+			x.response.reset()
+		}
 		panic(http.ErrAbortHandler)
 	}
 }

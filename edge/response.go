@@ -183,6 +183,18 @@ func (r *response) send() {
 	}
 }
 
+// reset resets the connection: in HTTP/1.0, its regular end could be that of the reply.
+func (r *response) reset() {
+	connection, _, err := r.control.Hijack()
+	if err != nil {
+		return // net/http breaks it
+	}
+	if tcp, ok := connection.(interface{ SetLinger(seconds int) error }); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = connection.Close()
+}
+
 func (r *response) sendWhole(status int) {
 	content := r.Bytes
 	header := r.writer.Header()

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -147,6 +149,29 @@ func TestAListThatFailsEarlyIsAFailureAndALaterOneBreaksTheConnection(t *testing
 		if !broken && (response.StatusCode != http.StatusServiceUnavailable || string(body) != failed("SERVICE UNAVAILABLE")) {
 			t.Errorf("%d batches: %d %s", batches, response.StatusCode, body)
 		}
+	}
+}
+
+// Without chunks, the regular end of a connection is the end of a reply.
+func TestAListThatFailsLaterResetsTheConnectionOfAnHTTP10Client(t *testing.T) {
+	server := httptest.NewUnstartedServer(newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		return errors.Join(sendPois(s, 40), errors.New("the store is gone"))
+	}}))
+	limits := connlimit.New(connlimit.Limits{})
+	server.Listener = limits.ListenHTTP(server.Listener, server.Config, 0)
+	server.Start()
+	t.Cleanup(server.Close)
+	connection, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprintf(connection, "GET %s HTTP/1.0\r\n\r\n", listPois)
+	if list, err := io.ReadAll(connection); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%v after %d bytes", err, len(list))
+	}
+	if open := limits.Stats().Open; open != 0 {
+		t.Errorf("%d connections are open", open)
 	}
 }
 

@@ -103,6 +103,14 @@ func (c *conn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
+// SetLinger sets how Close ends the connection: 0 resets it.
+func (c *conn) SetLinger(seconds int) error {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		return tcp.SetLinger(seconds)
+	}
+	return errors.ErrUnsupported
+}
+
 // Close closes the connection and makes room for another one.
 func (c *conn) Close() error {
 	c.limiter.close(c)
