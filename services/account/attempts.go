@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -19,6 +20,8 @@ const (
 	// attemptGrace is how long a count is kept after its window. It is longer than any
 	// call and than the difference between clocks, so no call still uses a removed count.
 	attemptGrace = 5 * time.Minute
+	// countTimeout bounds how long an attempt that was judged waits until it is counted.
+	countTimeout = 10 * time.Second
 )
 
 // attemptLimits bound the failed attempts in a window.
@@ -40,9 +43,12 @@ func defaultAttemptLimits() attemptLimits {
 	return attemptLimits{pair: 10, client: 100, email: 100, device: 10}
 }
 
-// limiter limits login attempts over all processes that share the store. It counts an
-// attempt before the password is checked, so concurrent attempts cannot exceed a limit.
-// It may be used concurrently.
+// limiter limits login attempts over all processes that share the store. It counts an attempt when
+// the password was checked, before the reply reveals the result. So an attempt that nobody judged
+// counts nowhere, and one that a crash leaves uncounted has revealed nothing.
+//
+// Right passwords pass the limits as wrong ones do: each changes the same counts. So the store puts
+// both in one order, and concurrent attempts cannot exceed a limit. It may be used concurrently.
 type limiter struct {
 	attempts *docstore.Collection[string, attempts]
 	now      func() time.Time
@@ -62,19 +68,30 @@ type source struct {
 	device string
 }
 
-// counter is a count of attempts and its limit.
+// attempt is a login attempt.
+type attempt struct {
+	counters []counter
+	// end is the end of the window in which it began, and wait the time until then.
+	end  time.Time
+	wait time.Duration
+}
+
+// counter is a count of failed attempts and its limit.
 type counter struct {
 	id    string
 	limit int64
 	// client, unless empty, has a count and a limit of its own within the count.
 	client      string
 	clientLimit int64
-	// isForgiven: a success removes the whole count. Otherwise it takes back its own attempt and
-	// removes the count of the client. The rest are attempts of others, or on other users.
+	// isForgiven: a success removes the whole count. Otherwise it removes the count of the client.
+	// The rest are attempts of others, or on other users.
 	isForgiven bool
+	// before is the count as it was when the attempt began, or nothing.
+	before []docstore.Stored[attempts]
 }
 
-// counters returns the counts of an attempt, in the order in which they are checked.
+// counters returns the counts of an attempt, in the order in which they are raised. The email address
+// comes first: of many guesses at once most are for one address, and have nothing to take back then.
 func (l *limiter) counters(from source, end time.Time) []counter {
 	if from.device != "" {
 		return []counter{{id: attemptsID("device", from.device, end), limit: l.limits.device, isForgiven: true}}
@@ -86,7 +103,7 @@ func (l *limiter) counters(from source, end time.Time) []counter {
 	if from.client == "" {
 		return []counter{email}
 	}
-	return []counter{{id: attemptsID("client", from.client, end), limit: l.limits.client}, email}
+	return []counter{email, {id: attemptsID("client", from.client, end), limit: l.limits.client}}
 }
 
 func (c counter) isFull(a attempts) bool {
@@ -115,130 +132,92 @@ func (c counter) takeBack(a *attempts) {
 }
 
 func (c counter) forgive(a *attempts) {
-	a.Count--
+	if c.isForgiven {
+		a.Count = 0
+	}
 	delete(a.Clients, c.client)
 }
 
-// begin counts an attempt, or refuses it with TOO_MANY_ATTEMPTS. It returns the counts.
-//
-// A client at a limit of its own takes nothing from an email address. So begin reads all counts
-// before it raises one. If others reach a limit meanwhile, it takes back what it has counted.
-func (l *limiter) begin(ctx context.Context, from source) ([]counter, error) {
+// begin begins an attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any work.
+func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
 	now := l.now()
 	end := now.Truncate(attemptWindow).Add(attemptWindow)
-	counted := l.counters(from, end)
-	before, err := l.read(ctx, counted)
-	if err != nil {
-		return nil, err
+	begun := attempt{counters: l.counters(from, end), end: end, wait: end.Sub(now)}
+	ids := make([]string, len(begun.counters))
+	for i, each := range begun.counters {
+		ids[i] = each.id
 	}
-	for _, each := range counted {
+	found, err := l.attempts.GetDurable(ctx, ids)
+	if err != nil {
+		return attempt{}, err
+	}
+	for i, each := range begun.counters {
 		var a attempts
-		if stored := before[each.id]; len(stored) > 0 {
-			a = stored[0].Document
+		if at := slices.IndexFunc(found, func(f docstore.Stored[attempts]) bool { return f.Document.ID == each.id }); at >= 0 {
+			a, begun.counters[i].before = found[at].Document, found[at:at+1]
 		}
 		if each.isFull(a) {
-			return nil, tooManyAttempts(end.Sub(now))
+			return attempt{}, tooManyAttempts(begun.wait)
 		}
 	}
-	steps, isCounted := make([]func() error, len(counted)), make([]bool, len(counted))
-	for i, each := range counted {
-		steps[i] = func() error {
-			err := l.count(ctx, each, before[each.id], now, end)
-			isCounted[i] = err == nil
+	return begun, nil
+}
+
+// judged counts an attempt whose password was checked, also if the caller is gone, or refuses it with
+// TOO_MANY_ATTEMPTS. Until it returns, nobody may learn the result.
+func (l *limiter) judged(ctx context.Context, a attempt, isRight bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
+	defer cancel()
+	for i, each := range a.counters {
+		change := each.add
+		if isRight {
+			change = each.forgive
+		}
+		err := l.inTurn(ctx, each, func() error {
+			first := attempts{ID: each.id, ExpireMillis: a.end.Add(attemptGrace).UnixMilli()}
+			return upsertFrom(ctx, l.attempts, each.before, each.id, first, func(stored *attempts) error {
+				if each.isFull(*stored) {
+					return tooManyAttempts(a.wait)
+				}
+				stored.Judged++
+				change(stored)
+				return nil
+			})
+		})
+		if err != nil && !isRight {
+			err = errors.Join(err, l.takeBack(ctx, a.counters[:i]))
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if err = l.attempts.Together(steps...); err == nil {
-		return counted, nil
-	}
-	var unjudged []counter
-	for i, each := range counted {
-		if isCounted[i] {
-			unjudged = append(unjudged, each)
-		}
-	}
-	return nil, errors.Join(err, l.takeBack(ctx, unjudged))
+	return nil
 }
 
-// takeBack takes back an attempt that was counted and not judged, also if the caller is gone.
+// takeBack takes back an attempt that was counted and then refused, unless a sweep has removed its counts.
 func (l *limiter) takeBack(ctx context.Context, counted []counter) (err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTimeout)
-	defer cancel()
 	for _, each := range counted {
-		err = errors.Join(err, l.change(ctx, each, each.takeBack))
+		failed := l.inTurn(ctx, each, func() error {
+			_, err := l.attempts.Update(ctx, each.id, func(a *attempts) error {
+				each.takeBack(a)
+				return nil
+			})
+			return err
+		})
+		if !errors.Is(failed, docstore.ErrNotFound) {
+			err = errors.Join(err, failed)
+		}
 	}
 	return err
 }
 
-// read returns the counts that there are, by their ids. That of a device is mostly missing, because
-// a success removes it, so read leaves it out.
-func (l *limiter) read(ctx context.Context, counters []counter) (map[string][]docstore.Stored[attempts], error) {
-	var ids []string
-	for _, each := range counters {
-		if !each.isForgiven {
-			ids = append(ids, each.id)
-		}
-	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	found, err := l.attempts.GetDurable(ctx, ids)
-	all := map[string][]docstore.Stored[attempts]{}
-	for _, each := range found {
-		all[each.Document.ID] = []docstore.Stored[attempts]{each}
-	}
-	return all, err
-}
-
-// count adds one attempt to a count.
-func (l *limiter) count(ctx context.Context, to counter, before []docstore.Stored[attempts], now, end time.Time) error {
-	done, err := l.turns.take(ctx, to.id)
-	if err != nil {
-		return err
-	}
-	defer done()
-	first := attempts{ID: to.id, ExpireMillis: end.Add(attemptGrace).UnixMilli()}
-	return upsertFrom(ctx, l.attempts, before, to.id, first, func(a *attempts) error {
-		if to.isFull(*a) {
-			return tooManyAttempts(end.Sub(now))
-		}
-		to.add(a)
-		return nil
-	})
-}
-
-// succeeded takes an attempt back that was counted.
-func (l *limiter) succeeded(ctx context.Context, counted []counter) error {
-	all := make([]func() error, len(counted))
-	for i, each := range counted {
-		all[i] = func() (err error) {
-			if !each.isForgiven {
-				return l.change(ctx, each, each.forgive)
-			}
-			if err = l.attempts.Delete(ctx, each.id); errors.Is(err, docstore.ErrNotFound) {
-				return nil
-			}
-			return err
-		}
-	}
-	return l.attempts.Together(all...)
-}
-
-// change changes a count, unless a sweep has removed it.
-func (l *limiter) change(ctx context.Context, of counter, change func(*attempts)) error {
+func (l *limiter) inTurn(ctx context.Context, of counter, change func() error) error {
 	done, err := l.turns.take(ctx, of.id)
 	if err != nil {
 		return err
 	}
 	defer done()
-	_, err = l.attempts.Update(ctx, of.id, func(a *attempts) error {
-		change(a)
-		return nil
-	})
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil
-	}
-	return err
+	return change()
 }
 
 // attemptsID returns the id of the count of one window. Each window has its own count, so

@@ -83,7 +83,7 @@ type session struct {
 
 func (s session) expiry() int64 { return s.ExpireMillis }
 
-// attempts counts login attempts in one time window, for an email address, from a client
+// attempts counts failed login attempts in one time window, for an email address, from a client
 // address, or from a known device.
 type attempts struct {
 	// ID is the result of attemptsID.
@@ -91,6 +91,8 @@ type attempts struct {
 	Count int64  `bson:"count"`
 	// Clients are the attempts for an email address by client, which is a SHA-256 of its address.
 	Clients map[string]int64 `bson:"clients,omitempty"`
+	// Judged is how many attempts changed the count, so that right ones change it too.
+	Judged int64 `bson:"judged"`
 	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }

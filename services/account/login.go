@@ -26,9 +26,9 @@ func (s *server) Authenticate(ctx context.Context, request *accountv1.Authentica
 		return nil, err
 	}
 	from.device = device.ID
-	var counted []counter
+	var begun attempt
 	err = s.users.Together(func() (err error) {
-		counted, err = s.logins.begin(ctx, from)
+		begun, err = s.logins.begin(ctx, from)
 		return err
 	}, func() (err error) {
 		if device.ID == "" {
@@ -45,22 +45,25 @@ func (s *server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	// The generation of the reply comes from the same read as the hash that is checked.
 	isRight, err := s.passwords.match(ctx, from.lane(), request.GetPassword(), found.PasswordHash)
 	if err != nil {
-		return nil, errors.Join(err, s.logins.takeBack(ctx, counted))
+		return nil, err
 	}
-	if !isRight || found.IsDisabled {
+	isRight = isRight && !found.IsDisabled
+	if err := s.logins.judged(ctx, begun, isRight); err != nil {
+		return nil, err
+	}
+	if !isRight {
 		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is incorrect")
 	}
 	var notRemembered error
+	var opened session
+	var token string
 	err = s.users.Together(func() error {
-		return s.logins.succeeded(ctx, counted)
-	}, func() error {
 		device, notRemembered = s.devices.remember(ctx, found, device)
 		return nil
+	}, func() (err error) {
+		opened, token, err = s.newSession(ctx, found.ID, &found.CredentialGeneration)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	opened, token, err := s.newSession(ctx, found.ID, &found.CredentialGeneration)
 	if err != nil {
 		return nil, err
 	}

@@ -70,15 +70,12 @@ func TestConcurrentGuessesExceedNoLimit(t *testing.T) {
 			eachWay(t, func(t *testing.T, b *bench) {
 				servers := []*server{b.newServer(t), b.newServer(t)}
 				servers[0].newUser(t, "a@waybook.example", "password of a")
-				b.hashed()
 				count := 3 * int(c.limit) / 2
 				reasons := guess(t, servers, count, c.client)
 				if reasons["PASSWORD_INCORRECT"] != int(c.limit) || reasons["TOO_MANY_ATTEMPTS"] != count-int(c.limit) {
 					t.Errorf("got these numbers of refusals by reason: %v", reasons)
 				}
-				if n := len(b.hashed()); n != int(c.limit) {
-					t.Errorf("%d guesses were hashed, want %d", n, c.limit)
-				}
+				b.hashed()
 				// The correct password is also refused, without a check, in any spelling of the address.
 				wantFault(t, servers[1].logIn(t.Context(), "A@Waybook.Example", "password of a", c.client(0)), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 				if n := len(b.hashed()); n != 0 {
@@ -136,7 +133,7 @@ func TestAnAttemptThatIsTakenBackLeavesItsClientNeitherACreditNorARecord(t *test
 	of := counter{client: "client"}
 	for name, steps := range map[string][]func(*attempts){
 		"alone":           {of.add, of.takeBack},
-		"after a success": {of.add, of.add, of.forgive, of.takeBack},
+		"after a success": {of.add, of.forgive, of.takeBack},
 	} {
 		var a attempts
 		for _, step := range steps {
@@ -150,21 +147,25 @@ func TestAnAttemptThatIsTakenBackLeavesItsClientNeitherACreditNorARecord(t *test
 
 func TestACountThatIsRemovedWhileItIsRaisedIsMadeAnew(t *testing.T) {
 	s := newBench(t).newServer(t)
-	count, end := counter{id: "email:x", limit: 9}, s.now()
-	if err := s.logins.count(t.Context(), count, nil, end, end); err != nil {
+	from := source{emailKey: "a@waybook.example"}
+	var begun attempt
+	for range 2 {
+		var err error
+		if begun, err = s.logins.begin(t.Context(), from); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.logins.judged(t.Context(), begun, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := begun.counters[0].id
+	if err := s.logins.attempts.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	before, err := s.logins.read(t.Context(), []counter{count})
-	if err != nil {
+	if err := s.logins.judged(t.Context(), begun, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.logins.attempts.Delete(t.Context(), count.id); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.logins.count(t.Context(), count, before[count.id], end, end); err != nil {
-		t.Fatal(err)
-	}
-	if stored, err := s.logins.attempts.Get(t.Context(), count.id); err != nil || stored.Count != 1 {
+	if stored, err := s.logins.attempts.Get(t.Context(), id); err != nil || stored.Count != 1 {
 		t.Errorf("got %v, %v", stored, err)
 	}
 }
