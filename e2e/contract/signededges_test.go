@@ -76,19 +76,18 @@ func TestAChangedRequestIsRefused(t *testing.T) {
 
 func TestTheFlagSetsTheWindow(t *testing.T) {
 	narrow := startStandalone(t, require)
-	wide := startStandalone(t, require, "-signature-window", "2h")
+	wide := startStandalone(t, require, "-signature-window", "1h")
 	a := createApplication(t, narrow, &accountv1.CreateApplicationRequest{Name: "x"})
 	b := createApplication(t, wide, &accountv1.CreateApplicationRequest{Name: "x"})
-	for _, step := range []time.Duration{-time.Hour, time.Hour} {
+	for _, step := range []time.Duration{-time.Hour / 2, time.Hour / 2} {
 		at := time.Now().Add(step).Unix()
 		expect(t, narrow, "GET", a.sign("GET", read(), at).Encode(), "SIGNATURE_EXPIRED")
 		expect(t, wide, "GET", b.sign("GET", read(), at).Encode(), "")
 	}
 }
 
-func TestTheEdgeAcceptsTheVectorsOfTheSpecification(t *testing.T) {
-	// The window includes the time of the vectors.
-	p := startStandalone(t, require, "-signature-window", "876000h")
+func TestTheVectorsOfTheSpecificationAreRightAtTheEdge(t *testing.T) {
+	p := startStandalone(t, require)
 	known := map[string]bool{}
 	for _, v := range vectors(t) {
 		var form []string
@@ -111,9 +110,8 @@ func TestTheEdgeAcceptsTheVectorsOfTheSpecification(t *testing.T) {
 				expect(t, p, v.Method, sent, "SIGNATURE_INVALID")
 				continue
 			}
-			if reason := send(t, p, v.Method, sent); strings.HasPrefix(reason, "SIGNATURE") || strings.HasPrefix(reason, "INVALID") {
-				t.Errorf("%s %s: %s", v.Method, sent, reason)
-			}
+			// Only a right signature is called expired.
+			expect(t, p, v.Method, sent, "SIGNATURE_EXPIRED")
 			wrong := strings.Join(append(form, "sig="+strings.Repeat("0", len(sig))), "&")
 			expect(t, p, v.Method, wrong, "SIGNATURE_INVALID")
 		}

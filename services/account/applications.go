@@ -164,8 +164,11 @@ const (
 	// DefaultSignatureWindow is the default of -signature-window. Clocks that are not
 	// synchronized differ by minutes.
 	DefaultSignatureWindow = 5 * time.Minute
-	// signatureGrace is how long a used signature is kept after a replica with a correct
-	// clock stops accepting it. It is longer than the difference between replicas' clocks.
+	// MaxSignatureWindow is the maximum of -signature-window. A used signature is kept as if it were the
+	// window, because another process may have a wider one, now or later.
+	MaxSignatureWindow = time.Hour
+	// signatureGrace is how long a used signature is kept after that. It is longer than the
+	// difference between replicas' clocks.
 	signatureGrace = 5 * time.Minute
 )
 
@@ -230,7 +233,7 @@ func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignature
 	}
 	use := usedSignature{
 		ID: signatureID(request), RequestID: request.GetRequestId(),
-		ExpireMillis: signed.Add(v.window + signatureGrace).UnixMilli(),
+		ExpireMillis: signed.Add(MaxSignatureWindow + signatureGrace).UnixMilli(),
 	}
 	err := v.used.Insert(ctx, use)
 	var before *docstore.DuplicateError

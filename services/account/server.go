@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
@@ -49,7 +50,7 @@ type Config struct {
 	// in a day of UTC. 0 means no limit.
 	SessionsPerUser, RewardsPerDay int
 	// SignatureWindow is how far the time of a signature may be from now, in the past or
-	// in the future. If it is 0 or less, DefaultSignatureWindow applies.
+	// in the future, up to MaxSignatureWindow. If it is 0 or less, DefaultSignatureWindow applies.
 	SignatureWindow time.Duration
 }
 
@@ -59,7 +60,15 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
 	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
 	flags.IntVar(&c.RewardsPerDay, "rewards-per-day", DefaultRewardsPerDay, "limit of a user's rewards in a day of UTC, 0 for none; further ones have the amount 0")
-	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now, in the past or in the future")
+	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now, in the past or in the future; at most 1h")
+}
+
+// Check reports a setting out of its range.
+func (c Config) Check() error {
+	if c.SignatureWindow > MaxSignatureWindow {
+		return fmt.Errorf("-signature-window is %v; it must be at most %v", c.SignatureWindow, MaxSignatureWindow)
+	}
+	return nil
 }
 
 // server implements AccountService. It may be used concurrently.
@@ -103,6 +112,9 @@ type Service interface {
 
 // New returns the service. It opens its collections in deps.Store.
 func New(ctx context.Context, deps service.Deps, config Config) (Service, error) {
+	if err := config.Check(); err != nil {
+		return nil, err
+	}
 	users, err := docstore.Open[int64, user](ctx, deps.Store, usersSpec(deps.Changes))
 	if err != nil {
 		return nil, err

@@ -246,7 +246,7 @@ func TestOnlyCorrectSignaturesAreStoredAndOnlyUntilTheyExpireEverywhere(t *testi
 	}{
 		{2 * DefaultSignatureWindow, "SIGNATURE_REPLAYED", 1},
 		{time.Second, "SIGNATURE_EXPIRED", 1},
-		{signatureGrace, "SIGNATURE_EXPIRED", 0},
+		{MaxSignatureWindow - DefaultSignatureWindow + signatureGrace, "SIGNATURE_EXPIRED", 0},
 	} {
 		b.advance(step.by)
 		if err := s.Sweep(t.Context()); err != nil {
@@ -254,6 +254,23 @@ func TestOnlyCorrectSignaturesAreStoredAndOnlyUntilTheyExpireEverywhere(t *testi
 		}
 		s.wantRefused(t, step.reason, again(early))
 		s.wantUsed(t, step.stored)
+	}
+}
+
+func TestAUsedSignatureStaysUsedWhenTheWindowBecomesWider(t *testing.T) {
+	b := newBench(t)
+	narrow := b.newServerOf(t, Config{SignatureWindow: time.Minute})
+	key, secret := narrow.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	used := signed(key, secret, b.clock(), "content")
+	narrow.wantValid(t, used)
+	wide := b.newServerOf(t, Config{SignatureWindow: MaxSignatureWindow})
+	b.advance(MaxSignatureWindow)
+	if err := wide.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wide.wantRefused(t, "SIGNATURE_REPLAYED", again(used))
+	if err := (Config{SignatureWindow: MaxSignatureWindow + 1}).Check(); err == nil {
+		t.Error("a wider window than signatures are kept for is allowed")
 	}
 }
 

@@ -77,6 +77,7 @@ func (c *Config) Check(checks *process.Checks) {
 	if c.Store.SmallIDsFrom != 0 && c.Interface.Identifiers != edge.OldIdentifiers {
 		checks.Report(fmt.Errorf("-%s needs -ids old: other replies have identifiers of 53 bits", smallids.Flag))
 	}
+	checks.Report(c.Account.Check())
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }
 
