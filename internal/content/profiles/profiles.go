@@ -65,17 +65,18 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) *Dir
 		fresh: otter.Must(&otter.Options[int64, Profile]{
 			MaximumSize:      maxProfiles,
 			ExpiryCalculator: otter.ExpiryWriting[int64, Profile](profileTTL),
-			Clock:            tickless{},
+			Clock:            tickless{began: time.Now()},
 		}),
 		last: otter.Must(&otter.Options[int64, Profile]{MaximumSize: maxProfiles}),
 	}
 }
 
 // tickless is a clock for a cache that removes what has expired when it needs the space. One with ticks
-// would have a goroutine that does so every second, and that somebody has to end.
-type tickless struct{}
+// would have a goroutine that does so every second, and that somebody has to end. A step of the wall clock
+// does not change it.
+type tickless struct{ began time.Time }
 
-func (tickless) NowNano() int64 { return time.Now().UnixNano() }
+func (t tickless) NowNano() int64 { return int64(time.Since(t.began)) }
 
 func (tickless) Tick(time.Duration) <-chan time.Time { return nil }
 
