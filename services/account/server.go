@@ -78,6 +78,7 @@ type server struct {
 	store        docstore.Engine
 	users        *docstore.Collection[int64, user]
 	sessions     *docstore.Collection[string, session]
+	openings     *turns
 	rewards      *docstore.Collection[string, reward]
 	daily        *dailyRewards
 	passwords    *passwords
@@ -153,7 +154,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	}
 	s := &server{
 		store: deps.Store, moved: moved,
-		users: users, sessions: sessions, rewards: rewards,
+		users: users, sessions: sessions, openings: &turns{}, rewards: rewards,
 		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: &turns{}},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
 		devices:      &devices{stored: known, now: deps.Now, turns: &turns{}},

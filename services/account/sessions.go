@@ -31,6 +31,11 @@ func (s *server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 // generation is given, newSession stores the session while it reads the user: until it returns the
 // token, nobody has it, and a session of another generation is not open.
 func (s *server) newSession(ctx context.Context, userID int64, generation *int64) (opened session, token string, err error) {
+	done, err := s.openings.take(ctx, decimal(userID))
+	if err != nil {
+		return session{}, "", err
+	}
+	defer done()
 	token, now := newToken(), s.now()
 	opened = session{
 		ID: tokenID(token), UserID: userID, ExpireMillis: now.Add(s.life.Total).UnixMilli(),
