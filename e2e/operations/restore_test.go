@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -103,4 +104,60 @@ func interruptLoad(t *testing.T, file, data string) {
 	if err := dump.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// As on one machine: root maintains the store of a service that has a user of its own.
+func TestAStoreThatRootWritesBelongsToItsService(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root gives files to other users")
+	}
+	on := operator{t, "127.0.0.1:1"}
+	data, dump := t.TempDir(), filepath.Join(t.TempDir(), "waybook.dump")
+	file, backup := filepath.Join(data, "waybook.db"), filepath.Join(t.TempDir(), "backup.db")
+	const user, group = 61_184, 61_185 // of nobody
+	if err := os.Chown(data, user, group); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range []struct {
+		name    string
+		before  func() error
+		command []string
+	}{
+		{"a new store", nil, []string{"prepare"}},
+		{"a compaction", nil, []string{"compact"}},
+		{"a dump", nil, []string{"dump", dump}},
+		{"a restore over a store", func() error { return os.Link(file, backup) }, []string{"restore", backup}},
+		{"a restore into an empty directory", func() error { return removeAll(data) }, []string{"restore", backup}},
+		{"a load into an empty directory", func() error { return removeAll(data) }, []string{"load", dump}},
+	} {
+		if each.before != nil {
+			if err := each.before(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		on.must(append(append([]string{"store"}, each.command...), "--data", data)...)
+		found, err := filepath.Glob(filepath.Join(data, "*"))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("after %s there is %v: %v", each.name, found, err)
+		}
+		for _, path := range found {
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if owner, ok := info.Sys().(*syscall.Stat_t); !ok || owner.Uid != user || owner.Gid != group {
+				t.Errorf("after %s, %s belongs to %d:%d", each.name, filepath.Base(path), owner.Uid, owner.Gid)
+			}
+		}
+	}
+}
+
+// removeAll removes the files of a directory.
+func removeAll(directory string) error {
+	found, err := filepath.Glob(filepath.Join(directory, "*"))
+	for _, path := range found {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }

@@ -163,8 +163,8 @@ type storeRestore struct {
 func (*storeRestore) Help() string {
 	return `The command copies the backup, decrypts it if it is encrypted, reads the copy again, and checks every page, document and
 index. Only then does the copy take the place of waybook.db. The former store stays beside it, as waybook.db.before-TIME. Run
-the command as the user of the service, which must be able to read and write the file. The variables of a bucket are those of
-"store backup".`
+the command as the user of the service, or as root: then the store gets the owner of the former one, or of the directory.
+The variables of a bucket are those of "store backup".`
 }
 
 // Run restores a store.

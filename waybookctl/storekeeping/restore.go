@@ -72,6 +72,9 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 	if done.Bytes, done.SHA256, err = fetch(ctx, backup, copied, report); err == nil {
 		err = checkBackup(ctx, copied)
 	}
+	if err == nil {
+		err = embedded.TakeAttributes(copied, store)
+	}
 	if err != nil {
 		return done, errors.Join(fmt.Errorf("%s can't be restored, and nothing has changed: %w", backup.Name, err), ignoreMissing(os.Remove(copied)))
 	}

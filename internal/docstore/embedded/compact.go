@@ -72,7 +72,7 @@ func Compact(ctx context.Context, path string, progress func(entries int64)) (do
 		err = checkCopy(ctx, copied, sum)
 	}
 	if err == nil {
-		err = takeAttributes(copied, before)
+		err = TakeAttributes(copied, path)
 	}
 	var after fs.FileInfo
 	if err == nil {

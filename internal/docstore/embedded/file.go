@@ -163,7 +163,7 @@ func createFile(disk Disk, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(db.Update(writeFormat), db.Close()); err != nil {
+	if err := errors.Join(db.Update(writeFormat), db.Close(), TakeAttributes(unnamed.Name(), path)); err != nil {
 		return err
 	}
 	// Another process may have created the file meanwhile, and may have it open.

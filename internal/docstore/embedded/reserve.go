@@ -27,7 +27,8 @@ const (
 
 // reserve is the space that is kept on the disk. Only the committer uses it.
 type reserve struct {
-	path string
+	// store is the path of the store.
+	store string
 	// isKept reports that the file is there.
 	isKept bool
 	// isOff reports that the file system cannot keep space for a file.
@@ -38,11 +39,11 @@ type reserve struct {
 
 // newReserve makes the reserve of a store. It stays after the end of the process.
 func newReserve(db *bolt.DB) *reserve {
-	path := db.Path()
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
+	store := db.Path()
+	if target, err := filepath.EvalSymlinks(store); err == nil {
+		store = target
 	}
-	r := &reserve{path: path + reserveSuffix, isOff: db.IsReadOnly()}
+	r := &reserve{store: store, isOff: db.IsReadOnly()}
 	r.keep()
 	return r
 }
@@ -52,18 +53,19 @@ func (r *reserve) keep() bool {
 	if r.isKept || r.isOff {
 		return r.isKept
 	}
-	r.lack = makeReserve(r.path)
+	r.lack = makeReserve(r.store)
 	r.isKept, r.isOff = r.lack == nil, r.lack != nil && !isDiskFull(r.lack)
 	return r.isKept
 }
 
-func makeReserve(path string) error {
+func makeReserve(store string) error {
+	path := store + reserveSuffix
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600) // #nosec G304 -- beside the operator's own file
 	if err != nil {
 		return err
 	}
 	err = allocate(file, reserveBytes)
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = errors.Join(err, file.Close(), TakeAttributes(path, store)); err != nil {
 		err = errors.Join(err, os.Remove(path))
 	}
 	return err
@@ -75,7 +77,7 @@ func (r *reserve) release() bool {
 		return false
 	}
 	r.isKept = false
-	return os.Remove(r.path) == nil
+	return os.Remove(r.store+reserveSuffix) == nil
 }
 
 // refuse returns an error for a write that makes the store larger, if the space for deletions is not

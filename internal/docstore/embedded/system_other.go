@@ -3,6 +3,7 @@
 package embedded
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 )
@@ -13,5 +14,14 @@ func syncDirectory(string) error { return nil }
 // isDiskFull returns false: every failure counts as a failing disk.
 func isDiskFull(error) bool { return false }
 
-// takeAttributes gives a file the permissions of another one.
-func takeAttributes(path string, of fs.FileInfo) error { return os.Chmod(path, of.Mode().Perm()) }
+// TakeAttributes gives a file the permissions of the store at a path, if there is one.
+func TakeAttributes(file, store string) error {
+	of, err := os.Stat(store)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(file, of.Mode().Perm())
+}

@@ -4,8 +4,10 @@ package embedded
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -23,14 +25,29 @@ func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// takeAttributes gives a file the owner and the permissions of another one.
-func takeAttributes(path string, of fs.FileInfo) error {
-	owner, ok := of.Sys().(*syscall.Stat_t)
-	if !ok {
-		return errors.New("the owner of the file is unknown")
+// TakeAttributes gives a file the owner and the permissions of the store at a path, or the owner of its directory if there
+// is no store. So a service can open what root wrote. Only root can give every file away.
+func TakeAttributes(file, store string) error {
+	var of, made syscall.Stat_t
+	err := syscall.Stat(store, &of)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew {
+		err = syscall.Stat(filepath.Dir(store), &of)
 	}
-	if err := os.Chown(path, int(owner.Uid), int(owner.Gid)); err != nil {
-		return err
+	if err == nil {
+		err = syscall.Stat(file, &made)
 	}
-	return os.Chmod(path, of.Mode().Perm())
+	if err != nil {
+		return fmt.Errorf("the owners of %s and %s: %w", store, file, err)
+	}
+	// The unit of a service permits no chown.
+	if made.Uid != of.Uid || made.Gid != of.Gid {
+		if err := os.Chown(file, int(of.Uid), int(of.Gid)); err != nil && os.Geteuid() == 0 {
+			return err
+		}
+	}
+	if isNew || made.Mode == of.Mode {
+		return nil
+	}
+	return os.Chmod(file, fs.FileMode(of.Mode)&fs.ModePerm)
 }
