@@ -61,6 +61,14 @@ func Replace(file, path string) error {
 	return syncFolder(filepath.Dir(path))
 }
 
+// Place renames a file that is synced to path, durably, if no file has that path.
+func Place(file, path string) error {
+	if err := os.Link(file, path); err != nil {
+		return err
+	}
+	return errors.Join(os.Remove(file), syncFolder(filepath.Dir(path)))
+}
+
 func writePartial(path string, permissions fs.FileMode, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, permissions)
 	if err != nil {

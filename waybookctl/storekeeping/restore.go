@@ -47,7 +47,7 @@ type Source struct {
 }
 
 // Restore puts a copy of a backup in the place of an embedded store, which no service may have
-// open. It checks the copy as Check checks a file, and reads it again, before it replaces anything. A
+// open, and none may create meanwhile. It checks the copy as Check checks a file, and reads it again, before it replaces anything. A
 // crash leaves the former store or the backup. The former store is kept beside it, under a name with the
 // time. A follower of changes that has seen more than the backup has starts anew.
 func Restore(ctx context.Context, options Options, backup Source, now time.Time, report progress.Reporter) (done Restored, err error) {
@@ -59,33 +59,53 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 	if err := os.MkdirAll(filepath.Dir(store), 0o700); err != nil {
 		return done, err
 	}
-	// The lock keeps services out until the store is replaced. A damaged store cannot be
-	// opened, and is what a restore is for.
-	former, err := embedded.OpenReadOnly(store)
-	if errors.Is(err, embedded.ErrLocked) {
-		return done, options.explained(err)
+	isNew, release, err := options.lock(store)
+	if err != nil {
+		return done, err
 	}
-	if err == nil {
-		defer func() { err = errors.Join(err, former.Close()) }()
-	}
-	copied := store + restoringSuffix
+	defer func() { err = errors.Join(err, release()) }()
+	copied, kept := store+restoringSuffix, store+formerSuffix+now.UTC().Format(backupTime)
 	if done.Bytes, done.SHA256, err = fetch(ctx, backup, copied, report); err == nil {
 		err = checkBackup(ctx, copied)
 	}
 	if err == nil {
 		err = embedded.TakeAttributes(copied, store)
 	}
+	if err == nil && !isNew {
+		// A damaged store could not be locked, and may be that of a service by now.
+		var releaseAgain func() error
+		if isNew, releaseAgain, err = options.lock(store); err == nil {
+			defer func() { err = errors.Join(err, releaseAgain()) }()
+		}
+	}
+	switch {
+	case err != nil:
+	case isNew:
+		if err = atomicfile.Place(copied, store); errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("a service has made a store meanwhile; stop it first: %w", err)
+		}
+	default:
+		if err = os.Link(store, kept); err == nil {
+			done.Former = kept
+			err = atomicfile.Replace(copied, store)
+		}
+	}
 	if err != nil {
 		return done, errors.Join(fmt.Errorf("%s can't be restored, and nothing has changed: %w", backup.Name, err), ignoreMissing(os.Remove(copied)))
 	}
-	kept := store + formerSuffix + now.UTC().Format(backupTime)
-	switch err := os.Link(store, kept); {
+	return done, nil
+}
+
+// lock keeps services out of a store until release. A damaged store cannot be opened, and is what a restore is for.
+func (o Options) lock(store string) (isNew bool, release func() error, err error) {
+	opened, err := embedded.OpenReadOnly(store)
+	switch {
 	case err == nil:
-		done.Former = kept
-	case !errors.Is(err, fs.ErrNotExist):
-		return done, errors.Join(fmt.Errorf("keep the former store: %w", err), ignoreMissing(os.Remove(copied)))
+		return false, opened.Close, nil
+	case errors.Is(err, embedded.ErrLocked):
+		return false, nil, o.explained(err)
 	}
-	return done, atomicfile.Replace(copied, store)
+	return errors.Is(err, fs.ErrNotExist), func() error { return nil }, nil
 }
 
 // checkBackup checks that a file is a store without damage.
