@@ -193,3 +193,21 @@ func TestPhotosAndCommentsThatUsersRemovedAreListedAndStayRemoved(t *testing.T) 
 		t.Errorf("the album was\n%s\nand is\n%s", whole, after)
 	}
 }
+
+func TestAPhotoThatTheOldServiceMovedToAnotherAlbumComesWithASecondUpdate(t *testing.T) {
+	t.Parallel()
+	waybook := startOn(t, t.TempDir())
+	if done := imported(t, waybook, small(t, ended([]string{anna, first, second, picture})...)); done.status != 0 {
+		t.Fatal(done)
+	}
+	file := small(t, ended([]string{anna, first, second, strings.Replace(picture, `"album_id":1`, `"album_id":2`, 1)})...)
+	for _, status := range []int{4, 0} {
+		done := imported(t, waybook, file, "--update", "--max-removed", "1")
+		if done.status != status || strings.Contains(done.notes, "update once more") != (status == 4) {
+			t.Errorf("status %d\n%s%s", done.status, done.out, done.notes)
+		}
+		if strings.Contains(album(t, waybook, "1"), "a.jpg") || strings.Contains(album(t, waybook, "2"), "a.jpg") != (status == 0) {
+			t.Errorf("the albums are\n%s\n%s", album(t, waybook, "1"), album(t, waybook, "2"))
+		}
+	}
+}

@@ -186,7 +186,7 @@ func (c *children[P, C]) leaveOutForeign(u *unit[P], present map[int64]C) {
 	for n := range c.items[u] {
 		each := &c.items[u][n]
 		if stored, isThere := present[each.id]; isThere && c.set.ParentOf(&stored) != u.id {
-			c.leaveOut(pending[P, C]{u, n, each}, "ID_TAKEN", "it is under other content")
+			c.leaveOut(pending[P, C]{u, n, each}, "ID_TAKEN", "it is under other content; if the old service has moved it here, update once more")
 		}
 	}
 }
