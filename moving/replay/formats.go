@@ -179,7 +179,7 @@ func (a *archive) next() ([]entry, error) {
 	}
 	a.bounded.left = a.bounded.limit
 	if !a.decoder.More() {
-		return nil, io.EOF
+		return nil, a.end()
 	}
 	var archived struct {
 		Request struct {
@@ -192,7 +192,7 @@ func (a *archive) next() ([]entry, error) {
 		}
 	}
 	if err := a.decoder.Decode(&archived); err != nil {
-		return nil, fmt.Errorf("entry %d: %w", a.number+1, err)
+		return nil, fmt.Errorf("entry %d: %v", a.number+1, err) // an io.EOF is no end of the entries
 	}
 	a.number++
 	request := archived.Request
@@ -214,6 +214,17 @@ func (a *archive) next() ([]entry, error) {
 		read.body, read.contentType = strings.Join(pairs, "&"), "application/x-www-form-urlencoded"
 	}
 	return []entry{read}, nil
+}
+
+// end returns io.EOF if the entries end here, and the rest of the file can be read.
+func (a *archive) end() error {
+	if _, err := a.decoder.Token(); err != nil {
+		return fmt.Errorf("the archive was cut off after entry %d: %v", a.number, err)
+	}
+	if _, err := io.Copy(io.Discard, a.bounded.Reader); err != nil {
+		return err
+	}
+	return io.EOF
 }
 
 // open reads up to the first entry.

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"compress/gzip"
 	"errors"
 	"io"
 	"net/url"
@@ -86,6 +87,33 @@ func TestAnEntryOfAnArchiveIsBounded(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader(`{"log":{"entries":[{"request":{},"response":{"text":"`), endlessText{})
 	if _, err := newArchive(endless, 1<<20).next(); err == nil || !strings.Contains(err.Error(), "an entry of the archive has more than") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A browser that is stopped leaves a part of an archive, and a broken disk a part of a compressed one.
+func TestAnArchiveThatWasCutOffIsNoWholeOne(t *testing.T) {
+	whole := `{"log":{"entries":[` + strings.Repeat(`{"request":{"method":"GET","url":"/API.php"}},`, 2) + `{"request":{}}],"pages":[{}]}}`
+	packed := new(strings.Builder)
+	writer := gzip.NewWriter(packed)
+	if _, err := writer.Write([]byte(whole)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := strings.LastIndex(whole, ",{\"request\":{}}")
+	for text, isWhole := range map[string]bool{
+		whole: true, packed.String(): true,
+		whole[:second]: false, whole[:second+1]: false, whole[:second] + "}": false, whole[:second] + strings.Repeat(" ", 1<<20): false,
+		packed.String()[:packed.Len()-8] + "checksum": false, packed.String()[:packed.Len()-4]: false,
+	} {
+		log, err := open(t, HAR, text), error(nil)
+		for err == nil {
+			_, err = log.next()
+		}
+		if isWhole != errors.Is(err, io.EOF) {
+			t.Errorf("%.200q: the end is %v", text, err)
+		}
 	}
 }
 
