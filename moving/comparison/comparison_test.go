@@ -120,6 +120,24 @@ func TestAnAdditionalItemInTheMiddleIsOneDifference(t *testing.T) {
 	}
 }
 
+func TestManyLikeCommentsOfADayMayHaveAnotherOrder(t *testing.T) {
+	for what, layouts := range map[string][2]string{
+		"equal times": {time.DateTime, time.DateTime}, "other forms": {time.DateTime, time.RFC3339}, "times without seconds": {time.DateTime, "2006/1/2 15:04"},
+	} {
+		replies := [2]string{}
+		for n := range 60 {
+			at := time.Date(2008, 3, 5, 9, n, 31, 0, taipei)
+			item := "<time>%s</time><comment>+1</comment>"
+			replies[0] += fmt.Sprintf("<comment%d>"+item+"</comment%d>", n+1, at.Format(layouts[0]), n+1)
+			replies[1] = fmt.Sprintf("<comment%d>"+item+"</comment%d>", 60-n, at.Format(layouts[1]), 60-n) + replies[1]
+		}
+		v := newComparer().compare(t, "<comments>"+replies[0]+"</comments>", "<comments>"+replies[1]+"</comments>")
+		if v.Outcome != Allowed || !slices.Contains(v.Rules, RuleListOrder) {
+			t.Errorf("%s: %+v", what, v)
+		}
+	}
+}
+
 func TestTheOrderOfChoicesCounts(t *testing.T) {
 	v := newComparer().compare(t,
 		"<choices><choice1><votes>1</votes></choice1><choice2><votes>2</votes></choice2></choices>",

@@ -51,37 +51,47 @@ func (w *walk) list(path string, list list, old, new *Element) {
 	}
 }
 
-// matchElsewhere looks for items that stand at other positions in the new list. It returns the
-// items without a match.
+// matchElsewhere looks for items that stand at other positions in the new list, first for those whose times are equal
+// to the second. It returns the items without a match.
 func (w *walk) matchElsewhere(path string, olds, news []*Element, oldRest, newRest []int) (oldLeft, newLeft []int) {
-	candidates := map[string][]int{}
-	for _, i := range newRest {
-		key := w.key(news[i], false)
-		candidates[key] = append(candidates[key], i)
+	matches, taken := map[int]int{}, map[int]bool{}
+	for times := toSecond; times >= toDay; times-- {
+		candidates := map[string][]int{}
+		for _, i := range newRest {
+			if !taken[i] {
+				key := w.key(news[i], false, times)
+				candidates[key] = append(candidates[key], i)
+			}
+		}
+		for _, i := range oldRest {
+			if _, isMatched := matches[i]; isMatched {
+				continue
+			}
+			key := w.key(olds[i], true, times)
+			for n, at := range candidates[key] {
+				if n == maxCandidates {
+					break
+				}
+				if w.try(path+"/"+olds[i].Name, olds[i], news[at]) {
+					candidates[key] = slices.Delete(candidates[key], n, n+1)
+					matches[i], taken[at] = at, true
+					break
+				}
+			}
+		}
 	}
 	last, isInOrder := -1, true
-	matched := map[int]bool{}
 	for _, i := range oldRest {
-		key := w.key(olds[i], true)
-		isFound := false
-		for n, at := range candidates[key] {
-			if n == maxCandidates {
-				break
-			}
-			if w.try(path+"/"+olds[i].Name, olds[i], news[at]) {
-				candidates[key] = slices.Delete(candidates[key], n, n+1)
-				matched[at], isFound = true, true
-				isInOrder = isInOrder && at > last
-				last = at
-				break
-			}
-		}
-		if !isFound {
+		at, isMatched := matches[i]
+		if !isMatched {
 			oldLeft = append(oldLeft, i)
+			continue
 		}
+		isInOrder = isInOrder && at > last
+		last = at
 	}
 	for _, i := range newRest {
-		if !matched[i] {
+		if !taken[i] {
 			newLeft = append(newLeft, i)
 		}
 	}
@@ -105,17 +115,17 @@ func (w *walk) closest(path string, item *Element, news []*Element, rest []int) 
 	return at
 }
 
-// key returns a text that is the same for items that may stand for each other.
-func (w *walk) key(e *Element, isOld bool) string {
+// key returns a text that is the same for items that may stand for each other, if their times have a precision.
+func (w *walk) key(e *Element, isOld bool, times precision) string {
 	if len(e.Children) == 0 {
-		return w.canonical(kinds[e.Name], e.Text, isOld)
+		return w.canonical(kinds[e.Name], e.Text, isOld, times)
 	}
 	fields := make([]string, 0, len(e.Children))
 	for _, child := range e.Children {
 		if _, isList := lists[child.Name]; isList || child.isIdle() || kinds[child.Name] == image {
 			continue
 		}
-		fields = append(fields, child.Name+"="+w.key(child, isOld))
+		fields = append(fields, child.Name+"="+w.key(child, isOld, times))
 	}
 	slices.Sort(fields)
 	return strings.Join(fields, "\x00")

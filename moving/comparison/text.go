@@ -101,8 +101,8 @@ func (w *walk) identifier(path string, kind kind, old, new string) {
 	}
 }
 
-// canonical returns a text that is the same for all texts that a rule may allow to differ.
-func (w *walk) canonical(kind kind, text string, isOld bool) string {
+// canonical returns a text that is the same for all texts that a rule may allow to differ; for times, if they have a precision.
+func (w *walk) canonical(kind kind, text string, isOld bool, times precision) string {
 	text = lineBreaks.Replace(trim(text))
 	switch {
 	case kind == number || kind == date:
@@ -115,7 +115,7 @@ func (w *walk) canonical(kind kind, text string, isOld bool) string {
 		}
 	case kind == moment:
 		if at, _, ok := parseMoment(text, w.comparer.options.Zone); ok {
-			return at.Format("2006-01-02")
+			return at.Format(layouts[times])
 		}
 	case kind.isID() && isOld:
 		known, _ := w.newOf(key{kind, text})
@@ -222,6 +222,9 @@ const (
 	toSecond
 )
 
+// layouts are the times to a precision.
+var layouts = [...]string{toDay: time.DateOnly, toMinute: "2006-01-02 15:04", toSecond: time.DateTime}
+
 // form is a form of times.
 type form struct {
 	layout    string
@@ -279,6 +282,6 @@ func isSameMoment(old, new string, zone *time.Location) bool {
 	if !isOld || !isNew {
 		return false
 	}
-	layout := [...]string{toDay: "2006-01-02", toMinute: "2006-01-02 15:04", toSecond: time.DateTime}[slices.Min([]precision{ofOld, ofNew})]
+	layout := layouts[min(ofOld, ofNew)]
 	return a.Format(layout) == b.Format(layout)
 }
