@@ -243,7 +243,7 @@ func (w *RowWriter) value(f *field, c Column) json.RawMessage {
 		if day, _, isLonger := strings.Cut(trimmed, " "); isLonger && f.rule.form == formDay {
 			trimmed = day
 		}
-		if seconds, isNumber := c.Value.(int64); isNumber {
+		if seconds, err := strconv.ParseInt(trimmed, 10, 64); err == nil {
 			return marshalled(seconds)
 		}
 		return marshalled(trimmed)

@@ -68,6 +68,8 @@ func TestRowsBecomeRecordsWithAnEnd(t *testing.T) {
 		{{Name: "kind", Value: "entry"}, {Name: "id", Value: int64(8)}, {Name: "post_date", Value: at}, {Name: "create_time", Value: at, HasZone: true}, {Name: "vote.description", Value: "?"}},
 		{{Name: "kind", Value: "entry"}, {Name: "id", Value: "a-1"}, {Name: "post_date", Value: "2008-04-01 00:00:00"}, {Name: "vote.description", Value: nil}, {Name: "create_time", Value: int64(12)}},
 		{{Name: "json", Value: []byte(`{"kind":"landmark","id":3,"owner_id":null,"name":"` + doubled("東") + `","lat":"1","lng":1.50}`)}},
+		{{Name: "kind", Value: "comment"}, {Name: "id", Value: int64(1)}, {Name: "create_time", Value: []byte(" 1206979200")}, {Name: "reply_time", Value: uint64(1206982800)}},
+		{{Name: "json", Value: `{"kind":"user","id":4,"create_time":1206979200}`}},
 		{{Name: "json", Value: `{"kind":"entry","id":9,"vote":{"description":"?","choices":[{"description":"a"}]}}`}},
 	} {
 		if err := w.Write(row); err != nil {
@@ -81,13 +83,15 @@ func TestRowsBecomeRecordsWithAnEnd(t *testing.T) {
 {"kind":"entry","id":8,"post_date":"2008-03-05","vote":{"choices":[{"description":"a","votes":4},{"description":"b"}],"description":"?"},"create_time":"2008-03-05T09:07:31Z"}
 {"kind":"entry","id":"a-1","post_date":"2008-04-01","create_time":12}
 {"kind":"landmark","id":3,"name":"東","lat":1,"lng":1.5}
+{"kind":"comment","id":1,"create_time":1206979200,"reply_time":1206982800}
+{"kind":"user","id":4,"create_time":1206979200}
 {"kind":"entry","id":9,"vote":{"choices":[{"description":"a"}],"description":"?"}}
-{"kind":"end","album":1,"entry":3,"landmark":1}
+{"kind":"end","user":1,"album":1,"entry":3,"landmark":1,"comment":1}
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
-	if w.Repairs[Blanks] != 1 || w.Repairs[ZeroTimes] != 1 || w.Repairs[Doubled] != 1 {
+	if w.Repairs[Blanks] != 2 || w.Repairs[ZeroTimes] != 1 || w.Repairs[Doubled] != 1 {
 		t.Errorf("the repairs are %v", w.Repairs)
 	}
 }
