@@ -80,6 +80,22 @@ func TestAnAllowedControlCharacterIsReplaced(t *testing.T) {
 	}
 }
 
+func TestEachNumberMayBeInQuotesIfOddValuesMay(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"kind":"ballot","entry_id":8,"user_id":12,"choice":"2"}`: `{"entry_id":8,"user_id":12,"choice":2}`,
+		`{"kind":"reward","id":1,"user_id":12,"amount":" 2 "}`:     `{"id":1,"user_id":12,"amount":2}`,
+		`{"kind":"end","user":"2"}`:                                `{"user":2}`,
+	} {
+		if _, faults := NewDecoder(Options{Zone: time.UTC}).Decode([]byte(line)); len(faults) != 1 || !IsBad(faults) {
+			t.Errorf("%s: %v", line, faults)
+		}
+		record, faults := NewDecoder(Options{Zone: time.UTC, Allowed: AllRepairs()}).Decode([]byte(line))
+		if got := marshalled(record); len(faults) != 1 || faults[0].Allow != OddValues || IsBad(faults) || string(got) != want {
+			t.Errorf("%s, allowed: %s %v", line, got, faults)
+		}
+	}
+}
+
 func TestATimeComesInTheFormsOfDatabases(t *testing.T) {
 	want := time.Date(2008, 3, 5, 1, 7, 31, 0, time.UTC)
 	for _, text := range []string{

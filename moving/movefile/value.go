@@ -198,11 +198,11 @@ func (r *reading) id(f *field, into reflect.Value, raw json.RawMessage, path str
 // number reads an integer or a decimal.
 func (r *reading) number(f *field, into reflect.Value, raw json.RawMessage, path string) {
 	digits, value := string(raw), 0.0
-	if quoted, isText := stringOf(raw); isText && f.rule.hasStandard {
-		r.odd(f, into, WrongType, path, "%s is a string; want a number, as with: %s + 0", shown(raw), f.name)
-		if digits = strings.TrimSpace(quoted); !r.decoder.options.Allowed.Has(OddValues) {
+	if quoted, isText := stringOf(raw); isText {
+		if !r.fault(WrongType, path, OddValues, "%s is a string; want a number, as with: %s + 0", shown(raw), f.name) {
 			return
 		}
+		digits = strings.TrimSpace(quoted)
 	}
 	if f.rule.form == formInteger {
 		integer, err := strconv.ParseInt(digits, 10, 64)
