@@ -30,7 +30,7 @@ type Decoder struct {
 // NewDecoder returns a Decoder.
 func NewDecoder(options Options) *Decoder { return &Decoder{options: options, plans: plans()} }
 
-// maxFaults bounds the faults of one record.
+// maxFaults bounds the faults of one record. There may be twice as many if some are not allowed, so allowed ones hide no other.
 const maxFaults = 20
 
 // Decode reads a line and returns its record with everything that is wrong with it. The record is
@@ -78,7 +78,7 @@ func (r *reading) fault(class Class, field string, allow Allowance, format strin
 		allow, r.isVoteBad = OddValues, true
 	}
 	isAllowed = allow != "" && allowed.Has(allow)
-	if len(r.faults) < maxFaults {
+	if len(r.faults) < maxFaults || !isAllowed && len(r.faults) < 2*maxFaults {
 		r.faults = append(r.faults, Fault{
 			Class: class, Field: field, Value: shown(r.raw), Text: fmt.Sprintf(format, args...), Allow: allow, IsAllowed: isAllowed,
 		})

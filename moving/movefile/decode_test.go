@@ -80,6 +80,16 @@ func TestAnAllowedControlCharacterIsReplaced(t *testing.T) {
 	}
 }
 
+func TestAFaultThatIsNotAllowedIsNotLostBehindAllowedOnes(t *testing.T) {
+	choices := strings.Repeat(`,{"description":"`+strings.Repeat("x", 201)+`"}`, maxFaults)[1:]
+	line := `{"kind":"entry","id":8,"author_id":1,"type":"0_8","lat":1,"lng":1,"title":"e","content":"c","post_date":"2008-04-01","weather":"雨過天晴",` +
+		`"create_time":1,"vote":{"description":"q","choices":[` + choices + `]},"updated_time":2}`
+	_, faults := NewDecoder(Options{Zone: time.UTC, Allowed: Allowed{LongTitles}}).Decode([]byte(line))
+	if len(faults) != maxFaults+1 || !IsBad(faults) {
+		t.Errorf("%d faults: %v", len(faults), faults[len(faults)-1])
+	}
+}
+
 func TestEachNumberMayBeInQuotesIfOddValuesMay(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"kind":"ballot","entry_id":8,"user_id":12,"choice":"2"}`: `{"entry_id":8,"user_id":12,"choice":2}`,
@@ -118,7 +128,7 @@ func FuzzARecordReadsBackTheSame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		decoder := NewDecoder(Options{Zone: time.UTC})
 		record, faults := decoder.Decode(line)
-		if len(faults) > maxFaults || record == nil && len(faults) == 0 {
+		if len(faults) > 2*maxFaults || record == nil && len(faults) == 0 {
 			t.Fatalf("%d faults, record %v", len(faults), record)
 		}
 		if len(faults) > 0 {
