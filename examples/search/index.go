@@ -137,13 +137,15 @@ func (x Index) Token(kind Kind) (string, error) {
 	return string(token), err
 }
 
+// clearedAtOnce is how many texts Clear removes in a batch.
+const clearedAtOnce = 10_000
+
 // Clear removes everything of a kind, with its token.
 func (x Index) Clear(ctx context.Context, kind Kind) error {
-	const batchSize = 10_000
 	of := bleve.NewTermQuery(string(kind))
 	of.SetField("kind")
 	for {
-		found, err := x.SearchInContext(ctx, bleve.NewSearchRequestOptions(of, batchSize, 0, false))
+		found, err := x.SearchInContext(ctx, bleve.NewSearchRequestOptions(of, clearedAtOnce, 0, false))
 		if err != nil {
 			return err
 		}
@@ -151,7 +153,9 @@ func (x Index) Clear(ctx context.Context, kind Kind) error {
 		for _, hit := range found.Hits {
 			batch.Delete(hit.ID)
 		}
-		batch.DeleteInternal([]byte(kind))
+		if len(found.Hits) == 0 {
+			batch.DeleteInternal([]byte(kind)) // last: with the token, a Clear that was killed is done again
+		}
 		if err := x.Batch(batch); err != nil || len(found.Hits) == 0 {
 			return err
 		}

@@ -42,6 +42,45 @@ func TestOnlyWhatIsPublishedIsFound(t *testing.T) {
 	}
 }
 
+// whole is bleve.Index by a name that none of its methods has.
+type whole = bleve.Index
+
+// mortal is an index whose process is killed after some batches.
+type mortal struct {
+	whole
+	batches int
+}
+
+func (m *mortal) Batch(batch *bleve.Batch) error {
+	if m.batches--; m.batches < 0 {
+		return errors.New("killed")
+	}
+	return m.whole.Batch(batch)
+}
+
+// Without a token, nothing would remove the rest.
+func TestAClearThatIsKilledKeepsTheTokenUntilNothingIsLeft(t *testing.T) {
+	x := newIndex(t)
+	changes := make([]Change, clearedAtOnce+1)
+	for n := range changes {
+		changes[n] = Change{int64(n), &Text{Kind: Album, Title: "a"}}
+	}
+	if err := x.Apply(Album, changes, "token"); err != nil {
+		t.Fatal(err)
+	}
+	for batches := 0; ; batches++ {
+		err := Index{&mortal{x.Index, batches}}.Clear(t.Context(), Album)
+		token, tokenErr := x.Token(Album)
+		count, countErr := x.DocCount()
+		if tokenErr != nil || countErr != nil || token == "" && count > 0 || err == nil && token != "" {
+			t.Fatalf("after %d batches: %q, %d texts; %v, %v, %v", batches, token, count, err, tokenErr, countErr)
+		}
+		if err == nil {
+			break
+		}
+	}
+}
+
 func TestASecondCopyIsRefused(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "index")
 	first, err := OpenIndex(directory)
