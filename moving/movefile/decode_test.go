@@ -3,6 +3,7 @@ package movefile
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -77,6 +78,15 @@ func TestAnAllowedControlCharacterIsReplaced(t *testing.T) {
 		[]byte(`{"kind":"user","id":1,"name":"a\u0000b\u001f\ufffe 😊"}`))
 	if user, isUser := record.(*User); !isUser || IsBad(faults) || user.Name != "a\ufffdb\ufffd\ufffd 😊" {
 		t.Errorf("%v %v", record, faults)
+	}
+}
+
+// Clients see no -0, and no replies that move verify expects have one.
+func TestNegativeZeroIsZero(t *testing.T) {
+	record, faults := NewDecoder(Options{Zone: time.UTC}).Decode(
+		[]byte(`{"kind":"landmark","id":1,"owner_id":2,"name":"a","category":1,"lat":-0.0,"lng":-0,"create_time":1}`))
+	if landmark, isLandmark := record.(*Landmark); !isLandmark || len(faults) > 0 || math.Signbit(landmark.Lat) || math.Signbit(landmark.Lng) {
+		t.Errorf("%+v %v", record, faults)
 	}
 }
 

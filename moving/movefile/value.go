@@ -218,8 +218,10 @@ func (r *reading) number(f *field, into reflect.Value, raw json.RawMessage, path
 			r.odd(f, into, WrongType, path, "%s is no number", shown(raw))
 			return
 		}
-		value = decimal
-		into.SetFloat(decimal)
+		if value = decimal; value == 0 {
+			value = 0 // negative zero is zero (rule 2.3)
+		}
+		into.SetFloat(value)
 	}
 	if !(value >= float64(f.rule.min) && value <= float64(f.rule.max)) {
 		r.odd(f, into, OutOfRange, path, "%s is not from %d to %d", shown(raw), f.rule.min, f.rule.max)
