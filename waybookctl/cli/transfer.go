@@ -219,6 +219,11 @@ type entryExport struct {
 	Author int64 `required:"" placeholder:"USER" help:"Author of the entries."`
 }
 
+// Help returns the detailed help.
+func (c *entryExport) Help() string {
+	return c.ownExport.Help() + "\n\nAn entry that quotes another author's comes in only with --allow dangling, and without its quote."
+}
+
 // Run exports the entries.
 func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return exportOf(ctx, call, out, c.Author, c.newFile, c.File, send.OwnEntries)
