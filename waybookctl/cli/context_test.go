@@ -26,7 +26,7 @@ func TestAContextGivesTheFlagsThatNothingElseGives(t *testing.T) {
 	if got := run("context list -o table --no-headers").out; got != "*  one  --address="+one+" --output=json --plaintext=true --tls-ca="+absolute+"\n   two  --address="+two+"\n" {
 		t.Errorf("listed %q", got)
 	}
-	if got := run("context list -o jsonpath={[*].key}").out; got != "one two\n" {
+	if got := run("context list -o jsonpath={.key}").out; got != "one\ntwo\n" {
 		t.Errorf("keys %q", got)
 	}
 	run("context set one --address "+one).expect(t, statusOK)

@@ -3,7 +3,6 @@
 package output
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -87,11 +86,22 @@ func (p *Printer) Tagged(value any, layout func(*Page)) error {
 	if err != nil {
 		return err
 	}
+	if fields == nil { // a slice without items
+		fields = List{}
+	}
 	return p.Value(fields, layout)
 }
 
-// text prints the line of a value.
+// text prints the line of a value, or of each item of a list.
 func (p *Printer) text(value any) error {
+	if list, isList := value.(List); isList {
+		for _, item := range list {
+			if err := p.text(item); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var line string
 	if template, isTemplate := p.Format.template(); isTemplate {
 		parts, err := parseTemplate(template)
@@ -100,7 +110,8 @@ func (p *Printer) text(value any) error {
 		}
 		line = fillTemplate(parts, value)
 	} else if line = nameOf(value); line == "" {
-		return errors.New("this result has no identifier; use another --output")
+		p.Note("this result has no identifier; use another --output")
+		return nil
 	}
 	_, err := io.WriteString(p.Out, line+"\n")
 	return err

@@ -134,6 +134,21 @@ func TestAnEmptyTableIsOnlyANote(t *testing.T) {
 	}
 }
 
+func TestAListInOneValueIsPrintedAsOthersAre(t *testing.T) {
+	type thing struct {
+		Key string `json:"key"`
+	}
+	for format, want := range map[Format][2]string{
+		JSON: {"[]\n", "[\n  {\n    \"key\": \"a\"\n  },\n  {\n    \"key\": \"b\"\n  }\n]\n"}, YAML: {"[]\n", "- key: a\n- key: b\n"}, Name: {"", "a\nb\n"}, "jsonpath=<{.key}>": {"", "<a>\n<b>\n"},
+	} {
+		for i, list := range [][]thing{nil, {{"a"}, {"b"}}} {
+			if out, _ := printed(t, format, func(p *Printer) error { return p.Tagged(list, nil) }); out != want[i] {
+				t.Errorf("%s: %q, want %q", format, out, want[i])
+			}
+		}
+	}
+}
+
 func TestAnIncompleteListIsNotValidJSON(t *testing.T) {
 	broken := errors.New("broken")
 	var out strings.Builder
