@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -207,14 +208,15 @@ func (s Spec) checkFeed() error {
 // that goes on. So a feed looks now and then at what has not settled. It shows the documents that it has
 // found there in each look since a settling time, as they are at that moment, and once more when they rest.
 
-// maxUnsettled is how many documents a look finds at most.
+// maxUnsettled is how many documents a look finds at most, those with the oldest changes. If more are unsettled,
+// a restless one may be shown later; docs/grpc.md has the rate.
 const maxUnsettled = 10_000
 
 // restless are the documents that the looks of this process have found unsettled. The zero value is ready to
 // use. It may be used concurrently.
 type restless struct {
 	mu sync.Mutex
-	// first has of each document the first look in a row that found it.
+	// first has of each document the first look in a row that found it. A full look ends no row.
 	first map[Value]look
 }
 
@@ -239,6 +241,9 @@ func (r *restless) found(unsettled []RawChange, settling time.Duration) (moving 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all, now := make(map[Value]look, len(unsettled)), time.Now()
+	if len(unsettled) >= maxUnsettled {
+		maps.Copy(all, r.first)
+	}
 	for _, change := range unsettled {
 		first, wasFound := r.first[change.ID]
 		if !wasFound {

@@ -30,6 +30,12 @@ func TestOnlyADocumentThatHasChangedSinceItWasFoundIsRestless(t *testing.T) {
 		want("after a settling time", []RawChange{changed(2, 1), changed(3, 3), changed(1, 3)}, 1, 3)
 		r.settled([]RawChange{changed(3, 3)})
 		want("after a page had one", []RawChange{changed(1, 4), changed(3, 4)}, 1)
+		full := make([]RawChange, maxUnsettled)
+		for i := range full {
+			full[i] = changed(int64(10+i), 1)
+		}
+		want("in a look that may not have found all", full)
+		want("after it", []RawChange{changed(1, 4), changed(3, 4)}, 1)
 		want("after a look that did not find one", []RawChange{changed(3, 4)})
 		want("found again", []RawChange{changed(1, 5), changed(3, 5)})
 	})

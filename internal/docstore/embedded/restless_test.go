@@ -99,6 +99,46 @@ func followRestless(
 	t.Logf("%s: %v", name, times[0])
 }
 
+// The rate is that up to which docs/grpc.md promises it.
+func TestADocumentThatNeverRestsIsInTheFeedEveryFiveSecondsDuringAnImport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := open(t, filepath.Join(t.TempDir(), "store.db"))
+		defer shut(t, engine)
+		spec := docstore.Spec{Name: "restless", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "content"}}
+		articles, err := docstore.Open[int64, article](t.Context(), engine, spec)
+		must(t, err)
+		must(t, articles.Insert(t.Context(), article{}))
+		const perBatch, pause, span = 600, 200 * time.Millisecond, 10 * time.Second
+		var running sync.WaitGroup
+		defer running.Wait()
+		began := time.Now()
+		running.Go(func() {
+			for next := int64(1); time.Since(began) < span; time.Sleep(pause) {
+				batch := make([]article, perBatch)
+				for i := range batch {
+					batch[i].ID, next = next, next+1
+				}
+				_, err := articles.InsertMany(t.Context(), batch)
+				must(t, errors.Join(err, articles.Touch(t.Context(), 0, "content", nil)))
+			}
+		})
+		query, last := docstore.FeedQuery{Limit: 1000}, began
+		for time.Since(began) < span {
+			page, err := articles.Feed(t.Context(), query)
+			must(t, err)
+			query.Token = page.Next
+			for _, change := range page.Changes {
+				if change.ID == 0 {
+					last = time.Now()
+				}
+			}
+			if age := time.Since(last); age > 5*time.Second {
+				t.Fatalf("it was shown %v ago", age)
+			}
+		}
+	})
+}
+
 // Each of many documents changes every 100 ms. Once, a photo is stored beside it, 900 ms after a change has told so,
 // which is less than half of a settling time.
 // A follower reads photos when the revision of that part has changed, and has them all when the documents rest.
