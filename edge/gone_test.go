@@ -3,6 +3,9 @@ package edge
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -56,5 +59,28 @@ func TestACallEndsWhenTheClientLeaves(t *testing.T) {
 				t.Fatal("the call continues")
 			}
 		})
+	}
+}
+
+// A server cannot tell it from a client that has left.
+func TestAClientThatClosesItsSendingSideCountsAsGone(t *testing.T) {
+	begun := make(chan struct{})
+	server := serve(t, &fakes{answer: func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+		close(begun)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	connection, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprintf(connection, "GET %s?func=getAlbum&albumID=1 HTTP/1.1\r\nHost: x\r\n\r\n", Path)
+	<-begun
+	if err := connection.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if reply, err := io.ReadAll(connection); len(reply) > 0 || err != nil {
+		t.Errorf("got %q, %v", reply, err)
 	}
 }
