@@ -17,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/smallids"
@@ -209,6 +210,19 @@ func (k *Kind[P]) OwnersOf(documents []P) []int64 {
 		owners[i] = k.Owner(&documents[i])
 	}
 	return owners
+}
+
+// RequireOwner fails as Directory.Require does, unless the user, who may be gone, has a document among all.
+func (k *Kind[P]) RequireOwner(ctx context.Context, users *profiles.Directory, id int64, all docstore.Where) error {
+	_, missing := users.Require(ctx, id)
+	if missing == nil {
+		return nil
+	}
+	page, err := k.Documents.Page(ctx, docstore.Query{Where: all, Limit: 1})
+	if err == nil && len(page.Documents) == 0 {
+		return missing
+	}
+	return err
 }
 
 // Summaries are the documents of a kind as long lists show them. S is the stored form and M

@@ -23,7 +23,7 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 		return nil, err
 	}
 	if len(page.Documents) == 0 {
-		if _, err := s.profiles.Require(ctx, request.GetOwnerId()); err != nil {
+		if err := s.albums.RequireOwner(ctx, s.profiles, request.GetOwnerId(), byOwner().Is(request.GetOwnerId())); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +72,7 @@ func (s *server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.
 		return stream.Send(&albumv1.StreamAlbumsResponse{Albums: batch})
 	})
 	if err == nil && !found {
-		_, err = s.profiles.Require(stream.Context(), request.GetOwnerId())
+		err = s.albums.RequireOwner(stream.Context(), s.profiles, request.GetOwnerId(), byOwner().Is(request.GetOwnerId()))
 	}
 	return err
 }

@@ -39,8 +39,8 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	if err != nil {
 		return nil, err
 	}
-	if len(page.Documents) == 0 && request.GetAuthorId() != 0 {
-		if _, err := s.profiles.Require(ctx, request.GetAuthorId()); err != nil {
+	if author := request.GetAuthorId(); len(page.Documents) == 0 && author != 0 {
+		if err := s.blogs.RequireOwner(ctx, s.profiles, author, byAuthor().Is(author)); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +102,7 @@ func (s *server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.Ser
 		return stream.Send(&blogv1.StreamBlogsResponse{Blogs: batch})
 	})
 	if err == nil && !found {
-		_, err = s.profiles.Require(stream.Context(), request.GetAuthorId())
+		err = s.blogs.RequireOwner(stream.Context(), s.profiles, request.GetAuthorId(), byAuthor().Is(request.GetAuthorId()))
 	}
 	return err
 }

@@ -1,10 +1,14 @@
 package blog
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/platform/apierror"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -99,4 +103,33 @@ func TestPublishedEntriesKeepTheRequestedBounds(t *testing.T) {
 			t.Errorf("%s: %v, token %q; want %v", name, days, token, bounds.want)
 		}
 	}
+}
+
+// blogStream drops what is sent.
+type blogStream struct {
+	grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]
+	ctx context.Context
+}
+
+func (s blogStream) Context() context.Context               { return s.ctx }
+func (s blogStream) Send(*blogv1.StreamBlogsResponse) error { return nil }
+
+func TestAListOfAUserWhoIsGoneMayEndWhileEntriesAreKept(t *testing.T) {
+	f := newFixture(t, Config{Zone: time.UTC})
+	f.account.unknown = author
+	expect := func(isListed bool) {
+		t.Helper()
+		_, list := f.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{
+			AuthorId: author, Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE, PostDateFrom: &typev1.Date{Year: 2026, Month: 6, Day: 1},
+		})
+		stream := f.StreamBlogs(&blogv1.StreamBlogsRequest{AuthorId: author, AfterBlogId: author}, blogStream{ctx: t.Context()})
+		for _, err := range []error{list, stream} {
+			if (err == nil) != isListed || err != nil && apierror.From(err).Reason != "USER_NOT_FOUND" {
+				t.Errorf("the user has entries: %v; got %v", isListed, err)
+			}
+		}
+	}
+	expect(false)
+	f.store([]blog{placed(author, 121, 20260501)})
+	expect(true)
 }

@@ -23,7 +23,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// ledger is an account service that knows every user. As the contract says, it rewards each
+// ledger is an account service that knows every user but one. As the contract says, it rewards each
 // user once for the same source.
 type ledger struct {
 	accountv1.AccountServiceClient
@@ -34,6 +34,8 @@ type ledger struct {
 	// granted, unless nil, runs after a reward is given and before the reply.
 	granted func()
 	rewards map[int64]map[string]int64
+	// unknown is the user who does not exist.
+	unknown int64
 }
 
 func (l *ledger) BatchGetUsers(
@@ -41,6 +43,9 @@ func (l *ledger) BatchGetUsers(
 ) (*accountv1.BatchGetUsersResponse, error) {
 	reply := &accountv1.BatchGetUsersResponse{}
 	for _, id := range request.GetUserIds() {
+		if id == l.unknown {
+			continue
+		}
 		reply.Users = append(reply.Users, &accountv1.User{UserId: id, Name: fmt.Sprint("user ", id)})
 	}
 	return reply, nil

@@ -42,15 +42,15 @@ func (s *server) ListRecentPois(ctx context.Context, request *poiv1.ListRecentPo
 // index by owners.
 func (s *server) ListPoisOfOwner(ctx context.Context, request *poiv1.ListPoisOfOwnerRequest) (*poiv1.ListPoisOfOwnerResponse, error) {
 	owner := request.GetOwnerId()
+	all := byRequest().In(docstore.Between(docstore.OwnedKey(owner, ""), docstore.OwnedKey(owner+1, ""))).Everywhere()
 	page, err := s.pois.Documents.Page(ctx, docstore.Query{
-		Where: byRequest().In(docstore.Between(docstore.OwnedKey(owner, ""), docstore.OwnedKey(owner+1, ""))).Everywhere(),
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
+		Where: all, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
 	})
 	if err != nil {
 		return nil, err
 	}
 	if len(page.Documents) == 0 {
-		if _, err := s.profiles.Require(ctx, owner); err != nil {
+		if err := s.pois.RequireOwner(ctx, s.profiles, owner, all); err != nil {
 			return nil, err
 		}
 	}

@@ -97,8 +97,9 @@ type BlogServiceClient interface {
 	ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
-	// those of different users to within 16 ms. Errors:
-	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
+	// those of different users to within 16 ms. A walk through published entries from page
+	// to page keeps to the day on which it began. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
 	// Returns a page of the entries of all users, or of those of a type, whose planned date
@@ -469,8 +470,9 @@ type BlogServiceServer interface {
 	ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
-	// those of different users to within 16 ms. Errors:
-	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
+	// those of different users to within 16 ms. A walk through published entries from page
+	// to page keeps to the day on which it began. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
 	// Returns a page of the entries of all users, or of those of a type, whose planned date
