@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -45,23 +46,22 @@ func paged[Request proto.Message, Response any](
 		if err := x.In.complaint(c.Validator, request); err != nil {
 			return err
 		}
-		isTaken := false
+		isTaken, failed := false, error(nil) // failed is the reply, not the service
 		take := func(response any) error {
 			isTaken = true
 			reply.StartSuccess(x.Out.Writer)
-			if err := write(ctx, c, &x.Out, response.(Response)); err != nil {
-				return err
+			if failed = write(ctx, c, &x.Out, response.(Response)); failed == nil {
+				x.Out.Finish()
 			}
-			x.Out.Finish()
-			return nil
+			return failed
 		}
 		callCtx, cancel := c.callContext(ctx)
 		defer cancel()
 		response, err := call(callCtx, request, push.To(take))
 		if err == nil && !isTaken {
-			err = take(response)
+			_ = take(response)
 		}
-		return err
+		return cmp.Or(err, failed)
 	}}
 }
 

@@ -6,7 +6,7 @@ package push
 import "google.golang.org/grpc"
 
 // Receiver takes a reply, or a message of a stream, in the goroutine of the client. The message is good until it
-// returns. An error ends the call.
+// returns. An error ends the call, and is not that of the method: the call returns none for it.
 type Receiver func(message any) error
 
 // option is the option of a call.

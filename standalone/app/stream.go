@@ -43,6 +43,8 @@ type pushing struct {
 	ctx     context.Context
 	request any
 	to      push.Receiver
+	// isEnded says that the receiver has ended the stream.
+	isEnded bool
 }
 
 func (p *pushing) Header() (metadata.MD, error) { return nil, nil }
@@ -56,7 +58,7 @@ func (p *pushing) SendMsg(request any) error {
 	return nil
 }
 
-// RecvMsg runs the method, and returns its error, or io.EOF.
+// RecvMsg runs the method, and returns its error, or io.EOF, also if the receiver ended it.
 func (p *pushing) RecvMsg(any) error {
 	c, called := p.channel, p.called
 	ctx, end := c.spans.StartCall(withoutMetadata(p.ctx), called.info.FullMethod)
@@ -64,6 +66,9 @@ func (p *pushing) RecvMsg(any) error {
 	defer memory.Free()
 	err := c.interceptors.Stream(called.server, serving{p, ctx}, &called.info, called.handler)
 	end(err)
+	if p.isEnded {
+		return io.EOF
+	}
 	return cmp.Or(err, io.EOF)
 }
 
@@ -80,7 +85,7 @@ func (s serving) Context() context.Context     { return s.ctx }
 func (s serving) RecvMsg(into any) error       { return hand(into, s.of.request) }
 
 func (s serving) SendMsg(message any) error {
-	if s.of.to(message) != nil {
+	if s.of.isEnded = s.of.to(message) != nil; s.of.isEnded {
 		return status.Error(codes.Canceled, "the client takes no more")
 	}
 	return nil
