@@ -19,7 +19,7 @@ func (b *bench) hookInsert(t *testing.T, before, after func()) *server {
 	t.Helper()
 	isOver := false
 	hooked := &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if isOver || call != (docstoretest.Call{Collection: "sessions", Verb: "insert"}) {
+		if call != (docstoretest.Call{Collection: "sessions", Verb: "insert"}) || isOver {
 			return do()
 		}
 		isOver = true
