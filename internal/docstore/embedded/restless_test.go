@@ -118,8 +118,8 @@ func TestADocumentThatNeverRestsIsInTheFeedEveryFiveSecondsDuringAnImport(t *tes
 				for i := range batch {
 					batch[i].ID, next = next, next+1
 				}
-				_, err := articles.InsertMany(t.Context(), batch)
-				must(t, errors.Join(err, articles.Touch(t.Context(), 0, "content", nil)))
+				errs, err := articles.InsertMany(t.Context(), batch)
+				must(t, errors.Join(append(errs, err, articles.Touch(t.Context(), 0, "content", nil))...))
 			}
 		})
 		query, last := docstore.FeedQuery{Limit: 1000}, began
