@@ -30,17 +30,41 @@ func TestTheAlertsFireWhenTheyShould(t *testing.T) {
 	if output, err := run(t, promtool, all, cases, "check", "rules", "rules.yaml"); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
-	rules := named(t, all, cases)
-	if output, err := run(t, promtool, rules, cases, evaluate...); err != nil {
+	if output, err := evaluate(t, promtool, all, cases); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
-	// The cases find an alert that is mute.
-	for _, change := range [][2]string{{"26 * 3600", "260 * 3600"}, {"> 60", "> 600"}, {"0.75", "0.25"}} {
-		mute := bytes.ReplaceAll(rules, []byte(change[0]), []byte(change[1]))
-		if output, err := run(t, promtool, mute, cases, evaluate...); err == nil {
+	// The cases find an alert that is mute, or that fires without a reason.
+	for _, change := range [][2]string{{"26 * 3600", "260 * 3600"}, {"> 60", "> 600"}, {"0.75", "0.25"}, {"ignoring(outcome) ", ""}} {
+		wrong := bytes.ReplaceAll(all, []byte(change[0]), []byte(change[1]))
+		if output, err := evaluate(t, promtool, wrong, cases); err == nil {
 			t.Errorf("with %q instead of %q nothing fails:\n%s", change[1], change[0], output)
 		}
 	}
+}
+
+// evaluate evaluates each case with the rules that it names, until one fails. promtool evaluates each rule at every
+// minute of a case, and the other rules would take most of its time.
+func evaluate(t *testing.T, promtool string, rules, cases []byte) (output []byte, err error) {
+	t.Helper()
+	var file map[string]any
+	if err := yaml.Unmarshal(cases, &file); err != nil {
+		t.Fatal(err)
+	}
+	tests, _ := file["tests"].([]any)
+	if len(tests) == 0 {
+		t.Fatal("there are no cases")
+	}
+	for _, test := range tests {
+		file["tests"] = []any{test}
+		one, err := yaml.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if output, err := run(t, promtool, named(t, rules, one), one, "test", "rules", "cases.yaml"); err != nil {
+			return output, err
+		}
+	}
+	return nil, nil
 }
 
 // rulesOf returns the rule file in the manifest.
@@ -61,8 +85,7 @@ func rulesOf(t *testing.T) []byte {
 	return rules
 }
 
-// named returns the rules of the alerts that the cases name. promtool evaluates each rule at every
-// minute of every case, and the other rules take most of its time.
+// named returns the rules of the alerts that the cases name.
 func named(t *testing.T, rules, cases []byte) []byte {
 	t.Helper()
 	var described struct {
@@ -100,9 +123,6 @@ func named(t *testing.T, rules, cases []byte) []byte {
 	}
 	return left
 }
-
-// evaluate are the arguments with which promtool runs the cases on rules.
-var evaluate = []string{"test", "rules", "cases.yaml"}
 
 // run runs promtool beside the rules and the cases.
 func run(t *testing.T, promtool string, rules, cases []byte, args ...string) ([]byte, error) {
