@@ -3,6 +3,7 @@
 package manifests_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,4 +78,31 @@ func render(t *testing.T, v variant) [][]byte {
 		t.Fatal(err)
 	}
 	return documents
+}
+
+// The list and its reverse have each two components in both orders.
+func TestTheOrderOfComponentsDoesNotMatter(t *testing.T) {
+	for _, v := range []variant{
+		{overlay: "dev", components: []string{"certificates", "gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
+		{overlay: "prod", components: []string{"certificates", "gateway-api", "mongodb-community", "priority", "pull-secret", "scale-in-flight", "tracing"}},
+		{overlay: "single", components: []string{"bucket", "certificates-single", "gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
+	} {
+		first := sortedLines(render(t, v))
+		slices.Reverse(v.components)
+		for _, document := range sortedLines(render(t, v)) {
+			if !slices.Contains(first, document) {
+				t.Errorf("only %s has\n%s", v, document)
+			}
+		}
+	}
+}
+
+// sortedLines returns documents without their order, and without that of their lines, such as variables.
+func sortedLines(documents [][]byte) (all []string) {
+	for _, document := range documents {
+		lines := strings.Split(string(document), "\n")
+		slices.Sort(lines)
+		all = append(all, strings.Join(lines, "\n"))
+	}
+	return all
 }

@@ -14,16 +14,12 @@ import (
 // and its replacement.
 type edit struct{ file, old, new string }
 
-// edited renders a variant of manifests that an operator has edited. The operator lists the components in
-// the overlay.
+// edited renders a variant of manifests that an operator has edited.
 func edited(t *testing.T, v variant, edits ...edit) [][]byte {
 	t.Helper()
 	directory := t.TempDir()
 	if err := os.CopyFS(directory, os.DirFS(kustomizations)); err != nil {
 		t.Fatal(err)
-	}
-	for _, component := range v.components {
-		edits = append(edits, edit{"overlays/" + v.overlay + "/kustomization.yaml", "\ncomponents:\n", "\ncomponents:\n  - ../../components/" + component + "\n"})
 	}
 	for _, e := range edits {
 		path := filepath.Join(directory, e.file)
@@ -39,7 +35,7 @@ func edited(t *testing.T, v variant, edits ...edit) [][]byte {
 			t.Fatal(err)
 		}
 	}
-	documents, err := rendered.Overlay(directory, v.overlay)
+	documents, err := rendered.Overlay(directory, v.overlay, v.components...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ func Resource(container *corev1.Container, ref *corev1.ResourceFieldSelector) (i
 	return int64(math.Ceil(quantity.AsApproximateFloat64() / divisor.AsApproximateFloat64())), true
 }
 
-// Overlay renders an overlay of the manifests in a directory, with additional components in its list,
+// Overlay renders an overlay of the manifests in a directory, with additional components in its lists,
 // as an operator adds them. It returns one YAML document for each object.
 func Overlay(directory, name string, components ...string) (documents [][]byte, err error) {
 	files, err := inMemory(directory)
@@ -233,11 +233,14 @@ func Overlay(directory, name string, components ...string) (documents [][]byte, 
 	if err := yaml.Unmarshal(own, &kustomization); err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", name, err)
 	}
-	listed, _ := kustomization["components"].([]any)
 	for _, component := range components {
-		listed = append(listed, "../../components/"+component)
+		list := "components"
+		if component == "pull-secret" { // it patches what all others add
+			list = "transformers"
+		}
+		listed, _ := kustomization[list].([]any)
+		kustomization[list] = append([]any{"../../components/" + component}, listed...)
 	}
-	kustomization["components"] = listed
 	changed, err := yaml.Marshal(kustomization)
 	if err != nil {
 		return nil, err
