@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -94,22 +94,34 @@ func (s sweeping) Name() string { return s.name }
 
 func (s sweeping) Sweep(context.Context) error { return s.err }
 
-func TestSweepsAreCountedByOutcome(t *testing.T) {
-	env, metrics := newEnv(t), process.NewMetrics()
-	sweeps := service.NewSweeps(metrics)
-	service.Sweep(t.Context(), env, sweeps, sweeping{name: "album"})
-	service.Sweep(t.Context(), env, sweeps, sweeping{name: "blog", err: errors.New("no luck")})
-	counted := func() bool { return strings.Count(scrape(metrics), "\nwaybook_sweeps_total") == 4 }
-	for limit := time.Now().Add(time.Minute); !counted() && time.Now().Before(limit); {
-		runtime.Gosched()
-	}
-	expectLines(t, metrics,
-		`waybook_sweeps_total{outcome="ok",service="album"} 1`, `waybook_sweeps_total{outcome="error",service="album"} 0`,
-		`waybook_sweeps_total{outcome="ok",service="blog"} 0`, `waybook_sweeps_total{outcome="error",service="blog"} 1`,
-		`waybook_sweep_last_success_timestamp_seconds{service="album"}`)
-	if strings.Contains(scrape(metrics), `timestamp_seconds{service="blog"}`) {
-		t.Error("a failed sweep counts as a success")
-	}
+// hanging is a service whose first sweep never ends.
+type hanging struct{ sweeping }
+
+func (hanging) Sweep(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func TestSweepsAreCountedAndShowTheirLastSuccessOrTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env, metrics := newEnv(t), process.NewMetrics()
+		sweeps, began := service.NewSweeps(metrics), time.Now()
+		service.Sweep(t.Context(), env, sweeps, sweeping{name: "album"})
+		service.Sweep(t.Context(), env, sweeps, sweeping{name: "blog", err: errors.New("no luck")})
+		service.Sweep(t.Context(), env, sweeps, hanging{sweeping{name: "poi"}})
+		synctest.Wait()
+		expectLines(t, metrics,
+			`waybook_sweeps_total{outcome="ok",service="album"} 1`, `waybook_sweeps_total{outcome="error",service="album"} 0`,
+			`waybook_sweeps_total{outcome="ok",service="blog"} 0`, `waybook_sweeps_total{outcome="error",service="blog"} 1`)
+		time.Sleep(time.Hour) // simulated
+		synctest.Wait()
+		const last = "waybook_sweep_last_success_timestamp_seconds"
+		start := strconv.FormatFloat(float64(began.Unix()), 'g', -1, 64)
+		expectLines(t, metrics, last+`{service="blog"} `+start, last+`{service="poi"} `+start)
+		if strings.Contains(scrape(metrics), last+`{service="album"} `+start) {
+			t.Error("a sweep that succeeds shows the start")
+		}
+	})
 }
 
 func TestACallKeepsItsRequestIDAndCountsAsInFlight(t *testing.T) {

@@ -39,6 +39,7 @@ func (b backfill) Sweep(ctx context.Context) error {
 // every interval. So replicas that start together do not sweep together for good.
 func Sweep(ctx context.Context, env process.Env, sweeps *Sweeps, sweeper Sweeper) {
 	name := sweeper.Name()
+	sweeps.begin(name, time.Now())
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
 		ticker := time.NewTicker(1 + chance.Below(sweepEvery))
 		defer ticker.Stop()
@@ -72,20 +73,29 @@ func NewSweeps(metrics *process.Metrics) *Sweeps {
 			Name: "waybook_sweeps_total", Help: "Sweeps, by service and outcome (ok or error).",
 		}, []string{"service", "outcome"}),
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "waybook_sweep_last_success_timestamp_seconds", Help: "End of the last successful sweep as a Unix time, by service.",
+			Name: "waybook_sweep_last_success_timestamp_seconds", Help: "End of the last successful sweep as a Unix time, or the start if there was none, by service.",
 		}, []string{"service"}),
 	}
 	metrics.Registry.MustRegister(s.count, s.last)
 	return s
 }
 
+// begin creates the series of a service, so that its first increase and a first sweep that hangs are visible.
+func (s *Sweeps) begin(service string, now time.Time) {
+	s.count.WithLabelValues(service, "ok")
+	s.count.WithLabelValues(service, "error")
+	s.succeeded(service, now)
+}
+
 func (s *Sweeps) observe(service string, err error, now time.Time) {
-	// Create both series at once, so that the first increase is visible.
-	ok, failed := s.count.WithLabelValues(service, "ok"), s.count.WithLabelValues(service, "error")
 	if err != nil {
-		failed.Inc()
+		s.count.WithLabelValues(service, "error").Inc()
 		return
 	}
-	ok.Inc()
-	s.last.WithLabelValues(service).Set(float64(now.UnixMilli()) / 1000)
+	s.count.WithLabelValues(service, "ok").Inc()
+	s.succeeded(service, now)
+}
+
+func (s *Sweeps) succeeded(service string, at time.Time) {
+	s.last.WithLabelValues(service).Set(float64(at.UnixMilli()) / 1000)
 }
