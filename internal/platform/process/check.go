@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -18,13 +19,15 @@ import (
 type Checks struct {
 	transport Transport
 	faults    []error
-	// listeners are the flags that name the addresses which the program listens on.
-	listeners map[string]string
+	listeners []listener
 }
+
+// listener is an address that the program listens on, and the flag that names it. A socket has its path as port.
+type listener struct{ flagName, address, host, port string }
 
 // check returns the faults of a program's settings that the parsing of flags does not find.
 func check(program Program, set common, lookupEnv tracing.LookupEnv) error {
-	c := &Checks{listeners: map[string]string{}}
+	c := &Checks{}
 	transport, err := set.transport.Load(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		c.Report(err)
@@ -56,7 +59,8 @@ func (c *Checks) Listen(flagName, address string) {
 		c.Report(fmt.Errorf("-%s: %w", flagName, err))
 		return
 	}
-	c.listen(flagName, address)
+	host, port, _ := net.SplitHostPort(address) // it was checked
+	c.listen(listener{flagName, address, host, port})
 }
 
 // ListenGRPC checks the address of a gRPC port.
@@ -71,18 +75,49 @@ func (c *Checks) ListenGRPC(flagName, address string) {
 		c.Report(fmt.Errorf("-%s: %w", flagName, err))
 		return
 	}
-	c.listen(flagName, address)
+	c.listen(listener{flagName, address, "unix", path})
 }
 
-// listen reports two flags with one address.
-func (c *Checks) listen(flagName, address string) {
-	if strings.HasSuffix(address, ":0") {
+// listen reports two flags whose addresses one machine cannot have both.
+func (c *Checks) listen(added listener) {
+	if added.port == "0" {
 		return
 	}
-	if other, isTaken := c.listeners[address]; isTaken {
-		c.Report(fmt.Errorf("-%s and -%s have the same address %s", other, flagName, address))
+	for _, other := range c.listeners {
+		if other.port == added.port && overlap(other.host, added.host) {
+			c.Report(fmt.Errorf("-%s %s and -%s %s collide", other.flagName, other.address, added.flagName, added.address))
+		}
 	}
-	c.listeners[address] = flagName
+	c.listeners = append(c.listeners, added)
+}
+
+// overlap reports whether two hosts share an address. It looks no name up.
+func overlap(one, other string) bool {
+	for _, a := range addressesOf(one) {
+		for _, b := range addressesOf(other) {
+			if a == b || a == everyAddress || b == everyAddress {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// everyAddress stands for all addresses of a machine: Go listens on those of IPv6 at 0.0.0.0, too.
+const everyAddress = ""
+
+func addressesOf(host string) []string {
+	if strings.EqualFold(host, "localhost") {
+		return []string{"127.0.0.1", "::1"}
+	}
+	address, err := netip.ParseAddr(host)
+	switch {
+	case err != nil:
+		return []string{host}
+	case address.IsUnspecified():
+		return []string{everyAddress}
+	}
+	return []string{address.Unmap().String()}
 }
 
 // Dial checks the address of a service, as Transport.Dial takes it.

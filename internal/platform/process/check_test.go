@@ -99,7 +99,12 @@ func TestACheckReportsEveryInvalidSetting(t *testing.T) {
 			[]string{`-http: "127.0.0.1" is not an address`, `-admin: ":many" has no port`, `-account album would use plain text`, "-blog "},
 		},
 		"no address":         {[]string{"-account="}, nil, []string{"-account "}},
-		"one port twice":     {[]string{"-http=:1", "-admin=:1"}, nil, []string{"-http and -admin have the same address :1"}},
+		"one port twice":     {[]string{"-http=:1", "-admin=:1"}, nil, []string{"-http :1 and -admin :1 collide"}},
+		"a port of all":      {[]string{"-http=:1", "-admin=127.0.0.1:1"}, nil, []string{"-http :1 and -admin 127.0.0.1:1 collide"}},
+		"a port of all IPv4": {[]string{"-http=[::1]:1", "-admin=0.0.0.0:1"}, nil, []string{"-http [::1]:1 and -admin 0.0.0.0:1 collide"}},
+		"a port by a name":   {[]string{"-http=localhost:1", "-admin=127.0.0.1:1"}, nil, []string{"-http localhost:1 and -admin 127.0.0.1:1 collide"}},
+		"a port in two ways": {[]string{"-http=[::1]:1", "-admin=[0:0::1]:1"}, nil, []string{"-http [::1]:1 and -admin [0:0::1]:1 collide"}},
+		"a port for gRPC":    {[]string{"-http=LocalHost:1", "-grpc=[::1]:1"}, nil, []string{"-http LocalHost:1 and -grpc [::1]:1 collide"}},
 		"plain text":         {[]string{"-grpc", "192.0.2.1:9090"}, nil, []string{"-grpc 192.0.2.1:9090 would use plain text"}},
 		"a file of another":  {[]string{"-grpc", "unix:" + notSocket}, nil, []string{"-grpc: the file exists and is not a socket"}},
 		"a long path":        {[]string{"-grpc", "unix:/" + strings.Repeat("x", 200)}, nil, []string{"-grpc: its path has 201 bytes"}},
@@ -123,6 +128,20 @@ func TestACheckReportsEveryInvalidSetting(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAddressesThatDoNotCollideAreValid(t *testing.T) {
+	for name, args := range map[string][]string{
+		"ports":      {"-http=:1", "-admin=:2"},
+		"loopbacks":  {"-http=127.0.0.1:1", "-admin=127.0.0.2:1"},
+		"families":   {"-http=127.0.0.1:1", "-admin=[::1]:1"},
+		"names":      {"-http=a.example:1", "-admin=b.example:1"},
+		"free ports": {"-http=:0", "-admin=:0"},
+	} {
+		if end := checked(t, nil, args...); end.status != 0 {
+			t.Errorf("%s: status %d, %s", name, end.status, end.errors)
+		}
 	}
 }
 
