@@ -29,8 +29,10 @@ type family struct {
 	children, sessions []child
 	// isRefused says that a record of the family has a problem.
 	isRefused bool
-	// isLeftOut says that it is not sent. isUnchanged says that no service has answered otherwise.
+	// isLeftOut says that it is not sent. isUnchanged says that no service has answered otherwise. outcome is that of
+	// the first part that was not unchanged.
 	isLeftOut, isUnchanged bool
+	outcome                typev1.MoveOutcome
 }
 
 // child is a record below a root. bytes is the length of its line.
@@ -156,47 +158,6 @@ func idOf(record movefile.Record) movefile.ID {
 	return record.Root().ID
 }
 
-// part is as much of a family as fits into a request.
-type part struct {
-	family *family
-	// number counts the parts before; isLast says that none follows.
-	number int32
-	isLast bool
-
-	children []child
-	// bytes is the length of its lines. Its message is hardly ever longer: it has no names.
-	bytes int
-}
-
-const (
-	// maxPartBytes bounds a part, and maxRequestBytes the parts of a request after which no other
-	// one is added. gRPC's limit of a message is 4 MiB.
-	maxPartBytes    = 1 << 20
-	maxRequestBytes = 2 << 20
-	// maxRequestRecords is the number of records in a request.
-	maxRequestRecords = 1000
-	// maxPartChildren bounds the children of a part.
-	maxPartChildren = 5000
-)
-
-// parts splits a family. Sessions are in the first part, because a service takes them for all of a user.
-func (f *family) parts() (all []*part) {
-	now := &part{family: f, bytes: f.bytes}
-	for _, each := range f.sessions {
-		now.bytes += each.bytes
-	}
-	for _, each := range f.children {
-		if count := len(now.children); count == maxPartChildren || count > 0 && now.bytes+each.bytes > maxPartBytes {
-			all = append(all, now)
-			now = &part{family: f, bytes: f.bytes, number: now.number + 1}
-		}
-		now.children = append(now.children, each)
-		now.bytes += each.bytes
-	}
-	now.isLast = true
-	return append(all, now)
-}
-
 // recordsOf returns the records of one type among children.
 func recordsOf[Record movefile.Record](children []child) (found []Record) {
 	for _, each := range children {
@@ -285,7 +246,7 @@ func albumOf(p *part) *albumv1.MovedAlbum {
 		OldId: string(a.ID), OwnerId: number(a.OwnerID), Title: a.Title, Category: albumv1.AlbumCategory(a.Category), // #nosec G115 -- checked
 		Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, CreateTime: moment(a.CreateTime), UpdateTime: moment(a.UpdateTime),
 		Comments: commentsOf(p), RecommenderIds: recommendersOf(p), UnnamedScore: max(0, a.Score-named),
-		Part: p.number, Continues: !p.isLast,
+		Part: p.number, Continues: !p.isLast, Before: p.before(),
 	}
 	for _, photo := range recordsOf[*movefile.Photo](p.children) {
 		moved.Photos = append(moved.Photos, &albumv1.MovedPhoto{OldId: string(photo.ID), ThumbnailUrl: photo.URL, Description: photo.Description})
@@ -300,7 +261,7 @@ func landmarkOf(p *part) *poiv1.MovedPoi {
 		OldId: string(l.ID), OwnerId: number(l.OwnerID), Name: l.Name, Category: poiv1.PoiCategory(l.Category), // #nosec G115 -- checked
 		Location: &typev1.Location{Lat: l.Lat, Lng: l.Lng}, CreateTime: moment(l.CreateTime), UpdateTime: moment(l.UpdateTime),
 		Comments: commentsOf(p), RecommenderIds: recommendersOf(p), UnnamedScore: max(0, l.Score-named),
-		Part: p.number, Continues: !p.isLast,
+		Part: p.number, Continues: !p.isLast, Before: p.before(),
 	}
 	for _, photo := range recordsOf[*movefile.Photo](p.children) {
 		moved.Photos = append(moved.Photos, &poiv1.MovedPhoto{OldId: string(photo.ID), PhotoUrl: photo.URL, Description: photo.Description})
@@ -320,7 +281,7 @@ func entryOf(p *part) *blogv1.MovedBlog {
 		QuotedOldId: string(e.QuotedID), MapType: blogv1.MapType(e.MapType),                                  // #nosec G115 -- checked
 		CreateTime: moment(e.CreateTime), UpdateTime: moment(e.UpdateTime), Reward: e.Reward,
 		Comments: commentsOf(p), RecommenderIds: recommendersOf(p), UnnamedScore: max(0, e.Score-named),
-		Part: p.number, Continues: !p.isLast,
+		Part: p.number, Continues: !p.isLast, Before: p.before(),
 	}
 	if e.ZoomLevel != nil {
 		zoom := int32(*e.ZoomLevel) // #nosec G115 -- checked

@@ -3,8 +3,11 @@ package send
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,11 +41,14 @@ func (s *userService) MoveInUsers(_ context.Context, request *accountv1.MoveInUs
 	return reply, nil
 }
 
-// albumService refuses the albums of users who are not stored, and fails at one album.
+// albumService refuses the albums of users who are not stored, and fails at one album. It keeps the last one.
 type albumService struct {
 	albumv1.AlbumServiceClient
 	users  *userService
 	broken string
+	last   *albumv1.MovedAlbum
+	// outcomes are those of the parts of an album; CREATED for further ones.
+	outcomes []typev1.MoveOutcome
 }
 
 func (s *albumService) MoveInAlbums(_ context.Context, request *albumv1.MoveInAlbumsRequest, _ ...grpc.CallOption) (*albumv1.MoveInAlbumsResponse, error) {
@@ -52,6 +58,10 @@ func (s *albumService) MoveInAlbums(_ context.Context, request *albumv1.MoveInAl
 			return nil, errors.New("the service has died")
 		}
 		result := &typev1.MoveResult{Outcome: typev1.MoveOutcome_MOVE_OUTCOME_CREATED}
+		s.last = each
+		if n := int(each.GetPart()); n < len(s.outcomes) {
+			result.Outcome = s.outcomes[n]
+		}
 		if !s.users.stored[each.GetOwnerId()] {
 			result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
 			result.Problems = []*typev1.MoveProblem{{Reason: "USER_NOT_FOUND"}}
@@ -108,6 +118,46 @@ func TestADryRunSaysWhatTheImportDoesWithContentOfUsersWhoAreLeftOut(t *testing.
 		if got := summary.Outcomes[movefile.KindAlbum]; got[Created] != 1 || got[Refused] != 1 || summary.RefusalCount != 1 {
 			t.Errorf("dry: %t; the albums are %v with %d refusals", isDry, got, summary.RefusalCount)
 		}
+	}
+}
+
+func TestTheLastPartOfAnAlbumSaysWhatItKeeps(t *testing.T) {
+	const unchanged, changed = typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED, typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
+	for name, c := range map[string]struct {
+		idBytes, kept int
+		outcomes      []typev1.MoveOutcome
+		want          Outcomes
+		refusals      int64
+	}{
+		"as it is":        {10, maxPartChildren, []typev1.MoveOutcome{unchanged, unchanged}, Outcomes{Unchanged: 1}, 0},
+		"changed in one":  {10, maxPartChildren, []typev1.MoveOutcome{changed, unchanged}, Outcomes{Updated: 1}, 0},
+		"beyond a limit":  {100, 0, slices.Repeat([]typev1.MoveOutcome{unchanged}, 6), Outcomes{Unchanged: 1}, 1},
+		"new beyond that": {100, 0, nil, Outcomes{Created: 1}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			albums, services, options := newMove(t)
+			var lines strings.Builder
+			lines.WriteString(anna + `{"kind":"album","id":1,"owner_id":1,"title":"x","category":1,"lat":1,"lng":2,"create_time":1}` + "\n")
+			count := maxPartChildren + 1
+			if c.idBytes > 10 {
+				count = maxBeforeBytes/c.idBytes + maxPartChildren
+			}
+			for n := range count {
+				fmt.Fprintf(&lines, `{"kind":"photo","id":"x%0*d","album_id":1,"url":"x"}`+"\n", c.idBytes-1, n)
+			}
+			fmt.Fprintf(&lines, `{"kind":"end","user":1,"album":1,"photo":%d}`, count)
+			if err := os.WriteFile(options.Input.Files[0], []byte(lines.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			albums.outcomes, options.Update = c.outcomes, true
+			summary, err := Import(t.Context(), services, options, new(notes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := summary.Outcomes[movefile.KindAlbum]; got != c.want || summary.RefusalCount != c.refusals || len(albums.last.GetBefore().GetPhotoOldIds()) != c.kept {
+				t.Errorf("the outcomes are %v with %d refusals, and %d photos are kept", got, summary.RefusalCount, len(albums.last.GetBefore().GetPhotoOldIds()))
+			}
+		})
 	}
 }
 

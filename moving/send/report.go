@@ -305,6 +305,9 @@ func (in *intake) findingOf(r Refusal) finding {
 // done returns what an import does about what a service refused.
 func (r Refusal) done() string {
 	list, _, _ := strings.Cut(r.Field, "[")
+	if r.Reason == reasonNotRemoved {
+		return doneKept
+	}
 	if _, isChild := kindsOfLists[list]; isChild && r.Reason != "INVALID_PARAMETER" {
 		return doneAlone
 	}

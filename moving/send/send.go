@@ -225,8 +225,7 @@ func widened(allowed movefile.Allowed) (limits []typev1.Limit) {
 	return limits
 }
 
-// take takes the result of a part. The last part says what became of the family, unless one before
-// was refused.
+// take takes the result of a part. With the last one, or one that was refused, it is known what became of the family.
 func (s *sender) take(p *part, result *typev1.MoveResult) {
 	f, outcome := p.family, result.GetOutcome()
 	if s.pass == passSurvey {
@@ -238,6 +237,15 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 		}
 	}
 	f.isRefused = outcome == typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
+	if f.isRefused || f.outcome == typev1.MoveOutcome_MOVE_OUTCOME_UNSPECIFIED || f.outcome == typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED {
+		f.outcome = outcome
+	}
+	isStored := !f.isRefused && f.outcome != typev1.MoveOutcome_MOVE_OUTCOME_CREATED
+	if s.options.Update && isStored && p.number > 0 && p.isLast && p.before() == nil {
+		result.Problems = append(result.Problems, &typev1.MoveProblem{
+			Reason: reasonNotRemoved, Message: "it has too much below it for an update to remove what the files do not have, which stays if there is any",
+		})
+	}
 	f.isUnchanged = f.isUnchanged && outcome == typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED &&
 		!result.GetIsQuoteMissing() && len(result.GetProblems()) == 0
 	if s.pass != passQuotes {
@@ -259,7 +267,7 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 	if isDeleted(result) {
 		s.count(f.root.Kind, Deleted)
 	} else {
-		s.count(f.root.Kind, outcomeOf(outcome))
+		s.count(f.root.Kind, outcomeOf(f.outcome))
 	}
 	s.reached(f)
 }
@@ -288,8 +296,12 @@ func outcomeOf(outcome typev1.MoveOutcome) Outcome {
 	return Refused
 }
 
-// reasonDeleted is the reason of a service for refusing what was deleted.
-const reasonDeleted = "DELETED"
+const (
+	// reasonDeleted is the reason of a service for refusing what was deleted.
+	reasonDeleted = "DELETED"
+	// reasonNotRemoved says that an update removes nothing below content.
+	reasonNotRemoved = "NOT_REMOVED"
+)
 
 func isDeleted(result *typev1.MoveResult) bool {
 	problems := result.GetProblems()

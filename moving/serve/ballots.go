@@ -16,11 +16,15 @@ type ballots[P any] struct {
 	areVotes bool
 
 	values  map[*unit[P]]map[int64]int32
+	kept    map[*unit[P]]map[int64]bool
 	changes map[*unit[P]][]choices.Moved
 }
 
 func newBallots[P any](counter *choices.Counter[P], removed func(*typev1.MoveRemoved) *int32) *ballots[P] {
-	return &ballots[P]{counter: counter, removed: removed, values: map[*unit[P]]map[int64]int32{}, changes: map[*unit[P]][]choices.Moved{}}
+	return &ballots[P]{
+		counter: counter, removed: removed, values: map[*unit[P]]map[int64]int32{}, kept: map[*unit[P]]map[int64]bool{},
+		changes: map[*unit[P]][]choices.Moved{},
+	}
 }
 
 // take adds a ballot. The first one of a user counts.
@@ -33,6 +37,20 @@ func (b *ballots[P]) take(u *unit[P], ballot Ballot) {
 	if _, has := values[ballot.UserID]; !has {
 		values[ballot.UserID] = ballot.Value
 	}
+}
+
+// keep keeps the ballots that users have in earlier records.
+func (b *ballots[P]) keep(u *unit[P], userIDs []int64) {
+	b.kept[u] = make(map[int64]bool, len(userIDs))
+	for _, userID := range userIDs {
+		b.kept[u][userID] = true
+	}
+}
+
+// has reports whether the records have a ballot of a user.
+func (b *ballots[P]) has(u *unit[P], userID int64) bool {
+	_, has := b.values[u][userID]
+	return has || b.kept[u][userID]
 }
 
 // locate does nothing: the counter finds identifiers.
@@ -54,7 +72,7 @@ func (b *ballots[P]) clear(ctx context.Context, u *unit[P]) error {
 		return err
 	}
 	for _, choice := range stored {
-		if _, has := b.values[u][choice.UserID()]; !has {
+		if !b.has(u, choice.UserID()) {
 			if err := b.counter.Drop(ctx, choice.ID); err != nil {
 				return err
 			}
@@ -99,8 +117,7 @@ func (b *ballots[P]) compare(ctx context.Context, units []*unit[P]) error {
 		for _, choice := range stored {
 			userID := choice.UserID()
 			present[userID] = choice.Wanted
-			_, has := b.values[u][userID]
-			if u.isComplete && !has && choice.Wanted != choices.None && choice.IsMoved {
+			if u.isComplete && !b.has(u, userID) && choice.Wanted != choices.None && choice.IsMoved {
 				b.change(u, userID, choices.None)
 			}
 		}

@@ -21,6 +21,8 @@ type item[C any] struct {
 	oldID    string
 	id       int64
 	document C
+	// isBefore says that an earlier record has it, and that this one only keeps it.
+	isBefore bool
 }
 
 // difference is what differs between stored children and those of a record.
@@ -52,10 +54,13 @@ func newChildren[P, C any](
 	return &children[P, C]{set: set, moved: moved, now: now, isRevival: isRevival, removed: removed, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]*difference[C]{}}
 }
 
-func (c *children[P, C]) take(u *unit[P], all []Child[C]) {
-	items := make([]item[C], len(all))
+func (c *children[P, C]) take(u *unit[P], all []Child[C], before []string) {
+	items := make([]item[C], len(all), len(all)+len(before))
 	for i := range all {
 		items[i] = item[C]{oldID: all[i].OldID, document: all[i].Document}
+	}
+	for _, oldID := range before {
+		items = append(items, item[C]{oldID: oldID, isBefore: true})
 	}
 	c.items[u] = items
 }
@@ -141,13 +146,16 @@ func (c *children[P, C]) identify(each pending[P, C], at int64, taken map[int64]
 
 func (c *children[P, C]) leaveOut(each pending[P, C], reason, message string) {
 	each.item.id = 0
+	if each.isBefore {
+		return // its own record says so
+	}
 	each.u.leaveOut(fmt.Sprintf("%s[%d].old_id", c.moved.Field, each.n), reason, message)
 }
 
-// of returns the children of a unit that are not left out.
+// of returns the children of a unit that its record has and that are not left out.
 func (c *children[P, C]) of(u *unit[P]) (documents []C) {
 	for i := range c.items[u] {
-		if c.items[u][i].id != 0 {
+		if c.items[u][i].id != 0 && !c.items[u][i].isBefore {
 			documents = append(documents, c.items[u][i].document)
 		}
 	}
@@ -240,7 +248,7 @@ func (c *children[P, C]) compare(ctx context.Context, units []*unit[P]) error {
 	var ids []int64
 	for _, u := range units {
 		for _, each := range c.items[u] {
-			if each.id != 0 {
+			if each.id != 0 && !each.isBefore {
 				ids = append(ids, each.id)
 			}
 		}

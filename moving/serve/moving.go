@@ -36,9 +36,11 @@ type Record[P, C any] struct {
 	Comments     []Child[comments.Comment]
 	Recommenders []int64
 	Ballots      []Ballot
-	// Part counts the records of the same content before. Continues says that more follow.
+	// Part counts the records of the same content before, and Before, unless nil, is what they have. Continues says
+	// that more follow.
 	Part      int32
 	Continues bool
+	Before    *typev1.MovedBefore
 }
 
 // Child is a photo or a comment, without an identifier.
@@ -103,7 +105,8 @@ type unit[P any] struct {
 	result *typev1.MoveResult
 	// document is the content as it is to be stored, and stored as it is; nil if it is not.
 	document, stored *P
-	// isKnown says that an alias was there before, and perhaps parts of the content.
+	// isKnown says that an alias was there before, and perhaps parts of the content. isComplete says that the record
+	// names all that belongs to the content.
 	isKnown, isComplete, continues bool
 	// keepsVote says that the stored vote stays, with its ballots.
 	keepsVote bool
@@ -158,7 +161,7 @@ func (m *Mover[P, C]) MoveIn(
 		}
 		u := &unit[P]{
 			n: n, oldID: r.OldID, result: results[n], document: &r.Document,
-			isComplete: r.Part == 0 && !r.Continues, continues: r.Continues, isKnown: r.Part > 0,
+			isComplete: !r.Continues && (r.Part == 0 || r.Before != nil), continues: r.Continues, isKnown: r.Part > 0,
 		}
 		if earlier, isRepeated := inRun[r.OldID]; isRepeated {
 			if !earlier.continues {
@@ -242,15 +245,19 @@ func (m *Mover[P, C]) parts(records []*Record[P, C], units []*unit[P], isRevival
 	}
 	for _, u := range units {
 		record := records[u.n]
-		written.take(u, record.Comments)
+		written.take(u, record.Comments, record.Before.GetCommentOldIds())
 		for _, userID := range record.Recommenders {
 			recommended.take(u, Ballot{userID, content.Recommended})
 		}
+		recommended.keep(u, record.Before.GetRecommenderIds())
 		if photos != nil {
-			photos.take(u, record.Photos)
+			photos.take(u, record.Photos, record.Before.GetPhotoOldIds())
 		}
 		for _, ballot := range record.Ballots {
 			cast.take(u, ballot)
+		}
+		if cast != nil {
+			cast.keep(u, record.Before.GetVoterIds())
 		}
 	}
 	return parts

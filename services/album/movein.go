@@ -61,7 +61,7 @@ func checkMoved(limits *serve.Limits, moved *albumv1.MovedAlbum) {
 
 func recordOf(moved *albumv1.MovedAlbum) *serve.Record[album, photo] {
 	record := &serve.Record[album, photo]{
-		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
+		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(), Before: moved.GetBefore(),
 		Document: album{
 			OwnerID: moved.GetOwnerId(), Title: moved.GetTitle(), Category: int32(moved.GetCategory()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),

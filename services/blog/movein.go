@@ -78,7 +78,7 @@ func checkMoved(limits *serve.Limits, moved *blogv1.MovedBlog) {
 
 func recordOf(moved *blogv1.MovedBlog) *serve.Record[blog, noPhoto] {
 	record := &serve.Record[blog, noPhoto]{
-		OldID: moved.GetOldId(), OwnerID: moved.GetAuthorId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
+		OldID: moved.GetOldId(), OwnerID: moved.GetAuthorId(), Part: moved.GetPart(), Continues: moved.GetContinues(), Before: moved.GetBefore(),
 		Document: blog{
 			AuthorID: moved.GetAuthorId(), Type: int32(moved.GetType()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),

@@ -63,7 +63,7 @@ func checkMoved(limits *serve.Limits, moved *poiv1.MovedPoi) {
 
 func recordOf(moved *poiv1.MovedPoi) *serve.Record[poi, photo] {
 	record := &serve.Record[poi, photo]{
-		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
+		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(), Before: moved.GetBefore(),
 		Document: poi{
 			OwnerID: moved.GetOwnerId(), Name: moved.GetName(), Category: int64(moved.GetCategory()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),

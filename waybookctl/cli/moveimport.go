@@ -36,6 +36,8 @@ interrupted import, run it again. It goes on where it ended, if the files and th
 already is unchanged. If it differs from the files, it stays as it is and is counted, unless --update changes it.
 --update also removes photos, comments, ballots and recommendations that were moved in and are not in the files any more,
 and closes such sessions. It counts first what it would remove; if that is more than --max-removed, it changes nothing.
+Under an album, an entry or a landmark with too many of them (2 MiB of identifiers, some 200,000), it removes none; the
+exit status is then 4.
 
 --prune deletes the albums, entries and landmarks that were moved in and are not in the files any more. It lists them
 first, and changes nothing if they are more than --max-removed of their kind. What was made in Waybook, or changed there

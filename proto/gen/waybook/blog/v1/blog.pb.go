@@ -3622,7 +3622,9 @@ type MovedBlog struct {
 	// before. The last one makes the entry visible.
 	Continues bool `protobuf:"varint,20,opt,name=continues,proto3" json:"continues,omitempty"`
 	// See continues.
-	Part          int32 `protobuf:"varint,21,opt,name=part,proto3" json:"part,omitempty"`
+	Part int32 `protobuf:"varint,21,opt,name=part,proto3" json:"part,omitempty"`
+	// Of the last of several records: what those before have. An update removes nothing without it.
+	Before        *v1.MovedBefore `protobuf:"bytes,22,opt,name=before,proto3" json:"before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3802,6 +3804,13 @@ func (x *MovedBlog) GetPart() int32 {
 		return x.Part
 	}
 	return 0
+}
+
+func (x *MovedBlog) GetBefore() *v1.MovedBefore {
+	if x != nil {
+		return x.Before
+	}
+	return nil
 }
 
 // A vote to move in.
@@ -4659,7 +4668,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x05blogs\x18\x02 \x03(\v2\x1a.waybook.blog.v1.MovedBlogB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05blogs\"L\n" +
 	"\x13MoveInBlogsResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xbc\b\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xf2\b\n" +
 	"\tMovedBlog\x12 \n" +
 	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12-\n" +
 	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x129\n" +
@@ -4689,7 +4698,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\runnamed_score\x18\x13 \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
 	"\tcontinues\x18\x14 \x01(\bR\tcontinues\x12\x1b\n" +
-	"\x04part\x18\x15 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04partB\r\n" +
+	"\x04part\x18\x15 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\x124\n" +
+	"\x06before\x18\x16 \x01(\v2\x1c.waybook.type.v1.MovedBeforeR\x06beforeB\r\n" +
 	"\v_zoom_level\"{\n" +
 	"\tMovedVote\x12*\n" +
 	"\vdescription\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\x12B\n" +
@@ -4909,9 +4919,10 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*v1.MoveOptions)(nil),                 // 73: waybook.type.v1.MoveOptions
 	(*v1.MoveResult)(nil),                  // 74: waybook.type.v1.MoveResult
 	(*v1.MovedComment)(nil),                // 75: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 76: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 77: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 78: waybook.type.v1.PartRevisions
+	(*v1.MovedBefore)(nil),                 // 76: waybook.type.v1.MovedBefore
+	(*v1.OldIdentifier)(nil),               // 77: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 78: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 79: waybook.type.v1.PartRevisions
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	64,  // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
@@ -4985,66 +4996,67 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	54,  // 68: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
 	56,  // 69: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
 	75,  // 70: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	55,  // 71: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	76,  // 72: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	77,  // 73: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	67,  // 74: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	78,  // 75: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,   // 76: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	67,  // 77: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	59,  // 78: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	59,  // 79: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,   // 80: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11,  // 81: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13,  // 82: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15,  // 83: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17,  // 84: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19,  // 85: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22,  // 86: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25,  // 87: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27,  // 88: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	30,  // 89: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	32,  // 90: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	34,  // 91: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	37,  // 92: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	39,  // 93: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	41,  // 94: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	43,  // 95: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	45,  // 96: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	47,  // 97: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	49,  // 98: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	51,  // 99: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	57,  // 100: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	60,  // 101: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	62,  // 102: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10,  // 103: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12,  // 104: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14,  // 105: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16,  // 106: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18,  // 107: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20,  // 108: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23,  // 109: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26,  // 110: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28,  // 111: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	31,  // 112: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	33,  // 113: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	35,  // 114: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	38,  // 115: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	40,  // 116: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	42,  // 117: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	44,  // 118: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	46,  // 119: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	48,  // 120: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	50,  // 121: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	52,  // 122: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	58,  // 123: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	61,  // 124: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	63,  // 125: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	103, // [103:126] is the sub-list for method output_type
-	80,  // [80:103] is the sub-list for method input_type
-	80,  // [80:80] is the sub-list for extension type_name
-	80,  // [80:80] is the sub-list for extension extendee
-	0,   // [0:80] is the sub-list for field type_name
+	76,  // 71: waybook.blog.v1.MovedBlog.before:type_name -> waybook.type.v1.MovedBefore
+	55,  // 72: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	77,  // 73: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	78,  // 74: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
+	67,  // 75: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
+	79,  // 76: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
+	5,   // 77: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
+	67,  // 78: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	59,  // 79: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	59,  // 80: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	9,   // 81: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11,  // 82: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13,  // 83: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15,  // 84: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17,  // 85: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19,  // 86: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22,  // 87: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25,  // 88: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27,  // 89: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
+	30,  // 90: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	32,  // 91: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	34,  // 92: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	37,  // 93: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	39,  // 94: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	41,  // 95: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	43,  // 96: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	45,  // 97: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	47,  // 98: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	49,  // 99: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	51,  // 100: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	57,  // 101: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	60,  // 102: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
+	62,  // 103: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
+	10,  // 104: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12,  // 105: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14,  // 106: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16,  // 107: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18,  // 108: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20,  // 109: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23,  // 110: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26,  // 111: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28,  // 112: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
+	31,  // 113: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	33,  // 114: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	35,  // 115: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	38,  // 116: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	40,  // 117: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	42,  // 118: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	44,  // 119: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	46,  // 120: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	48,  // 121: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	50,  // 122: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	52,  // 123: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	58,  // 124: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	61,  // 125: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
+	63,  // 126: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
+	104, // [104:127] is the sub-list for method output_type
+	81,  // [81:104] is the sub-list for method input_type
+	81,  // [81:81] is the sub-list for extension type_name
+	81,  // [81:81] is the sub-list for extension extendee
+	0,   // [0:81] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }

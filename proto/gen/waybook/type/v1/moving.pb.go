@@ -173,7 +173,8 @@ type MoveOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Changes what is stored and differs from a record: its own fields, its photos, comments,
 	// ballots and recommendations. Those that were moved in and are gone from a record are
-	// removed, unless the content came in several records. What users have added since stays.
+	// removed; if the content comes in several records, by the last one, if it has MovedBefore. What users have
+	// added since stays.
 	// Without it, such a record has the outcome MOVE_OUTCOME_DIFFERENT.
 	Update bool `protobuf:"varint,1,opt,name=update,proto3" json:"update,omitempty"`
 	// Stores nothing. The results are those that the call would have.
@@ -246,6 +247,79 @@ func (x *MoveOptions) GetWiden() []Limit {
 	return nil
 }
 
+// What content has in its earlier records, if it comes in several.
+type MovedBefore struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The old identifiers of the photos.
+	PhotoOldIds []string `protobuf:"bytes,1,rep,name=photo_old_ids,json=photoOldIds,proto3" json:"photo_old_ids,omitempty"`
+	// The old identifiers of the comments.
+	CommentOldIds []string `protobuf:"bytes,2,rep,name=comment_old_ids,json=commentOldIds,proto3" json:"comment_old_ids,omitempty"`
+	// The users who recommend it.
+	RecommenderIds []int64 `protobuf:"varint,3,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
+	// The users who have a ballot.
+	VoterIds      []int64 `protobuf:"varint,4,rep,packed,name=voter_ids,json=voterIds,proto3" json:"voter_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedBefore) Reset() {
+	*x = MovedBefore{}
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedBefore) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedBefore) ProtoMessage() {}
+
+func (x *MovedBefore) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedBefore.ProtoReflect.Descriptor instead.
+func (*MovedBefore) Descriptor() ([]byte, []int) {
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *MovedBefore) GetPhotoOldIds() []string {
+	if x != nil {
+		return x.PhotoOldIds
+	}
+	return nil
+}
+
+func (x *MovedBefore) GetCommentOldIds() []string {
+	if x != nil {
+		return x.CommentOldIds
+	}
+	return nil
+}
+
+func (x *MovedBefore) GetRecommenderIds() []int64 {
+	if x != nil {
+		return x.RecommenderIds
+	}
+	return nil
+}
+
+func (x *MovedBefore) GetVoterIds() []int64 {
+	if x != nil {
+		return x.VoterIds
+	}
+	return nil
+}
+
 // A comment to move in.
 type MovedComment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -270,7 +344,7 @@ type MovedComment struct {
 
 func (x *MovedComment) Reset() {
 	*x = MovedComment{}
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[1]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -282,7 +356,7 @@ func (x *MovedComment) String() string {
 func (*MovedComment) ProtoMessage() {}
 
 func (x *MovedComment) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[1]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -295,7 +369,7 @@ func (x *MovedComment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedComment.ProtoReflect.Descriptor instead.
 func (*MovedComment) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{1}
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *MovedComment) GetOldId() string {
@@ -382,7 +456,7 @@ type Guest struct {
 
 func (x *Guest) Reset() {
 	*x = Guest{}
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[2]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +468,7 @@ func (x *Guest) String() string {
 func (*Guest) ProtoMessage() {}
 
 func (x *Guest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[2]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +481,7 @@ func (x *Guest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Guest.ProtoReflect.Descriptor instead.
 func (*Guest) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{2}
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Guest) GetName() string {
@@ -437,7 +511,7 @@ type MovedReply struct {
 
 func (x *MovedReply) Reset() {
 	*x = MovedReply{}
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[3]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -449,7 +523,7 @@ func (x *MovedReply) String() string {
 func (*MovedReply) ProtoMessage() {}
 
 func (x *MovedReply) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[3]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -462,7 +536,7 @@ func (x *MovedReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedReply.ProtoReflect.Descriptor instead.
 func (*MovedReply) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{3}
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *MovedReply) GetCreateTime() *timestamppb.Timestamp {
@@ -503,7 +577,7 @@ type MoveResult struct {
 
 func (x *MoveResult) Reset() {
 	*x = MoveResult{}
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[4]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +589,7 @@ func (x *MoveResult) String() string {
 func (*MoveResult) ProtoMessage() {}
 
 func (x *MoveResult) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[4]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +602,7 @@ func (x *MoveResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveResult.ProtoReflect.Descriptor instead.
 func (*MoveResult) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{4}
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *MoveResult) GetOutcome() MoveOutcome {
@@ -592,7 +666,7 @@ type MoveRemoved struct {
 
 func (x *MoveRemoved) Reset() {
 	*x = MoveRemoved{}
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -604,7 +678,7 @@ func (x *MoveRemoved) String() string {
 func (*MoveRemoved) ProtoMessage() {}
 
 func (x *MoveRemoved) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[5]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -617,7 +691,7 @@ func (x *MoveRemoved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveRemoved.ProtoReflect.Descriptor instead.
 func (*MoveRemoved) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{5}
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MoveRemoved) GetPhotos() int32 {
@@ -676,7 +750,7 @@ type MoveProblem struct {
 
 func (x *MoveProblem) Reset() {
 	*x = MoveProblem{}
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[6]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -688,7 +762,7 @@ func (x *MoveProblem) String() string {
 func (*MoveProblem) ProtoMessage() {}
 
 func (x *MoveProblem) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_moving_proto_msgTypes[6]
+	mi := &file_waybook_type_v1_moving_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -701,7 +775,7 @@ func (x *MoveProblem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveProblem.ProtoReflect.Descriptor instead.
 func (*MoveProblem) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{6}
+	return file_waybook_type_v1_moving_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *MoveProblem) GetField() string {
@@ -735,7 +809,12 @@ const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12\x16\n" +
 	"\x06revive\x18\x04 \x01(\bR\x06revive\x12?\n" +
 	"\x05widen\x18\x03 \x03(\x0e2\x16.waybook.type.v1.LimitB\x11\xbaH\x0e\x92\x01\v\x10\n" +
-	"\"\a\x82\x01\x04\x10\x01 \x00R\x05widen\"\xb9\x02\n" +
+	"\"\a\x82\x01\x04\x10\x01 \x00R\x05widen\"\xbf\x01\n" +
+	"\vMovedBefore\x122\n" +
+	"\rphoto_old_ids\x18\x01 \x03(\tB\x0e\xbaH\v\x92\x01\b\"\x06r\x04\x10\x01(dR\vphotoOldIds\x126\n" +
+	"\x0fcomment_old_ids\x18\x02 \x03(\tB\x0e\xbaH\v\x92\x01\b\"\x06r\x04\x10\x01(dR\rcommentOldIds\x12'\n" +
+	"\x0frecommender_ids\x18\x03 \x03(\x03R\x0erecommenderIds\x12\x1b\n" +
+	"\tvoter_ids\x18\x04 \x03(\x03R\bvoterIds\"\xb9\x02\n" +
 	"\fMovedComment\x12 \n" +
 	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12/\n" +
 	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01H\x00R\bauthorId\x12.\n" +
@@ -802,34 +881,35 @@ func file_waybook_type_v1_moving_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_type_v1_moving_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_type_v1_moving_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_waybook_type_v1_moving_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_waybook_type_v1_moving_proto_goTypes = []any{
 	(Limit)(0),                    // 0: waybook.type.v1.Limit
 	(MoveOutcome)(0),              // 1: waybook.type.v1.MoveOutcome
 	(*MoveOptions)(nil),           // 2: waybook.type.v1.MoveOptions
-	(*MovedComment)(nil),          // 3: waybook.type.v1.MovedComment
-	(*Guest)(nil),                 // 4: waybook.type.v1.Guest
-	(*MovedReply)(nil),            // 5: waybook.type.v1.MovedReply
-	(*MoveResult)(nil),            // 6: waybook.type.v1.MoveResult
-	(*MoveRemoved)(nil),           // 7: waybook.type.v1.MoveRemoved
-	(*MoveProblem)(nil),           // 8: waybook.type.v1.MoveProblem
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*MovedBefore)(nil),           // 3: waybook.type.v1.MovedBefore
+	(*MovedComment)(nil),          // 4: waybook.type.v1.MovedComment
+	(*Guest)(nil),                 // 5: waybook.type.v1.Guest
+	(*MovedReply)(nil),            // 6: waybook.type.v1.MovedReply
+	(*MoveResult)(nil),            // 7: waybook.type.v1.MoveResult
+	(*MoveRemoved)(nil),           // 8: waybook.type.v1.MoveRemoved
+	(*MoveProblem)(nil),           // 9: waybook.type.v1.MoveProblem
+	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
 }
 var file_waybook_type_v1_moving_proto_depIdxs = []int32{
-	0, // 0: waybook.type.v1.MoveOptions.widen:type_name -> waybook.type.v1.Limit
-	4, // 1: waybook.type.v1.MovedComment.guest:type_name -> waybook.type.v1.Guest
-	9, // 2: waybook.type.v1.MovedComment.create_time:type_name -> google.protobuf.Timestamp
-	5, // 3: waybook.type.v1.MovedComment.reply:type_name -> waybook.type.v1.MovedReply
-	9, // 4: waybook.type.v1.MovedReply.create_time:type_name -> google.protobuf.Timestamp
-	1, // 5: waybook.type.v1.MoveResult.outcome:type_name -> waybook.type.v1.MoveOutcome
-	8, // 6: waybook.type.v1.MoveResult.problems:type_name -> waybook.type.v1.MoveProblem
-	7, // 7: waybook.type.v1.MoveResult.removed:type_name -> waybook.type.v1.MoveRemoved
-	7, // 8: waybook.type.v1.MoveResult.deleted:type_name -> waybook.type.v1.MoveRemoved
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	0,  // 0: waybook.type.v1.MoveOptions.widen:type_name -> waybook.type.v1.Limit
+	5,  // 1: waybook.type.v1.MovedComment.guest:type_name -> waybook.type.v1.Guest
+	10, // 2: waybook.type.v1.MovedComment.create_time:type_name -> google.protobuf.Timestamp
+	6,  // 3: waybook.type.v1.MovedComment.reply:type_name -> waybook.type.v1.MovedReply
+	10, // 4: waybook.type.v1.MovedReply.create_time:type_name -> google.protobuf.Timestamp
+	1,  // 5: waybook.type.v1.MoveResult.outcome:type_name -> waybook.type.v1.MoveOutcome
+	9,  // 6: waybook.type.v1.MoveResult.problems:type_name -> waybook.type.v1.MoveProblem
+	8,  // 7: waybook.type.v1.MoveResult.removed:type_name -> waybook.type.v1.MoveRemoved
+	8,  // 8: waybook.type.v1.MoveResult.deleted:type_name -> waybook.type.v1.MoveRemoved
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_waybook_type_v1_moving_proto_init() }
@@ -837,7 +917,7 @@ func file_waybook_type_v1_moving_proto_init() {
 	if File_waybook_type_v1_moving_proto != nil {
 		return
 	}
-	file_waybook_type_v1_moving_proto_msgTypes[1].OneofWrappers = []any{
+	file_waybook_type_v1_moving_proto_msgTypes[2].OneofWrappers = []any{
 		(*MovedComment_AuthorId)(nil),
 		(*MovedComment_Guest)(nil),
 	}
@@ -847,7 +927,7 @@ func file_waybook_type_v1_moving_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_type_v1_moving_proto_rawDesc), len(file_waybook_type_v1_moving_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
