@@ -22,6 +22,9 @@ type Parameter struct {
 	// OneOf names the parameters of which one must be sent, and this is one; empty if it is the
 	// only one.
 	OneOf string
+	// EmptyIsAbsent says that an empty value counts as not sent although the parameter is required, as it
+	// does with OneOf.
+	EmptyIsAbsent bool
 }
 
 // Range is a range of integers, both ends included.

@@ -54,7 +54,7 @@ const (
 // After a fault Required returns the zero value, and the caller must not send the request.
 func Required[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) T {
 	value, state := read(r, p, convert)
-	if state == stateAbsent {
+	if state == stateAbsent || (p.EmptyIsAbsent || p.OneOf != "") && !r.Has(p) {
 		state = stateMissing
 	}
 	r.readings = append(r.readings, reading{p, field, true, state})

@@ -167,7 +167,7 @@ const maxChoices = 20
 
 // The parameters of votes (rules 17.13 and 17.14).
 var (
-	paramVoteDescription = form.Parameter{Name: "voteDescription", Hint: "1 to 500 characters"}
+	paramVoteDescription = form.Parameter{Name: "voteDescription", Hint: "1 to 500 characters", EmptyIsAbsent: true}
 	paramChoices         = choiceParameters()
 	paramChoice          = form.Parameter{Name: "choice", Hint: "1 to 20, a position", Syntax: form.IntegerSyntax}
 )
@@ -175,7 +175,7 @@ var (
 // choiceParameters returns choice1 to choice20, and one more, which is refused.
 func choiceParameters() (all [maxChoices + 1]form.Parameter) {
 	for i := range all {
-		all[i] = form.Parameter{Name: fmt.Sprint("choice", i+1), Hint: "1 to 200 characters"}
+		all[i] = form.Parameter{Name: fmt.Sprint("choice", i+1), Hint: "1 to 200 characters", EmptyIsAbsent: true}
 	}
 	return all
 }
