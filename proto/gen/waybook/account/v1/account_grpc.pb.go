@@ -113,12 +113,12 @@ type AccountServiceClient interface {
 	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
 	// with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
-	// Limits apply to each quarter of an hour by the clock, over all replicas. Attempts in
-	// flight count too. With a device token that is valid for the user, 10 attempts may fail;
-	// no other attempt counts for that device. All other attempts have three limits: 10 may
-	// fail for an email address from one client address, 100 from a client address, and 100
-	// for an email address. A successful attempt does not count, and it resets the count of
-	// the device, or of the email address and the client address together.
+	// Limits apply to each quarter of an hour by the clock, over all replicas. With a device
+	// token that is valid for the user, 10 attempts may fail; no other attempt counts for that
+	// device. All other attempts have three limits: 10 may fail for an email address from one
+	// client address, 100 from a client address, and 100 for an email address. A successful
+	// attempt does not count, and it resets the count of the device, or of the email address
+	// and the client address together.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
 	// Opens a session for a user without a password, and returns its secret. No later call
 	// returns the secret, because the service stores only its SHA-256. For the same reason, a
@@ -553,12 +553,12 @@ type AccountServiceServer interface {
 	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
 	// with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
-	// Limits apply to each quarter of an hour by the clock, over all replicas. Attempts in
-	// flight count too. With a device token that is valid for the user, 10 attempts may fail;
-	// no other attempt counts for that device. All other attempts have three limits: 10 may
-	// fail for an email address from one client address, 100 from a client address, and 100
-	// for an email address. A successful attempt does not count, and it resets the count of
-	// the device, or of the email address and the client address together.
+	// Limits apply to each quarter of an hour by the clock, over all replicas. With a device
+	// token that is valid for the user, 10 attempts may fail; no other attempt counts for that
+	// device. All other attempts have three limits: 10 may fail for an email address from one
+	// client address, 100 from a client address, and 100 for an email address. A successful
+	// attempt does not count, and it resets the count of the device, or of the email address
+	// and the client address together.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
 	// Opens a session for a user without a password, and returns its secret. No later call
 	// returns the secret, because the service stores only its SHA-256. For the same reason, a
