@@ -279,6 +279,9 @@ func TestTheUnitRestartsAProgramUnlessItsSettingsAreInvalid(t *testing.T) {
 	if found == nil {
 		t.Fatal("the unit has no RestartPreventExitStatus")
 	}
+	if settings, _, _ := strings.Cut(example(t, "systemd/waybook.service"), "[Service]"); !strings.Contains(settings, "\nStartLimitIntervalSec=0\n") {
+		t.Error("systemd gives a unit up that fails five times within ten seconds")
+	}
 	// As if the disk could not give a page of the mapped store.
 	faulty := launch.Start(t, binary, t.TempDir()).End(syscall.SIGBUS)
 	if fmt.Sprint(faulty) == found[1] {
