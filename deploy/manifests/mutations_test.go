@@ -323,6 +323,7 @@ func singleMutations() []mutation {
 		{"no service account", "volumes", func(c *cluster) { c.accounts = c.accounts[1:] }},
 
 		{"two backups at a time", "backups", func(c *cluster) { c.cronJob("backup").Spec.ConcurrencyPolicy = batchv1.AllowConcurrent }},
+		{"an hour of the cluster", "backups", func(c *cluster) { c.cronJob("certificates").Spec.TimeZone = nil }},
 		{"a backup a month", "backups", func(c *cluster) { c.cronJob("backup").Spec.Schedule = "17 3 1 * *" }},
 		{"one backup", "backups", func(c *cluster) { c.program("backup").Args[3] = "--keep=1" }},
 		{"backups of another address", "backups", func(c *cluster) { c.program("backup").Env[0].Value = "standalone:9091" }},

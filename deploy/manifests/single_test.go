@@ -203,6 +203,11 @@ func checkVolumes(c *cluster, complain complain) {
 // checkBackups checks that a backup runs every night, one at a time, and that nothing restores by
 // itself.
 func checkBackups(c *cluster, complain complain) {
+	for _, job := range c.cronJobs {
+		if job.Spec.TimeZone == nil || *job.Spec.TimeZone != "Etc/UTC" {
+			complain("%s runs in the time zone of the cluster's controller", job.Name)
+		}
+	}
 	backup, restore := c.cronJob("backup").Spec, c.cronJob("restore").Spec
 	if backup.ConcurrencyPolicy != batchv1.ForbidConcurrent || backup.Suspend != nil || backup.StartingDeadlineSeconds == nil ||
 		!strings.HasSuffix(backup.Schedule, " * * *") {
