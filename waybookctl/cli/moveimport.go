@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/waybook/waybook/moving/movefile"
@@ -56,7 +57,7 @@ time. Two imports with two journals are safe: everything is stored once.`
 }
 
 // Run imports the files.
-func (c *moveImport) Run(ctx context.Context, call *services, connection *Connection, from secrets, out *output.Printer, report progress.Reporter) (err error) {
+func (c *moveImport) Run(ctx context.Context, call *services, connection *Connection, in io.Reader, from secrets, out *output.Printer, report progress.Reporter) (err error) {
 	if c.Workers < 1 || c.Workers > 64 || !(c.MaxRemoved >= 0 && c.MaxRemoved <= 1) {
 		return usageError("--workers must be from 1 to 64, --max-removed from 0 to 1")
 	}
@@ -67,7 +68,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	if c.DryRun {
 		folder = ""
 	}
-	input, remove, err := c.input(from.in, out, folder)
+	input, remove, err := c.input(in, out, folder)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (s *services) rpc(ctx context.Context, command *kong.Node, in io.Reader) (*
 		switch {
 		case len(fields) == 0:
 		case value.Set || value.HasDefault:
-			if err := set(ctx, request.ProtoReflect(), fields, value, in); err != nil {
+			if err := set(request.ProtoReflect(), fields, value, in); err != nil {
 				return nil, err
 			}
 		case fields[0].Name() == "actor_id":
@@ -144,13 +144,13 @@ func pathOf(message protoreflect.MessageDescriptor, path string) (fields []proto
 }
 
 // set sets the field at the end of a path to the value of a flag or an argument.
-func set(ctx context.Context, message protoreflect.Message, path []protoreflect.FieldDescriptor, from *kong.Value, in io.Reader) error {
+func set(message protoreflect.Message, path []protoreflect.FieldDescriptor, from *kong.Value, in io.Reader) error {
 	last := len(path) - 1
 	for _, field := range path[:last] {
 		message = message.Mutable(field).Message()
 	}
 	field := path[last]
-	value, err := valueFor(ctx, field, from.Target, in)
+	value, err := valueFor(field, from.Target, in)
 	if err != nil {
 		return usageError(fmt.Sprintf("%s: %v", from.ShortSummary(), err))
 	}
@@ -164,7 +164,7 @@ func set(ctx context.Context, message protoreflect.Message, path []protoreflect.
 	case field.IsList():
 		list := message.Mutable(field).List()
 		for i := range from.Target.Len() {
-			each, err := valueFor(ctx, field, from.Target.Index(i), in)
+			each, err := valueFor(field, from.Target.Index(i), in)
 			if err != nil {
 				return usageError(fmt.Sprintf("%s: %v", from.ShortSummary(), err))
 			}
@@ -177,14 +177,14 @@ func set(ctx context.Context, message protoreflect.Message, path []protoreflect.
 }
 
 // valueFor returns a value for a field.
-func valueFor(ctx context.Context, field protoreflect.FieldDescriptor, value reflect.Value, in io.Reader) (any, error) {
+func valueFor(field protoreflect.FieldDescriptor, value reflect.Value, in io.Reader) (any, error) {
 	switch value := value.Interface().(type) {
 	case enumText:
 		return numberOf(field.Enum(), string(value))
 	case day:
 		return value.date.ProtoReflect(), nil
 	case textOrInput:
-		return value.read(ctx, in)
+		return value.read(in)
 	default:
 		return value, nil
 	}
@@ -300,18 +300,16 @@ const maxTextBytes = 400_000
 type textOrInput string
 
 // read returns the text.
-func (t textOrInput) read(ctx context.Context, in io.Reader) (string, error) {
+func (t textOrInput) read(in io.Reader) (string, error) {
 	if t != "-" {
 		return string(t), nil
 	}
-	return await(ctx, func() (string, error) {
-		read, err := io.ReadAll(io.LimitReader(in, maxTextBytes+1))
-		if err != nil {
-			return "", fmt.Errorf("standard input can't be read: %w", err)
-		}
-		if len(read) > maxTextBytes {
-			return "", usageError("standard input is longer than 100,000 characters")
-		}
-		return string(read), nil
-	})
+	read, err := io.ReadAll(io.LimitReader(in, maxTextBytes+1))
+	if err != nil {
+		return "", fmt.Errorf("standard input can't be read: %w", err)
+	}
+	if len(read) > maxTextBytes {
+		return "", usageError("standard input is longer than 100,000 characters")
+	}
+	return string(read), nil
 }

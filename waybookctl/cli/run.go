@@ -96,7 +96,8 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	stack := &process.Stack{}
 	defer func() { _ = stack.Stop(context.WithoutCancel(ctx)) }() // a failed close does not concern the user
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	parsed.BindTo(streams.In, (*io.Reader)(nil))
+	in := &stdin{ctx: ctx, from: streams.In}
+	parsed.BindTo(in, (*io.Reader)(nil))
 	parsed.BindTo(progress.New(streams.Err), (*progress.Reporter)(nil))
 	parsed.Bind(
 		secrets{in: streams.In, prompt: streams.Err},
@@ -115,7 +116,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	}); err != nil {
 		return err
 	}
-	if err := parsed.BindSingletonProvider(func(call *services) (*rpc, error) { return call.rpc(ctx, parsed.Selected(), streams.In) }); err != nil {
+	if err := parsed.BindSingletonProvider(func(call *services) (*rpc, error) { return call.rpc(ctx, parsed.Selected(), in) }); err != nil {
 		return err
 	}
 	if selected := parsed.Selected(); selected.Tag.Has("rpc") && !selected.Target.Addr().MethodByName("Run").IsValid() {

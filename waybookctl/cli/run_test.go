@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"io"
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -193,3 +195,39 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func noEnvironment(string) (string, bool) { return "", false }
+
+// waiting is a standard input of which nothing comes. The command is interrupted when it reads.
+type waiting struct {
+	interrupt context.CancelFunc
+	end       <-chan struct{}
+}
+
+func (w waiting) Read([]byte) (int, error) {
+	w.interrupt()
+	<-w.end
+	return 0, io.EOF
+}
+
+func TestACommandThatWaitsForStandardInputCanBeInterrupted(t *testing.T) {
+	for _, args := range []string{
+		"move check -", "move import - --yes", "move verify http://127.0.0.1:1 -", "compare http://127.0.0.1:1 http://127.0.0.1:2 - --format ids",
+		"landmark import - --format json --owner 1", "store load --data store -", "store restore --data store -", "entry create title - --as 1 --type travel --weather clear --date 2026-11-21 --lat 1 --lng 1",
+	} {
+		t.Chdir(t.TempDir())
+		ctx, interrupt := context.WithCancel(t.Context())
+		end, done := make(chan struct{}), make(chan int, 1)
+		var errors strings.Builder
+		go func() {
+			done <- Run(ctx, strings.Fields(args), Streams{In: waiting{interrupt, end}, Out: io.Discard, Err: &errors}, func(string) (string, bool) { return "", false })
+		}()
+		select {
+		case status := <-done:
+			if status != statusInterrupted {
+				t.Errorf("%s: status %d: %s", args, status, &errors)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s goes on", args)
+		}
+		close(end)
+	}
+}

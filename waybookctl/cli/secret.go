@@ -112,22 +112,39 @@ func (s secrets) line(ctx context.Context, what string) (string, error) {
 	})
 }
 
+// stdin is standard input. A read ends when ctx does.
+type stdin struct {
+	ctx    context.Context
+	from   io.Reader
+	buffer []byte
+}
+
+// Read implements io.Reader. It reads into a buffer of its own, because a read may outlive it.
+func (i *stdin) Read(p []byte) (int, error) {
+	if i.ctx.Err() != nil {
+		return 0, i.ctx.Err()
+	}
+	i.buffer = slices.Grow(i.buffer[:0], len(p))[:len(p)]
+	n, err := await(i.ctx, func() (int, error) { return i.from.Read(i.buffer) })
+	return copy(p, i.buffer[:n]), err
+}
+
 // await waits until read returns or ctx ends. A read cannot be interrupted, so it may outlive this
 // call; the process is then about to end.
-func await(ctx context.Context, read func() (string, error)) (string, error) {
+func await[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type result struct {
-		line string
-		err  error
+		value T
+		err   error
 	}
 	done := make(chan result, 1)
 	go func() {
-		line, err := read()
-		done <- result{line, err}
+		value, err := read()
+		done <- result{value, err}
 	}()
 	select {
 	case r := <-done:
-		return r.line, r.err
+		return r.value, r.err
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return *new(T), ctx.Err()
 	}
 }

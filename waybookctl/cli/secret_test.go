@@ -25,12 +25,12 @@ func TestASecretIsOneLineOfInput(t *testing.T) {
 
 func TestATextIsGivenDirectlyOrOnStandardInput(t *testing.T) {
 	for text, want := range map[string]string{"here": "here", "-": "line 1\nline 2\n", "": ""} {
-		got, err := textOrInput(text).read(t.Context(), strings.NewReader("line 1\nline 2\n"))
+		got, err := textOrInput(text).read(strings.NewReader("line 1\nline 2\n"))
 		if err != nil || got != want {
 			t.Errorf("%q gives %q, %v", text, got, err)
 		}
 	}
-	if _, err := textOrInput("-").read(t.Context(), strings.NewReader(strings.Repeat("x", maxTextBytes+1))); err == nil {
+	if _, err := textOrInput("-").read(strings.NewReader(strings.Repeat("x", maxTextBytes+1))); err == nil {
 		t.Error("a text above the limit is read")
 	}
 }
