@@ -191,10 +191,10 @@ func (w watcher) HandleRPC(ctx context.Context, event stats.RPCStats) {
 		ended.of.mu.Lock()
 		defer ended.of.mu.Unlock()
 		ended.of.tries++
-		if event.Error == nil {
+		code := status.Code(event.Error)
+		if code == codes.OK || code == codes.Canceled && ctx.Err() != nil { // its caller ended it
 			return
 		}
-		code := status.Code(event.Error)
 		service, _ := split(ended.of.method)
 		w.failed(service, code)
 		if len(ended.of.attempts) < most {

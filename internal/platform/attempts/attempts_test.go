@@ -42,7 +42,11 @@ func (healthServer) Check(_ context.Context, r *grpc_health_v1.HealthCheckReques
 }
 
 func (healthServer) Watch(r *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse]) error {
-	if err := stream.Send(&grpc_health_v1.HealthCheckResponse{}); err != nil || r.GetService() != "" {
+	err := stream.Send(&grpc_health_v1.HealthCheckResponse{})
+	if r.GetService() == "endless" {
+		<-stream.Context().Done()
+	}
+	if err != nil || r.GetService() != "" {
 		return err
 	}
 	return status.Error(codes.DataLoss, "in the middle")
@@ -197,6 +201,25 @@ func TestAStreamFailsWithItsAttempts(t *testing.T) {
 		}
 	}
 	if want := []string{service + " DataLoss"}; !slices.Equal(failed.all, want) {
+		t.Errorf("counted %v", failed.all)
+	}
+}
+
+func TestAStreamThatItsCallerEndsFailsNoAttempt(t *testing.T) {
+	var failed counted
+	ctx, cancel := context.WithCancel(t.Context())
+	stream, err := dial(t, &failed, serve(t)).Watch(ctx, &grpc_health_v1.HealthCheckRequest{Service: "endless"}, grpc.WaitForReady(true))
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	cancel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	if len(failed.all) > 0 {
 		t.Errorf("counted %v", failed.all)
 	}
 }
