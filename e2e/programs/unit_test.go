@@ -292,3 +292,19 @@ func TestTheUnitRestartsAProgramUnlessItsSettingsAreInvalid(t *testing.T) {
 		t.Errorf("systemd restarts a program with invalid settings, which ends with status %d", invalid)
 	}
 }
+
+func TestBackupsNeedNoFileThatTheirPageDoesNotMake(t *testing.T) {
+	t.Parallel()
+	page := example(t, "../docs/one-machine.md")
+	for _, name := range []string{"backup", "rehearse"} {
+		text := example(t, "systemd/waybook-"+name+".service")
+		if strings.Contains(text, "\nLoadCredential=") {
+			t.Errorf("waybook-%s does not start without a key, which unencrypted backups lack", name)
+		}
+		for _, writable := range regexp.MustCompile(`(?m)^ReadWritePaths=-(.*)$`).FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(page, "\n    install -d -m 0700 "+writable[1]+"\n") {
+				t.Errorf("waybook-%s cannot make %s, and the page does not", name, writable[1])
+			}
+		}
+	}
+}
