@@ -246,7 +246,7 @@ func TestInvalidSettingsOfTheComparisonAreReported(t *testing.T) {
 	for _, binary := range []string{"standalone", "edge"} {
 		p := launch.Begin(t, filepath.Join(binaries, binary), nil,
 			"-check", "-shadow", "http://a.example", "-primary", "http://b.example", "-shadow-sample", "0", "-shadow-rate", "-1", "-primary-read-only", strings.Repeat("x", 1001), "-photos", "nowhere")
-		if status := p.Wait(); status != 2 {
+		if status := p.Wait(); status != 78 {
 			t.Errorf("status %d", status)
 		}
 		for _, part := range []string{"-shadow and -primary exclude each other", "-shadow-sample is 0", "-shadow-rate is -1", "-primary-read-only has 1001 bytes", "-photos is nowhere"} {
