@@ -98,7 +98,7 @@ func (c *changes) watch(ctx context.Context, call *rpc, out *output.Printer, tok
 	if err != nil {
 		return err
 	}
-	repeating := retry.Options{Note: func(text string) { out.Note("%s", text) }}
+	repeating := retry.Options{Note: func(text string) { out.Note("%s", text) }, IsEndless: true}
 	for saved := time.Now(); ; {
 		var reply listReply
 		if _, err := retry.Do(ctx, repeating, func() (err error) {
