@@ -77,8 +77,8 @@ func (in *intake) decode(f *family) {
 		switch {
 		case mark&dropped != 0:
 		case isRoot(record.Kind()):
-			if mark&orphaned != 0 {
-				giveTo(in.input.NewOwner, record)
+			if owner := ownerOf(record); owner != nil && mark&orphaned != 0 {
+				*owner = in.input.NewOwner
 			}
 			f.record, f.at, f.bytes = record, each.at, len(each.data)
 		case record.Kind() == movefile.KindSession:
@@ -95,29 +95,17 @@ func (in *intake) decode(f *family) {
 // forget frees the records.
 func (f *family) forget() { f.record, f.children, f.sessions = nil, nil, nil }
 
-// giveTo gives an album, an entry or a landmark to a user.
-func giveTo(owner movefile.ID, record movefile.Record) {
+// ownerOf returns the owner of an album, an entry or a landmark; nil of other records.
+func ownerOf(record movefile.Record) *movefile.ID {
 	switch record := record.(type) {
 	case *movefile.Album:
-		record.OwnerID = owner
+		return &record.OwnerID
 	case *movefile.Entry:
-		record.AuthorID = owner
+		return &record.AuthorID
 	case *movefile.Landmark:
-		record.OwnerID = owner
+		return &record.OwnerID
 	}
-}
-
-// ownerOf returns the owner of an album, an entry or a landmark.
-func ownerOf(record movefile.Record) movefile.ID {
-	switch record := record.(type) {
-	case *movefile.Album:
-		return record.OwnerID
-	case *movefile.Entry:
-		return record.AuthorID
-	case *movefile.Landmark:
-		return record.OwnerID
-	}
-	return ""
+	return nil
 }
 
 func isRoot(kind movefile.Kind) bool {

@@ -324,7 +324,8 @@ func (s *sender) isOwnerComing(f *family, result *typev1.MoveResult) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.coming[ownerOf(f.record)]
+	owner := ownerOf(f.record)
+	return owner != nil && s.coming[*owner]
 }
 
 // refuse keeps the reason why a service refused a part, or something in it.
