@@ -212,11 +212,15 @@ func (s Spec) checkFeed() error {
 // a restless one may be shown later; docs/grpc.md has the rate.
 const maxUnsettled = 10_000
 
+// maxFound bounds the documents that a process remembers from full looks.
+const maxFound = 10 * maxUnsettled
+
 // restless are the documents that the looks of this process have found unsettled. The zero value is ready to
 // use. It may be used concurrently.
 type restless struct {
 	mu sync.Mutex
-	// first has of each document the first look in a row that found it. A full look ends no row.
+	// first has of each document the first look in a row that found it. A full look ends no row, unless there are
+	// maxFound.
 	first map[Value]look
 }
 
@@ -241,7 +245,7 @@ func (r *restless) found(unsettled []RawChange, settling time.Duration) (moving 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all, now := make(map[Value]look, len(unsettled)), time.Now()
-	if len(unsettled) >= maxUnsettled {
+	if len(unsettled) >= maxUnsettled && len(r.first) < maxFound {
 		maps.Copy(all, r.first)
 	}
 	for _, change := range unsettled {

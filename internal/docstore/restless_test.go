@@ -40,3 +40,17 @@ func TestOnlyADocumentThatHasChangedSinceItWasFoundIsRestless(t *testing.T) {
 		want("found again", []RawChange{changed(1, 5), changed(3, 5)})
 	})
 }
+
+func TestFullLooksRememberABoundedNumberOfDocuments(t *testing.T) {
+	var r restless
+	for look := range 2 * maxFound / maxUnsettled {
+		full := make([]RawChange, maxUnsettled)
+		for i := range full {
+			full[i] = RawChange{ID: ValueOf(int64(look*maxUnsettled + i)), At: 1}
+		}
+		r.found(full, time.Second)
+		if len(r.first) > maxFound {
+			t.Fatalf("look %d: %d are remembered", look, len(r.first))
+		}
+	}
+}
