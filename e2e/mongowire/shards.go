@@ -13,15 +13,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// staleConfig is the code of a command that a shard cannot do with the ranges that it has.
+const staleConfig = 13388
+
 // shards is the catalog of a sharded cluster: the shard keys of collections, the ranges of their
 // values on each shard, and the hashed indexes, which FerretDB does not have. All data is in one
 // place.
 type shards struct {
-	names []string
 	// host is the address of the server of each shard, which is the face.
 	host string
 
 	mu     sync.Mutex
+	names  []string
 	keys   map[string]bson.Raw   // by database and collection
 	ranges map[string][]Range    // in the order of their values
 	hashed map[string][]bson.Raw // definitions of indexes
@@ -37,7 +40,7 @@ type Range struct {
 func newShards(count int, host string) shards {
 	names := make([]string, count)
 	for i := range names {
-		names[i] = fmt.Sprintf("shard%02d", i)
+		names[i] = nameOfShard(i)
 	}
 	return shards{names: names, host: host, keys: map[string]bson.Raw{}, ranges: map[string][]Range{}, hashed: map[string][]bson.Raw{}}
 }
@@ -61,6 +64,16 @@ func (s *Server) Ranges(namespace string) []Range {
 	defer s.shards.mu.Unlock()
 	return slices.Clone(s.shards.ranges[namespace])
 }
+
+// AddShard adds a shard without data, as an administrator may do. A balancer would leave it without any as long as there
+// is little to move.
+func (s *Server) AddShard() {
+	s.shards.mu.Lock()
+	defer s.shards.mu.Unlock()
+	s.shards.names = append(s.shards.names, nameOfShard(len(s.shards.names)))
+}
+
+func nameOfShard(i int) string { return fmt.Sprintf("shard%02d", i) }
 
 // shard notes the shard key of a collection, whose documents are all on the first shard. The
 // caller holds the mutex.
@@ -153,8 +166,10 @@ func (s *shards) change(command Command) bson.Raw {
 	return nil
 }
 
-// moveRange moves a part of one range to a shard, and splits the range at its bounds. See
-// https://www.mongodb.com/docs/manual/reference/command/moveRange/. The caller holds the mutex.
+// moveRange moves a part of one range to a shard, and splits the range at its bounds, unless it is there. See
+// https://www.mongodb.com/docs/manual/reference/command/moveRange/. A part of several ranges is refused by
+// checkRangeWithinChunk in MongoDB's src/mongo/db/s/chunk_operation_precondition_checks.cpp, and a part that is there
+// is left alone by shardsvr_move_range_command.cpp beside it. The caller holds the mutex.
 func (s *shards) moveRange(command Command) bson.Raw {
 	to, _ := command.Body.Lookup("toShard").StringValueOK()
 	if !slices.Contains(s.names, to) {
@@ -164,9 +179,15 @@ func (s *shards) moveRange(command Command) bson.Raw {
 	minimum, hasMin := bound(command.Body.Lookup("min", first))
 	maximum, hasMax := bound(command.Body.Lookup("max", first))
 	ranges := s.ranges[command.Collection]
-	i := slices.IndexFunc(ranges, func(r Range) bool { return r.Min <= minimum && maximum <= r.Max })
-	if !hasMin || !hasMax || minimum >= maximum || i < 0 {
+	i := slices.IndexFunc(ranges, func(r Range) bool { return r.Min <= minimum && minimum < r.Max })
+	switch {
+	case !hasMin || !hasMax || minimum >= maximum || i < 0:
 		return refusal(invalidOptions, "InvalidOptions", "no range of "+command.Collection+" has these bounds")
+	case ranges[i].Shard == to:
+		return document(bson.D{{Key: "ok", Value: 1.0}})
+	case ranges[i].Max < maximum:
+		return refusal(staleConfig, "StaleConfig", fmt.Sprintf("Range with bounds [%v, %v) is not contained within a chunk owned by this shard.",
+			command.Body.Lookup("min"), command.Body.Lookup("max")))
 	}
 	parts := []Range{{minimum, maximum, to}}
 	if whole := ranges[i]; whole.Min < minimum {
@@ -190,6 +211,18 @@ func bound(value bson.RawValue) (int64, bool) {
 	return value.AsInt64OK()
 }
 
+// atBound returns a bound of a range as a value of the shard key.
+func atBound(key bson.Raw, at int64) bson.D {
+	value := any(at)
+	switch at {
+	case math.MinInt64:
+		value = bson.MinKey{}
+	case math.MaxInt64:
+		value = bson.MaxKey{}
+	}
+	return bson.D{{Key: firstField(key), Value: value}}
+}
+
 func isHashed(index bson.Raw) bool {
 	key, _ := index.Lookup("key").DocumentOK()
 	return strings.Contains(key.String(), `"hashed"`)
@@ -198,6 +231,8 @@ func isHashed(index bson.Raw) bool {
 // query answers listShards, a find in config.collections by _id and one in config.chunks by the collection's
 // uuid, which ignores a limit. It returns nil for any other command.
 func (s *shards) query(command Command) bson.Raw {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if command.Name == "listShards" {
 		list := bson.A{}
 		for _, name := range s.names {
@@ -205,8 +240,6 @@ func (s *shards) query(command Command) bson.Raw {
 		}
 		return document(bson.D{{Key: "shards", Value: list}, {Key: "ok", Value: 1.0}})
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	batch := []bson.Raw{}
 	switch {
 	case command.Name == "find" && command.namespace() == "config.collections":
@@ -219,7 +252,10 @@ func (s *shards) query(command Command) bson.Raw {
 		for namespace, ranges := range s.ranges {
 			if of := uuidOf(namespace); bytes.Equal(of.Data, uuid) {
 				for i, each := range ranges {
-					batch = append(batch, document(bson.D{{Key: "_id", Value: int32(i)}, {Key: "uuid", Value: of}, {Key: "shard", Value: each.Shard}}))
+					batch = append(batch, document(bson.D{
+						{Key: "_id", Value: int32(i)}, {Key: "uuid", Value: of}, {Key: "min", Value: atBound(s.keys[namespace], each.Min)},
+						{Key: "max", Value: atBound(s.keys[namespace], each.Max)}, {Key: "shard", Value: each.Shard},
+					}))
 				}
 			}
 		}

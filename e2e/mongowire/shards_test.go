@@ -2,6 +2,7 @@ package mongowire_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	places "github.com/waybook/waybook/internal/id"
 )
 
 // onRouter opens an engine on a cluster of some shards.
@@ -80,18 +82,52 @@ type leaf struct {
 	RequestKey string `bson:"request_key"`
 }
 
-func TestAnEmptyCollectionIsSpreadEvenlyOverTheShards(t *testing.T) {
-	server, engine, database := onRouter(t, 3)
-	_, err := engine.Open(t.Context(), leaves())
-	must(t, err)
-	got, err := engine.Shard(t.Context(), leaves())
-	must(t, err)
-	want := []mongowire.Range{
-		{Min: math.MinInt64, Max: 21_845, Shard: "shard00"}, {Min: 21_845, Max: 43_690, Shard: "shard01"}, {Min: 43_690, Max: math.MaxInt64, Shard: "shard02"},
+func TestAnEmptyCollectionIsSpreadEvenlyOverTheShardsAgainIfThereAreMore(t *testing.T) {
+	for _, counts := range [][]int{{1, 2, 3, 5}, {2, 2, 3}, {5, 8}} {
+		server, engine, database := onRouter(t, counts[0])
+		table, err := docstore.Open[int64, leaf](t.Context(), engine, leaves())
+		must(t, err)
+		for i, shards := range counts {
+			for range shards - counts[max(0, i-1)] {
+				server.AddShard()
+			}
+			got, err := engine.Shard(t.Context(), leaves())
+			must(t, err)
+			if ranges := joined(server.Ranges(database + ".leaves")); got != mongo.ShardedByPlace || !slices.Equal(ranges, even(shards)) {
+				t.Errorf("%d of %v shards: it is %s in %v", shards, counts, got, ranges)
+			}
+		}
+		must(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
+		server.AddShard()
+		_, err = engine.Shard(t.Context(), leaves())
+		must(t, err)
+		if ranges := joined(server.Ranges(database + ".leaves")); !slices.Equal(ranges, even(counts[len(counts)-1])) {
+			t.Errorf("%v shards, with a document: it is in %v", counts, ranges)
+		}
 	}
-	if ranges := server.Ranges(database + ".leaves"); got != mongo.ShardedByPlace || !slices.Equal(ranges, want) {
-		t.Errorf("it is %s in %v", got, ranges)
+}
+
+// even returns equal ranges of the places, one on each shard.
+func even(shards int) (ranges []mongowire.Range) {
+	for i := range shards {
+		ranges = append(ranges, mongowire.Range{
+			Min: int64(i * places.Places / shards), Max: int64((i + 1) * places.Places / shards), Shard: fmt.Sprintf("shard%02d", i),
+		})
 	}
+	ranges[0].Min, ranges[shards-1].Max = math.MinInt64, math.MaxInt64
+	return ranges
+}
+
+// joined joins the neighbors on one shard, as a server may do at any time.
+func joined(ranges []mongowire.Range) (wide []mongowire.Range) {
+	for _, each := range ranges {
+		if n := len(wide); n > 0 && wide[n-1].Shard == each.Shard {
+			wide[n-1].Max = each.Max
+		} else {
+			wide = append(wide, each)
+		}
+	}
+	return wide
 }
 
 func TestACollectionWithDocumentsIsLeftToTheBalancer(t *testing.T) {
@@ -169,7 +205,7 @@ func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
 	}
 	wantCode(t, "no such shard", move(1, 2, "shard02"), 70, "shard02 not found")
 	must(t, move(1, 5, "shard01"))
-	wantCode(t, "two ranges", move(0, 5, "shard01"), 72, "no range")
+	wantCode(t, "two ranges", move(0, 5, "shard01"), 13388, "not contained within a chunk")
 }
 
 func wantCode(t *testing.T, what string, err error, code int, text string) {

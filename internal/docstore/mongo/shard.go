@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -69,8 +69,8 @@ func (e *Engine) entryOf(ctx context.Context, spec docstore.Spec) (placement Pla
 
 // Shard shards a collection as declared, if the server is a sharded cluster and the
 // collection is not sharded yet. An empty collection that is sharded by place is spread evenly
-// over all shards at once, also if an earlier call was interrupted; the balancer of the cluster spreads
-// another one. It returns the resulting placement. Errors: ErrShardKey.
+// over all shards at once, also if an earlier call was interrupted or shards were added since; the balancer
+// of the cluster spreads another one. It returns the resulting placement. Errors: ErrShardKey.
 func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	if err := e.call(ctx, func() error { return e.claim(ctx) }); err != nil {
 		return NoCluster, err
@@ -83,25 +83,38 @@ func (e *Engine) shard(ctx context.Context, spec docstore.Spec) (Placement, erro
 	if err != nil || placement == NoCluster || placement == ShardedByID || spec.Sharding == docstore.OneShard {
 		return placement, err
 	}
-	shards, isEmpty, err := e.shardsFor(ctx, spec)
-	if err != nil {
-		return placement, err
-	}
-	commands := shardCommands(e.database.Name(), spec, shards, isEmpty)
-	if placement == ShardedByPlace {
-		if commands = commands[1:]; len(commands) == 0 {
-			return placement, nil
+	if placement == OnOneShard {
+		for _, command := range shardCommands(e.database.Name(), spec) {
+			if err := e.runInCluster(ctx, command); err != nil {
+				return placement, fmt.Errorf("shard collection %s: %w", spec.Name, err)
+			}
 		}
-		if ranges, err := e.countRanges(ctx, entry, len(shards)); err != nil || ranges == len(shards) {
+		if placement, entry, err = e.entryOf(ctx, spec); err != nil {
 			return placement, err
 		}
 	}
-	for _, command := range commands {
-		if err := e.runInCluster(ctx, command); err != nil {
-			return placement, fmt.Errorf("shard collection %s: %w", spec.Name, err)
+	if placement == ShardedByPlace {
+		err = e.spread(ctx, spec, entry)
+	}
+	return placement, err
+}
+
+// spread gives each shard an equal range of the places, if the collection is empty.
+func (e *Engine) spread(ctx context.Context, spec docstore.Spec, entry shardEntry) error {
+	shards, isEmpty, err := e.shardsFor(ctx, spec)
+	if err != nil || !isEmpty {
+		return err
+	}
+	present, err := e.rangesOf(ctx, entry)
+	if err != nil {
+		return err
+	}
+	for _, move := range moves(present, evenRanges(shards)) {
+		if err := e.runInCluster(ctx, move.command(e.database.Name()+"."+spec.Name)); err != nil {
+			return fmt.Errorf("spread collection %s: %w", spec.Name, err)
 		}
 	}
-	return e.Placement(ctx, spec)
+	return nil
 }
 
 // shardTries bounds how often a command that shards is tried, with awaitPause in between. A move of a range
@@ -121,23 +134,39 @@ func (e *Engine) runInCluster(ctx context.Context, command command) error {
 	}
 }
 
-// countRanges counts the ranges of a sharded collection, up to a number.
-func (e *Engine) countRanges(ctx context.Context, entry shardEntry, atMost int) (n int, err error) {
+// rangesOf returns the ranges of a collection that is sharded by place.
+func (e *Engine) rangesOf(ctx context.Context, entry shardEntry) (ranges []placeRange, err error) {
 	err = e.call(ctx, func() error {
 		ofCollection := bson.D{{Key: "uuid", Value: entry.UUID}}
-		cursor, err := e.client.Database("config").Collection("chunks").Find(ctx, ofCollection, options.Find().SetLimit(int64(atMost)))
+		cursor, err := e.client.Database("config").Collection("chunks").Find(ctx, ofCollection)
 		if err != nil {
 			return fmt.Errorf("read config.chunks: %w", err)
 		}
-		var ranges []bson.Raw
-		err = cursor.All(ctx, &ranges)
-		n = len(ranges)
-		return err
+		var chunks []struct {
+			Min   bson.Raw `bson:"min"`
+			Max   bson.Raw `bson:"max"`
+			Shard string   `bson:"shard"`
+		}
+		if err := cursor.All(ctx, &chunks); err != nil {
+			return fmt.Errorf("read config.chunks: %w", err)
+		}
+		for _, chunk := range chunks {
+			ranges = append(ranges, placeRange{placeAt(chunk.Min, math.MinInt64), placeAt(chunk.Max, math.MaxInt64), chunk.Shard})
+		}
+		return nil
 	})
-	return n, err
+	return ranges, err
 }
 
-// shardsFor returns the names of the shards of the cluster, and whether a collection is empty.
+// placeAt returns the place in a bound of a range, or end if the bound is none.
+func placeAt(bound bson.Raw, end int64) int64 {
+	if place, isNumber := bound.Lookup(docstore.PlaceField).AsInt64OK(); isNumber {
+		return place
+	}
+	return end
+}
+
+// shardsFor returns the names of the shards that stay in the cluster, and whether a collection is empty.
 func (e *Engine) shardsFor(ctx context.Context, spec docstore.Spec) (names []string, isEmpty bool, err error) {
 	err = e.call(ctx, func() error {
 		reply, err := e.client.Database("admin").RunCommand(ctx, bson.D{{Key: "listShards", Value: 1}}).Raw()
@@ -146,14 +175,17 @@ func (e *Engine) shardsFor(ctx context.Context, spec docstore.Spec) (names []str
 		}
 		var list struct {
 			Shards []struct {
-				Name string `bson:"_id"`
+				Name     string `bson:"_id"`
+				Draining bool   `bson:"draining"`
 			} `bson:"shards"`
 		}
 		if err := bson.Unmarshal(reply, &list); err != nil {
 			return fmt.Errorf("reply to listShards: %w", err)
 		}
 		for _, shard := range list.Shards {
-			names = append(names, shard.Name)
+			if !shard.Draining {
+				names = append(names, shard.Name)
+			}
 		}
 		slices.Sort(names)
 		first, _, err := newTable(e, spec).find(ctx, query{filter: bson.D{}, limit: 1, comment: everywhere})
@@ -236,9 +268,8 @@ type command struct {
 // sharding needs no earlier command for the database.
 //
 // A hashed key spreads an empty collection at once; a collection with documents needs the index
-// first. A collection sharded by place has the index of its declaration. Of an empty one, each shard
-// gets a range of the places; moveRange splits at its bounds, and changes nothing if the range is there.
-func shardCommands(database string, spec docstore.Spec, shards []string, isEmpty bool) []command {
+// first. A collection sharded by place has the index of its declaration.
+func shardCommands(database string, spec docstore.Spec) []command {
 	namespace := database + "." + spec.Name
 	if spec.Sharding == docstore.ByID {
 		key := bson.D{{Key: docstore.IDIndex, Value: "hashed"}}
@@ -251,26 +282,57 @@ func shardCommands(database string, spec docstore.Spec, shards []string, isEmpty
 			{"admin", bson.D{{Key: "shardCollection", Value: namespace}, {Key: "key", Value: key}}},
 		}
 	}
-	commands := []command{{"admin", bson.D{
+	return []command{{"admin", bson.D{
 		{Key: "shardCollection", Value: namespace}, {Key: "key", Value: bson.D{{Key: docstore.PlaceField, Value: 1}}},
 	}}}
-	if !isEmpty || len(shards) < 2 {
-		return commands
-	}
-	bound := func(i int) bson.D {
-		at := any(int64(i * id.Places / len(shards)))
-		switch i {
-		case 0:
-			at = bson.MinKey{}
-		case len(shards):
-			at = bson.MaxKey{}
-		}
-		return bson.D{{Key: docstore.PlaceField, Value: at}}
-	}
+}
+
+// placeRange is a range of places on a shard: those from min on and below max. math.MinInt64 and math.MaxInt64
+// stand for its ends.
+type placeRange struct {
+	min, max int64
+	shard    string
+}
+
+// evenRanges returns an equal range of the places for each shard.
+func evenRanges(shards []string) []placeRange {
+	ranges := make([]placeRange, len(shards))
+	from := int64(math.MinInt64)
 	for i, shard := range shards {
-		commands = append(commands, command{"admin", bson.D{
-			{Key: "moveRange", Value: namespace}, {Key: "min", Value: bound(i)}, {Key: "max", Value: bound(i + 1)}, {Key: "toShard", Value: shard},
-		}})
+		to := int64((i + 1) * id.Places / len(shards))
+		if i == len(shards)-1 {
+			to = math.MaxInt64
+		}
+		ranges[i] = placeRange{from, to, shard}
+		from = to
 	}
-	return commands
+	return ranges
+}
+
+// moves returns the ranges that have to move from where they are to the shards that want them. Each lies within
+// one range that is there, because a server moves no other, and splits that at its bounds.
+func moves(present, wanted []placeRange) (moves []placeRange) {
+	for _, from := range present {
+		for _, to := range wanted {
+			both := placeRange{max(from.min, to.min), min(from.max, to.max), to.shard}
+			if from.shard != to.shard && both.min < both.max {
+				moves = append(moves, both)
+			}
+		}
+	}
+	return moves
+}
+
+// command returns the command that moves the range to its shard.
+func (r placeRange) command(namespace string) command {
+	bound := func(place, end int64, ofEnd any) bson.D {
+		if place == end {
+			return bson.D{{Key: docstore.PlaceField, Value: ofEnd}}
+		}
+		return bson.D{{Key: docstore.PlaceField, Value: place}}
+	}
+	return command{"admin", bson.D{
+		{Key: "moveRange", Value: namespace}, {Key: "min", Value: bound(r.min, math.MinInt64, bson.MinKey{})},
+		{Key: "max", Value: bound(r.max, math.MaxInt64, bson.MaxKey{})}, {Key: "toShard", Value: r.shard},
+	}}
 }

@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -95,30 +96,19 @@ func placedSpec() docstore.Spec {
 
 func TestTheCommandsThatShardACollection(t *testing.T) {
 	for name, c := range map[string]struct {
-		spec    docstore.Spec
-		shards  []string
-		isEmpty bool
-		want    []string
+		spec docstore.Spec
+		want []string
 	}{
-		"by id": {keyedSpec(), []string{"a", "b"}, false, []string{
+		"by id": {keyedSpec(), []string{
 			`db {"createIndexes":"sessions","indexes":[{"key":{"_id":"hashed"},"name":"_id_hashed"}],"commitQuorum":"majority"}`,
 			`admin {"shardCollection":"db.sessions","key":{"_id":"hashed"}}`,
 		}},
-		"by place, with documents": {placedSpec(), []string{"a", "b"}, false, []string{
-			`admin {"shardCollection":"db.albums","key":{"_place":1}}`,
-		}},
-		"by place, empty": {placedSpec(), []string{"a", "b", "c"}, true, []string{
-			`admin {"shardCollection":"db.albums","key":{"_place":1}}`,
-			`admin {"moveRange":"db.albums","min":{"_place":{"$minKey":1}},"max":{"_place":21845},"toShard":"a"}`,
-			`admin {"moveRange":"db.albums","min":{"_place":21845},"max":{"_place":43690},"toShard":"b"}`,
-			`admin {"moveRange":"db.albums","min":{"_place":43690},"max":{"_place":{"$maxKey":1}},"toShard":"c"}`,
-		}},
-		"by place, empty, on the only shard": {placedSpec(), []string{"a"}, true, []string{
+		"by place": {placedSpec(), []string{
 			`admin {"shardCollection":"db.albums","key":{"_place":1}}`,
 		}},
 	} {
 		var got []string
-		for _, command := range shardCommands("db", c.spec, c.shards, c.isEmpty) {
+		for _, command := range shardCommands("db", c.spec) {
 			body, err := bson.MarshalExtJSON(command.body, false, false)
 			if err != nil {
 				t.Fatal(err)
@@ -131,12 +121,33 @@ func TestTheCommandsThatShardACollection(t *testing.T) {
 	}
 }
 
-// cluster is a cluster of two shards for a peer, with an empty collection.
+func TestEachMoveLiesWithinOneRangeThatIsThere(t *testing.T) {
+	const first, last = math.MinInt64, math.MaxInt64
+	halves := []placeRange{{first, 32_768, "a"}, {32_768, last, "b"}}
+	for name, c := range map[string]struct {
+		present []placeRange
+		shards  []string
+		want    []placeRange
+	}{
+		"the only shard": {[]placeRange{{first, last, "a"}}, []string{"a"}, nil},
+		"all on one":     {[]placeRange{{first, last, "a"}}, []string{"a", "b", "c"}, []placeRange{{21_845, 43_690, "b"}, {43_690, last, "c"}}},
+		"a third shard":  {halves, []string{"a", "b", "c"}, []placeRange{{21_845, 32_768, "b"}, {43_690, last, "c"}}},
+		"a shard less":   {halves, []string{"b"}, []placeRange{{first, 32_768, "b"}}},
+		"in place":       {halves, []string{"a", "b"}, nil},
+		"in more parts":  {[]placeRange{{first, 7, "a"}, {7, 40_000, "a"}, {40_000, last, "a"}}, []string{"a", "b"}, []placeRange{{32_768, 40_000, "b"}, {40_000, last, "b"}}},
+	} {
+		if got := moves(c.present, evenRanges(c.shards)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// cluster is a cluster of two shards, and one that is being removed, for a peer, with an empty collection.
 type cluster struct {
 	catalog
-	// key is the shard key of the collection, and chunks is how many parts it has.
-	key    bson.D
-	chunks int
+	// key is the shard key of the collection, and isSpread says that the upper half of the places is on the second shard.
+	key      bson.D
+	isSpread bool
 	// moves has the codes by which the next moves are refused.
 	moves []int
 }
@@ -144,27 +155,30 @@ type cluster struct {
 func (c *cluster) answer(command string, body bson.Raw) bson.D {
 	switch database, _ := body.Lookup("$db").StringValueOK(); {
 	case command == "listShards":
-		return append(bson.D{{Key: "shards", Value: bson.A{bson.D{{Key: "_id", Value: "a"}}, bson.D{{Key: "_id", Value: "b"}}}}}, done...)
+		return append(bson.D{{Key: "shards", Value: bson.A{
+			bson.D{{Key: "_id", Value: "a"}}, bson.D{{Key: "_id", Value: "b"}}, bson.D{{Key: "_id", Value: "c"}, {Key: "draining", Value: true}},
+		}}}, done...)
 	case command == "shardCollection":
-		c.key, c.chunks = bson.D{{Key: docstore.PlaceField, Value: 1}}, 1
+		c.key = bson.D{{Key: docstore.PlaceField, Value: 1}}
 		return done
 	case command == "moveRange" && len(c.moves) > 0:
 		code := c.moves[0]
 		c.moves = c.moves[1:]
 		return refusal(code)
 	case command == "moveRange":
-		if to, _ := body.Lookup("toShard").StringValueOK(); to == "b" {
-			c.chunks = 2
-		}
+		c.isSpread = true
 		return done
 	case command == "find" && database == "config" && nameIn(body) == "collections" && c.key != nil:
 		return firstBatch(bson.D{{Key: "_id", Value: "db.albums"}, {Key: "uuid", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}, {Key: "key", Value: c.key}})
 	case command == "find" && database == "config" && nameIn(body) == "chunks":
-		var chunks []bson.D
-		for i := range c.chunks {
-			chunks = append(chunks, bson.D{{Key: "_id", Value: i}})
+		half, upper := bson.D{{Key: docstore.PlaceField, Value: int64(32_768)}}, "a"
+		if c.isSpread {
+			upper = "b"
 		}
-		return firstBatch(chunks...)
+		return firstBatch(
+			bson.D{{Key: "_id", Value: 0}, {Key: "min", Value: bson.D{{Key: docstore.PlaceField, Value: bson.MinKey{}}}}, {Key: "max", Value: half}, {Key: "shard", Value: "a"}},
+			bson.D{{Key: "_id", Value: 1}, {Key: "min", Value: half}, {Key: "max", Value: bson.D{{Key: docstore.PlaceField, Value: bson.MaxKey{}}}}, {Key: "shard", Value: upper}},
+		)
 	}
 	return c.catalog.answer(command, body)
 }
@@ -179,10 +193,10 @@ func TestAPreparationSpreadsACollectionThatAnInterruptedOneHasSharded(t *testing
 	if _, err := engine.Shard(t.Context(), placedSpec()); err == nil || errors.Is(err, docstore.ErrUnavailable) {
 		t.Fatalf("got %v", err)
 	}
-	for i, want := range []int{3, 3} { // a third preparation finds it spread
+	for i, want := range []int{2, 2} { // a third preparation finds it spread
 		placement, err := engine.Shard(t.Context(), placedSpec())
-		if err != nil || placement != ShardedByPlace || c.chunks != 2 {
-			t.Errorf("preparation %d: it is %s in %d parts, %v", i+2, placement, c.chunks, err)
+		if err != nil || placement != ShardedByPlace || !c.isSpread {
+			t.Errorf("preparation %d: it is %s, spread: %v, %v", i+2, placement, c.isSpread, err)
 		}
 		if n := len(peer.commands("moveRange")); n != want {
 			t.Errorf("preparation %d: %d moves, want %d", i+2, n, want)
@@ -198,7 +212,7 @@ func TestAMoveThatAnotherOneHoldsUpIsTriedAgain(t *testing.T) {
 		c := &cluster{catalog: catalog{indexes: make(map[string]bson.D)}, moves: []int{code}}
 		engine, peer := openWith(t, ofRouter, "", c.answer)
 		placement, err := engine.Shard(t.Context(), placedSpec())
-		if n := len(peer.commands("moveRange")); err != nil || placement != ShardedByPlace || n != 3 {
+		if n := len(peer.commands("moveRange")); err != nil || placement != ShardedByPlace || n != 2 {
 			t.Errorf("%d: it is %s after %d moves, %v", code, placement, n, err)
 		}
 	}
