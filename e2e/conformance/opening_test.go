@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -9,24 +10,51 @@ import (
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-func TestAnOpenWaitsForAServerThatEndsTheFirstConnections(t *testing.T) {
+// A user may be created after the first election.
+func TestAnOpenWaitsForAServerThatEndsTheFirstConnectionsOrRefusesTheUser(t *testing.T) {
 	t.Parallel()
-	server := mongotest.StartServer(t, mongowire.Config{})
-	var pings atomic.Int64
-	server.SetFaults(func(command mongowire.Command) mongowire.Fault {
-		if command.Name == "ping" && pings.Add(1) <= 2 {
-			return mongowire.Fault{Kind: mongowire.CutBefore}
+	refuse := func(code int32, name string) mongowire.Fault {
+		return mongowire.Fault{Kind: mongowire.Refuse, Code: code, Name: name}
+	}
+	for name, c := range map[string]struct {
+		failing string
+		fault   mongowire.Fault
+		ofUser  bool
+	}{
+		"cut":                       {"ping", mongowire.Fault{Kind: mongowire.CutBefore}, false},
+		"shut down":                 {"ping", refuse(11600, "InterruptedAtShutdown"), false},
+		"cut while it is asked":     {"saslStart", mongowire.Fault{Kind: mongowire.CutBefore}, false},
+		"shut down while asked":     {"saslStart", refuse(11600, "InterruptedAtShutdown"), true},
+		"no such user":              {"saslStart", refuse(18, "AuthenticationFailed"), true},
+		"not allowed before a user": {"saslStart", refuse(13, "Unauthorized"), true},
+	} {
+		server := mongotest.StartServer(t, mongowire.Config{})
+		var tries, waits atomic.Int64
+		server.SetFaults(func(command mongowire.Command) mongowire.Fault {
+			if command.Name == c.failing && tries.Add(1) <= 2 {
+				return c.fault
+			}
+			return mongowire.Fault{}
+		})
+		uri := mongotest.AsUser(server.URI(mongotest.Database()))
+		engine, err := enginemongo.OpenAndReport(t.Context(), uri, "", func(_ string, err error) {
+			if err == nil {
+				return
+			}
+			waits.Add(1)
+			if errors.Is(err, enginemongo.ErrUserRefused) != c.ofUser {
+				t.Errorf("%s: it waits for %v", name, err)
+			}
+		})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
 		}
-		return mongowire.Fault{}
-	})
-	engine, err := enginemongo.Open(t.Context(), server.URI(mongotest.Database()), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := engine.Close(); err != nil {
-		t.Error(err)
-	}
-	if pings.Load() != 3 {
-		t.Errorf("%d pings", pings.Load())
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+		if waits.Load() == 0 || tries.Load() < 3 {
+			t.Errorf("%s: %d waits, %d tries", name, waits.Load(), tries.Load())
+		}
 	}
 }

@@ -128,6 +128,12 @@ func StartReplicaSet(tb testing.TB) (uri string) {
 	return StartServer(tb, mongowire.Config{}).URI(Database())
 }
 
+// AsUser returns the URI of a started server with a user, whom FerretDB takes without looking at the password.
+func AsUser(uri string) string {
+	hosts, options, _ := strings.Cut(uri, "?")
+	return strings.Replace(hosts, "://", "://waybook:s3cr3t@", 1) + "?authMechanism=PLAIN&" + options
+}
+
 // RealServer is the environment variable with the URI of a MongoDB server on which tests also
 // run. They create and drop databases with the prefix test_.
 const RealServer = "WAYBOOK_TEST_MONGODB_URI"

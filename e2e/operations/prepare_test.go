@@ -1,15 +1,19 @@
 package operations_test
 
 import (
+	"bufio"
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -79,6 +83,50 @@ func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 			s.fill()
 			s.check(integrity.Look, storekeeping.Clean)
 		})
+	}
+}
+
+// A new replica set answers before its users are created.
+func TestProgramsWaitForTheirUserOfMongoDB(t *testing.T) {
+	t.Parallel()
+	longform.Only(t)
+	server := mongotest.StartServer(t, mongowire.Config{})
+	var isThere atomic.Bool
+	server.SetFaults(func(command mongowire.Command) mongowire.Fault {
+		if command.Name == "saslStart" && !isThere.Load() {
+			return mongowire.Fault{Kind: mongowire.Refuse, Code: 18, Name: "AuthenticationFailed"}
+		}
+		return mongowire.Fault{}
+	})
+	uri := mongotest.AsUser(server.URI(mongotest.Database()))
+	const waits = "MongoDB refuses the user of the URI"
+	service := launch.Begin(t, filepath.Join(binaries, "standalone"), nil,
+		append(launch.FreePorts(t.TempDir()), "-admin", launch.Address(t), "-mongodb-uri", uri, "-demo=false")...)
+	prepare := command(t, "store", "prepare", "--mongodb-uri", uri)
+	printed, err := prepare.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := prepare.Start(); err != nil {
+		t.Fatal(err)
+	}
+	service.AwaitLog(waits)
+	lines := bufio.NewScanner(printed)
+	for found := false; !found; found = strings.Contains(lines.Text(), waits) {
+		if !lines.Scan() {
+			t.Fatalf("prepare does not wait: %v", prepare.Wait())
+		}
+	}
+	isThere.Store(true)
+	service.Ready()
+	for lines.Scan() {
+		t.Errorf("prepare prints %s", lines.Text())
+	}
+	if err := prepare.Wait(); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(service.Printed(), "s3cr3t") {
+		t.Error("the log has the password")
 	}
 }
 

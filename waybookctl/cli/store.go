@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 
@@ -42,8 +43,13 @@ func (storeChoice) Help() string {
 	return `The command opens the store directly, as a service does. It calls no service.`
 }
 
-func (c storeChoice) options() storekeeping.Options {
-	return storekeeping.Options{Store: service.StoreFlags{Data: c.Data, MongoDBURI: c.MongoDBURI}, Services: c.Service}
+func (c storeChoice) options(out *output.Printer) storekeeping.Options {
+	return storekeeping.Options{Store: service.StoreFlags{Data: c.Data, MongoDBURI: c.MongoDBURI, Log: warnings(out)}, Services: c.Service}
+}
+
+// warnings returns a log of what the user should know while a command waits.
+func warnings(out *output.Printer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out.Notes, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // summed reports the number of documents read so far, over all collections.
@@ -67,7 +73,7 @@ type storePrepare struct {
 
 // Run prepares the store.
 func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
-	prepared, err := storekeeping.Prepare(ctx, c.options(), storekeeping.Preparation{DropReplaced: c.DropReplaced, Validators: c.Validators})
+	prepared, err := storekeeping.Prepare(ctx, c.options(out), storekeeping.Preparation{DropReplaced: c.DropReplaced, Validators: c.Validators})
 	if err != nil {
 		return err
 	}
@@ -98,7 +104,7 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 	if c.Fix {
 		mode = integrity.Repair
 	}
-	options := c.options()
+	options := c.options(out)
 	options.Progress = summed(report)
 	report.Start("checking", progress.Documents, 0)
 	checked, err := storekeeping.Check(ctx, options, mode)
@@ -160,7 +166,7 @@ func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progres
 	if err := c.check(c.File); err != nil {
 		return err
 	}
-	options := c.options()
+	options := c.options(out)
 	options.Progress, options.Stdout = summed(report), out.Out
 	report.Start("dumping", progress.Documents, 0)
 	contents, err := storekeeping.Dump(ctx, options, c.File)
@@ -193,7 +199,7 @@ func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progres
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	options := c.options()
+	options := c.options(out)
 	options.Progress = summed(report)
 	report.Start("verifying", progress.Documents, 0)
 	dump, err := storekeeping.OpenDump(ctx, options, path)

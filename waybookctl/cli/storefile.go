@@ -260,7 +260,7 @@ copy. An embedded store and "store load" do so themselves.`
 
 // Run renews the feeds.
 func (c *storeRenewFeeds) Run(ctx context.Context, out *output.Printer) error {
-	renewed, err := storekeeping.RenewFeeds(ctx, storekeeping.Options{Store: service.StoreFlags{MongoDBURI: c.MongoDBURI}})
+	renewed, err := storekeeping.RenewFeeds(ctx, storekeeping.Options{Store: service.StoreFlags{MongoDBURI: c.MongoDBURI, Log: warnings(out)}})
 	if err != nil {
 		return err
 	}

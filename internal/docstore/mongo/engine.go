@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"reflect"
 	"strings"
@@ -66,6 +67,13 @@ const connectTimeout = 3 * time.Second
 // a report of the server and then waits for the next heartbeat.
 const heartbeat = time.Second
 
+// userTimeout bounds how long a start waits for a server that refuses the user. A new replica set answers some time
+// before anybody has created its users.
+const userTimeout = time.Minute
+
+// ErrUserRefused reports that the server refuses the user of the URI, or its password.
+var ErrUserRefused = errors.New("MongoDB refuses the user of the URI")
+
 // awaitPause is the pause between two attempts to reach a server at the start.
 const awaitPause = 500 * time.Millisecond
 
@@ -95,7 +103,7 @@ type Engine struct {
 var _ docstore.Engine = (*Engine)(nil)
 
 // Open connects to a server and waits until it answers: for serverSelectionTimeoutMS if
-// the URI sets it, otherwise until ctx ends. If database is empty, Open uses the database
+// the URI sets it, otherwise until ctx ends. It waits for userTimeout while the server refuses the user. If database is empty, Open uses the database
 // of the URI, or DefaultDatabase.
 func Open(ctx context.Context, uri, database string) (*Engine, error) {
 	return OpenAndReport(ctx, uri, database, func(string, error) {})
@@ -132,11 +140,11 @@ func OpenAndReport(ctx context.Context, uri, database string, waits func(locatio
 		return client.Disconnect(ctx)
 	})
 	waits(e.location, nil)
-	ping := e.Ping
-	if !parsed.ServerSelectionTimeoutSet {
-		ping = func(ctx context.Context) error { return e.awaitServer(ctx, waits) }
+	forServer := time.Duration(math.MaxInt64)
+	if parsed.ServerSelectionTimeoutSet {
+		forServer = 0
 	}
-	err = ping(ctx)
+	err = e.awaitServer(ctx, forServer, userTimeout, waits)
 	if err == nil {
 		err = e.call(ctx, func() (err error) { e.isRouter, err = e.asksRouter(ctx); return err })
 	}
@@ -160,17 +168,33 @@ func settings(uri string) *options.ClientOptions {
 	return settings
 }
 
-// awaitServer waits for a primary until ctx ends, not only for selectionTimeout. It does not
-// wait for a server that refuses the user.
-func (e *Engine) awaitServer(ctx context.Context, waits func(location string, err error)) error {
+// awaitServer waits for a primary that takes the user, until ctx ends. It gives up when no server could take a call for
+// forServer, or when one refused the user for forUser.
+func (e *Engine) awaitServer(ctx context.Context, forServer, forUser time.Duration, waits func(location string, err error)) error {
+	var failing error // the failure that is waited for, or nil
+	var since time.Duration
 	for {
 		var cause error
 		err := e.call(ctx, func() error {
 			cause = e.client.Ping(ctx, readpref.Primary())
 			return cause
 		})
+		limit := forServer
 		var refused *auth.Error
-		if err == nil || ctx.Err() != nil || errors.As(cause, &refused) || !errors.Is(err, docstore.ErrUnavailable) {
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil && failing != nil:
+			return fmt.Errorf("%w: %v", ctx.Err(), failing)
+		case errors.As(cause, &refused) && !mongo.IsNetworkError(cause):
+			limit, err = forUser, fmt.Errorf("%w: %w", ErrUserRefused, err)
+		case !errors.Is(err, docstore.ErrUnavailable):
+			return err
+		}
+		if failing == nil || errors.Is(failing, ErrUserRefused) != errors.Is(err, ErrUserRefused) {
+			since = e.clock()
+		}
+		if failing = err; e.clock()-since >= limit {
 			return err
 		}
 		waits(e.location, err)

@@ -36,6 +36,8 @@ type StoreFlags struct {
 	MongoDBURI string
 	// SmallIDsFrom is the first small identifier; 0 for none.
 	SmallIDsFrom int64
+	// Log, unless nil, gets the waits of Open for a MongoDB.
+	Log *slog.Logger
 }
 
 // Register declares the flags. data is the default directory.
@@ -109,7 +111,11 @@ func (f *StoreFlags) File() string { return filepath.Join(f.Data, "waybook.db") 
 func (f *StoreFlags) connect(ctx context.Context) (docstore.Engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	return f.await(ctx, func(string, error) {})
+	waits := &waitLog{log: f.Log}
+	if f.Log == nil {
+		waits.log = slog.New(slog.DiscardHandler)
+	}
+	return f.await(ctx, func(location string, err error) { waits.report(ctx, location, err) })
 }
 
 // await waits for MongoDB until ctx ends and reports that to waits.
@@ -250,10 +256,12 @@ func (o opening) connect(ctx context.Context, flags StoreFlags) (docstore.Engine
 const waitEvery = time.Minute
 
 // waitLog logs that a start waits for MongoDB: when it begins, after its first failed attempt, and
-// then once every waitEvery.
+// then once every waitEvery, and when MongoDB begins or ceases to refuse the user.
 type waitLog struct {
 	log    *slog.Logger
 	warned time.Time
+	// isRefused reports whether MongoDB refused the user at the last attempt.
+	isRefused bool
 }
 
 // report logs a report of mongo.OpenAndReport.
@@ -262,8 +270,9 @@ func (w *waitLog) report(ctx context.Context, location string, err error) {
 		w.log.InfoContext(ctx, "waiting for MongoDB", "location", location)
 		return
 	}
-	if now := time.Now(); w.warned.IsZero() || now.Sub(w.warned) >= waitEvery {
-		w.warned = now
+	isRefused := errors.Is(err, mongo.ErrUserRefused)
+	if now := time.Now(); w.warned.IsZero() || now.Sub(w.warned) >= waitEvery || isRefused != w.isRefused {
+		w.warned, w.isRefused = now, isRefused
 		w.log.WarnContext(ctx, "still waiting for MongoDB", "location", location, "error", err)
 	}
 }
