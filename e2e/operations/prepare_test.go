@@ -98,11 +98,11 @@ func TestProgramsWaitForTheirUserOfMongoDB(t *testing.T) {
 		}
 		return mongowire.Fault{}
 	})
-	uri := mongotest.AsUser(server.URI(mongotest.Database()))
+	uri, other := mongotest.AsUser(server.URI(mongotest.Database())), mongotest.AsUser(server.URI(mongotest.Database()))
 	const waits = "MongoDB refuses the user of the URI"
 	service := launch.Begin(t, filepath.Join(binaries, "standalone"), nil,
 		append(launch.FreePorts(t.TempDir()), "-admin", launch.Address(t), "-mongodb-uri", uri, "-demo=false")...)
-	prepare := command(t, "store", "prepare", "--mongodb-uri", uri)
+	prepare := command(t, "store", "prepare", "--mongodb-uri", other)
 	printed, err := prepare.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -125,6 +125,7 @@ func TestProgramsWaitForTheirUserOfMongoDB(t *testing.T) {
 	if err := prepare.Wait(); err != nil {
 		t.Error(err)
 	}
+	service.AwaitLog(" mongodb=7.") // the version of the server
 	if strings.Contains(service.Printed(), "s3cr3t") {
 		t.Error("the log has the password")
 	}

@@ -35,6 +35,7 @@ import (
 	"time"
 	"unicode"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
@@ -90,6 +91,7 @@ type Engine struct {
 
 	// isRouter reports whether the server is the router of a sharded cluster.
 	isRouter bool
+	version  version
 	// start is the beginning of clock. confirmed is that of all collections, unless isRouter.
 	start     time.Time
 	confirmed confirmation
@@ -146,7 +148,12 @@ func OpenAndReport(ctx context.Context, uri, database string, waits func(locatio
 	}
 	err = e.awaitServer(ctx, forServer, userTimeout, waits)
 	if err == nil {
-		err = e.call(ctx, func() (err error) { e.isRouter, err = e.asksRouter(ctx); return err })
+		err = e.call(ctx, func() (err error) {
+			if e.isRouter, err = e.asksRouter(ctx); err != nil {
+				return err
+			}
+			return e.client.Database("admin").RunCommand(ctx, bson.D{{Key: "buildInfo", Value: 1}}).Decode(&e.version)
+		})
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open MongoDB: %w", err), e.Close())
@@ -205,6 +212,23 @@ func (e *Engine) awaitServer(ctx context.Context, forServer, forUser time.Durati
 // Location returns the hosts and the database, as in db1:27017,db2:27017/waybook. It holds
 // no credentials.
 func (e *Engine) Location() string { return e.location }
+
+// OldestVersion is the oldest version of MongoDB that the engine supports, and oldestMajor its major version.
+const (
+	OldestVersion = "6.0"
+	oldestMajor   = 6
+)
+
+// version is the part of a reply to buildInfo that names the version.
+type version struct {
+	Text  string  `bson:"version"`
+	Parts []int32 `bson:"versionArray"`
+}
+
+// Version returns the version of the server, or of the router, at the opening, and whether the engine supports it.
+func (e *Engine) Version() (version string, isSupported bool) {
+	return e.version.Text, len(e.version.Parts) > 0 && e.version.Parts[0] >= oldestMajor
+}
 
 func location(uri *connstring.ConnString, database string) string {
 	return strings.Join(uri.Hosts, ",") + "/" + database

@@ -19,6 +19,8 @@ type peer struct {
 	answer func(command string, body bson.Raw) bson.D
 	// role is what a reply to hello says of the server's role.
 	role bson.D
+	// build is the reply to buildInfo.
+	build bson.D
 
 	mu   sync.Mutex
 	seen []bson.Raw
@@ -149,6 +151,8 @@ func (p *peer) reply(opcode uint32, message []byte) ([]byte, error) {
 	case "hello", "isMaster":
 		answer = p.greeting()
 	case "ping", "endSessions":
+	case "buildInfo":
+		answer = append(p.build, done...)
 	default:
 		p.mu.Lock()
 		p.seen = append(p.seen, body)

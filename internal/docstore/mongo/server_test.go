@@ -38,3 +38,20 @@ func TestAStartDoesNotWaitForeverForItsUser(t *testing.T) {
 		t.Errorf("after %d waits: %v", waits, err)
 	}
 }
+
+func TestTheVersionOfTheServerIsAskedAtTheStart(t *testing.T) {
+	for want, c := range map[string]struct {
+		parts       bson.A
+		isSupported bool
+	}{"4.4.0": {bson.A{4, 4, 0, 0}, false}, "6.0.0-rc1": {bson.A{6, 0, 0, -49}, true}, "10.0.3": {bson.A{10, 0, 3, 0}, true}, "": {nil, false}} {
+		p := &peer{t: t, role: ofReplicaSet, build: bson.D{{Key: "version", Value: want}, {Key: "versionArray", Value: c.parts}}}
+		engine, err := Open(t.Context(), "mongodb://"+p.listen()+"/?directConnection=true", "db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeAtEnd(t, engine)
+		if got, isSupported := engine.Version(); got != want || isSupported != c.isSupported {
+			t.Errorf("got %q, supported: %t, want %q, %t", got, isSupported, want, c.isSupported)
+		}
+	}
+}

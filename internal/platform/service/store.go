@@ -36,7 +36,7 @@ type StoreFlags struct {
 	MongoDBURI string
 	// SmallIDsFrom is the first small identifier; 0 for none.
 	SmallIDsFrom int64
-	// Log, unless nil, gets the waits of Open for a MongoDB.
+	// Log, unless nil, gets the waits of Open for a MongoDB, and a warning if that is too old.
 	Log *slog.Logger
 }
 
@@ -111,18 +111,25 @@ func (f *StoreFlags) File() string { return filepath.Join(f.Data, "waybook.db") 
 func (f *StoreFlags) connect(ctx context.Context) (docstore.Engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	waits := &waitLog{log: f.Log}
-	if f.Log == nil {
-		waits.log = slog.New(slog.DiscardHandler)
+	log := f.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	return f.await(ctx, func(location string, err error) { waits.report(ctx, location, err) })
+	return f.await(ctx, log, func(string) {})
 }
 
-// await waits for MongoDB until ctx ends and reports that to waits.
-func (f *StoreFlags) await(ctx context.Context, waits func(location string, err error)) (docstore.Engine, error) {
-	engine, err := mongo.OpenAndReport(ctx, f.MongoDBURI, "", waits)
+// await waits for MongoDB until ctx ends and reports that to waits and to the log.
+func (f *StoreFlags) await(ctx context.Context, log *slog.Logger, waits func(location string)) (docstore.Engine, error) {
+	logged := &waitLog{log: log}
+	engine, err := mongo.OpenAndReport(ctx, f.MongoDBURI, "", func(location string, err error) {
+		waits(location)
+		logged.report(ctx, location, err)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("-%s: %w", mongoDBFlag, err)
+	}
+	if version, isSupported := engine.Version(); !isSupported {
+		log.WarnContext(ctx, "this MongoDB is older than the versions that Waybook supports", "version", version, "oldest", mongo.OldestVersion)
 	}
 	return engine, nil
 }
@@ -159,7 +166,9 @@ func OpenStore(
 		env.Announce(slog.String("store", "embedded "+flags.File()))
 		countFile(metrics, engine)
 	case *mongo.Engine:
+		version, _ := engine.Version()
 		env.Announce(slog.String("store", "mongodb "+engine.Location()))
+		env.Announce(slog.String("mongodb", version))
 	}
 	calls := process.NewDurations("waybook_store_call_duration_seconds",
 		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
@@ -243,11 +252,7 @@ func (o opening) connect(ctx context.Context, flags StoreFlags) (docstore.Engine
 		o.readiness.Starting("opening the collections")
 		return engine, err
 	}
-	waits := &waitLog{log: o.log}
-	engine, err := flags.await(ctx, func(location string, err error) {
-		o.readiness.Starting("waiting for MongoDB at " + location)
-		waits.report(ctx, location, err)
-	})
+	engine, err := flags.await(ctx, o.log, func(location string) { o.readiness.Starting("waiting for MongoDB at " + location) })
 	o.readiness.Starting("opening the collections")
 	return engine, err
 }
