@@ -24,6 +24,9 @@ const (
 	maxFind = 10_000
 	// longestFind bounds a query on the server if its caller has no deadline.
 	longestFind = 5 * time.Minute
+	// longestCheck is the longest time limit that a server takes, for a query that reads a whole collection. Without any,
+	// MongoDB 8 ends it at the cluster's defaultMaxTimeMS.
+	longestCheck = math.MaxInt32 * time.Millisecond
 )
 
 // local is the read concern of a read that wants no other. A find that names none has the default of the
@@ -74,7 +77,7 @@ func (t *table) Highest(ctx context.Context, from int64) (highest int64, err err
 }
 
 // Scan reads a page of an index. The index serves each of its filters and sorts, starting
-// with the first field. Each query asks for as many documents as are likely to fit into the
+// with the first field, but the server sorts in memory what it finds by a sparse one. Each query asks for as many documents as are likely to fit into the
 // budget; the next one continues after them.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
 	selected, err := t.resolve(scan)
@@ -180,8 +183,8 @@ type query struct {
 
 // find runs a query. more reports that the server ended its reply before the limit, because
 // of the reply's size. The batch is one larger than the limit, since a server that could
-// fill a batch exactly would leave a cursor open. A query has a time limit on the
-// server unless it is unlimited. The driver's own Find would omit the limit.
+// fill a batch exactly would leave a cursor open. Each query has a time limit on the
+// server. The driver's own Find would omit the limit.
 func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more bool, err error) {
 	limit := bounded
 	if q.isUnlimited {
@@ -190,6 +193,9 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	ctx, cancel := limit(ctx)
 	defer cancel()
 	command := bson.D{{Key: "find", Value: t.collection.Name()}, {Key: "filter", Value: q.filter}}
+	if q.isUnlimited {
+		command = append(command, bson.E{Key: "maxTimeMS", Value: longestCheck.Milliseconds()})
+	}
 	if len(q.order) > 0 {
 		command = append(command, bson.E{Key: "sort", Value: q.order})
 	}
