@@ -84,10 +84,10 @@ func TestMongoEngineOnARealServer(t *testing.T) {
 }
 
 // This runs few programs; set -rapid.checks to run more.
-func TestTheMongoEngineDoesWhatTheEmbeddedOneDoes(t *testing.T) {
+func TestTheMongoEngineDoesWhatTheEmbeddedOneDoesOnEachStore(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(testing.TB) string{
-		"FerretDB": mongotest.StartReplicaSet, "a real server": mongotest.OnRealServer,
+		"FerretDB": mongotest.StartReplicaSet, "real server": mongotest.OnRealServer,
 	} {
 		t.Run(name, func(t *testing.T) {
 			uri := start(t)

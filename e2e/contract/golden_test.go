@@ -18,7 +18,7 @@ import (
 
 const caseDirectory = "testdata"
 
-func TestGolden(t *testing.T) {
+func TestGoldenOnEachStore(t *testing.T) {
 	cases, err := casefile.Load(caseDirectory)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestGolden(t *testing.T) {
 		{"one process", startOneProcess},
 		{"five processes", startFiveProcesses},
 		{"FerretDB", startOnFerretDB},
-		{"MongoDB", startOnMongoDB},
+		{"real server", startOnMongoDB},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()

@@ -136,11 +136,11 @@ func (r *run) stepDown() {
 	}
 }
 
-// killPrimary runs the command of killVariable with the address of the primary as its last argument.
+// killPrimary runs the command of mongotest.RealServerKill with the address of the primary as its last argument.
 func (r *run) killPrimary() {
-	command := os.Getenv(killVariable)
+	command := os.Getenv(mongotest.RealServerKill)
 	if command == "" {
-		r.t.Skipf("%s names no command that kills a member", killVariable)
+		r.t.Skipf("%s names no command that kills a member", mongotest.RealServerKill)
 	}
 	primary, err := mongotest.Primary(r.t.Context(), r.fleet.storeURI)
 	if err != nil {

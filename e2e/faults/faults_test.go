@@ -38,9 +38,6 @@ const (
 	// binVariable is the directory of programs that are already built.
 	binVariable = "FAULTS_BIN"
 
-	// killVariable is a command that kills a member of the real server and starts it again. The last argument
-	// is the address of the member.
-	killVariable = "WAYBOOK_TEST_MONGODB_KILL"
 	// longestElection is how long a real server may have no primary.
 	longestElection = 20 * time.Second
 

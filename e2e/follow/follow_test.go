@@ -79,7 +79,7 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) 
 }
 
 // Its clock is not ours, so no deletion is forgotten.
-func TestTheCopyOfAFollowerThatIsKilledEqualsARealServer(t *testing.T) {
+func TestTheCopyOfAFollowerThatIsKilledIsEqualOnARealServer(t *testing.T) {
 	uri := mongotest.OnRealServer(t)
 	followsAll(t, changes(t), math.MaxInt, nil, func() {
 		if err := mongotest.StepDown(t.Context(), uri); err != nil {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -99,18 +100,23 @@ func StartServer(tb testing.TB, config mongowire.Config) *mongowire.Server {
 // StartUnmonitored is StartServer for commands that may ask all shards.
 func StartUnmonitored(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	tb.Helper()
+	return listen(tb, Listen, config)
+}
+
+// Listen runs FerretDB behind the face of a MongoDB server until that is closed, or this process ends.
+func Listen(config mongowire.Config) (*mongowire.Server, error) {
 	running, err := theFerret()
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
 	config.Backend = running.address
-	return listen(tb, config)
+	return mongowire.Listen(config)
 }
 
 // listen runs the face until the test ends.
-func listen(tb testing.TB, config mongowire.Config) *mongowire.Server {
+func listen(tb testing.TB, begin func(mongowire.Config) (*mongowire.Server, error), config mongowire.Config) *mongowire.Server {
 	tb.Helper()
-	server, err := mongowire.Listen(config)
+	server, err := begin(config)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -138,13 +144,31 @@ func AsUser(uri string) string {
 // run. They create and drop databases with the prefix test_.
 const RealServer = "WAYBOOK_TEST_MONGODB_URI"
 
+// RealServerKill is the environment variable with a command that kills a member of the real server and starts it again.
+// Its last argument is the address of the member.
+const RealServerKill = "WAYBOOK_TEST_MONGODB_KILL"
+
+// RealServerPackages returns the packages beside this one with tests on the real server.
+func RealServerPackages() []string {
+	return []string{"conformance", "sharding", "contract", "rpc", "operations", "follow", "faults"}
+}
+
 // dropTimeout bounds how long the drop of a database takes.
 const dropTimeout = 20 * time.Second
 
+// OnRealServerOnly is the pattern, as go test -run takes it, of the tests that run on the real server, and of no others:
+// OnARealServer is in their name, or OnEachStore and they run in a subtest "real server".
+const OnRealServerOnly = "OnARealServer|OnEachStore/^real_server$"
+
+var onRealServer = regexp.MustCompile("^[^/]*OnARealServer|^[^/]*OnEachStore/real_server(/|$)")
+
 // OnRealServer returns the URI of a new database on the real server. It drops the database at the
-// end of the test. It skips the test if no server is given.
+// end of the test. It skips the test if no server is given, and fails it if OnRealServerOnly does not select it.
 func OnRealServer(tb testing.TB) (uri string) {
 	tb.Helper()
+	if !onRealServer.MatchString(tb.Name()) {
+		tb.Fatalf("a test on a real server has OnARealServer in its name, or OnEachStore and a subtest real_server")
+	}
 	server := os.Getenv(RealServer)
 	if server == "" {
 		tb.Skipf("%s names no server", RealServer)
@@ -202,6 +226,27 @@ func Primary(ctx context.Context, uri string) (host string, err error) {
 		}
 	}
 	return "", fmt.Errorf("none of %v is a primary: %w", hosts, err)
+}
+
+// Describe returns the kind and the version of a server.
+func Describe(ctx context.Context, uri string) (string, error) {
+	if uri == "" {
+		return "", fmt.Errorf("%s names no server", RealServer)
+	}
+	var build struct{ Version string }
+	if err := runOn(ctx, uri, "", bson.D{{Key: "buildInfo", Value: 1}}, &build); err != nil {
+		return "", err
+	}
+	var set struct{ Hosts []string }
+	if err := runOn(ctx, uri, "", hello, &set); err != nil {
+		return "", err
+	}
+	if len(set.Hosts) > 0 {
+		return fmt.Sprintf("a replica set of %d members, MongoDB %s", len(set.Hosts), build.Version), nil
+	}
+	var cluster struct{ Shards []bson.Raw }
+	err := runOn(ctx, uri, "", bson.D{{Key: "listShards", Value: 1}}, &cluster)
+	return fmt.Sprintf("a cluster of %d shards, MongoDB %s", len(cluster.Shards), build.Version), err
 }
 
 // hostsOf returns the members of a replica set, or of the first shard.

@@ -34,7 +34,7 @@ func StartOnPostgreSQL(tb testing.TB, config mongowire.Config) *mongowire.Server
 		}
 	})
 	config.Backend = running.address
-	return listen(tb, config)
+	return listen(tb, mongowire.Listen, config)
 }
 
 // untilInputEnds runs a program until the standard input ends, as when this process is killed.

@@ -73,7 +73,7 @@ func lose(ctx context.Context, s store, table docstore.Table, id int64) {
 	s.must(table.Forget(ctx, deleted[at]))
 }
 
-func TestAStoreWrittenByServicesIsClean(t *testing.T) {
+func TestAStoreWrittenByServicesIsCleanOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		made := s.fill()
@@ -106,7 +106,7 @@ func TestAStoreWrittenByServicesIsClean(t *testing.T) {
 	})
 }
 
-func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
+func TestDamageIsFoundExactlyAndRepairedOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		made := s.fill()
@@ -199,7 +199,7 @@ func withoutRevision(document string) string {
 	return regexp.MustCompile(`,?"(`+docstore.RevisionField+`|_of_[a-z]+)": ?\{"\$numberLong":"\d+"\}`).ReplaceAllString(document, "")
 }
 
-func TestAnIndexThatCannotBeCreatedIsReported(t *testing.T) {
+func TestAnIndexThatCannotBeCreatedIsReportedOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		s.fill()
@@ -248,7 +248,7 @@ func (s store) twin(spec docstore.Spec) {
 	s.must(engine.Close())
 }
 
-func TestAStoreOfOtherServicesIsClean(t *testing.T) {
+func TestAStoreOfOtherServicesIsCleanOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		options := s.options()
@@ -273,7 +273,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 	})
 }
 
-func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
+func TestAnUndeclaredIndexOnMongoDBIsOnlyReportedOnEachStore(t *testing.T) {
 	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
@@ -292,7 +292,7 @@ func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
 	})
 }
 
-func TestADocumentWithoutATimeOfItsChangeIsFoundAndStamped(t *testing.T) {
+func TestADocumentWithoutATimeOfItsChangeIsFoundAndStampedOnEachStore(t *testing.T) {
 	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		s.fill()
@@ -309,7 +309,7 @@ func TestADocumentWithoutATimeOfItsChangeIsFoundAndStamped(t *testing.T) {
 	})
 }
 
-func TestOnMongoDBServicesMayRunDuringACheck(t *testing.T) {
+func TestServicesMayRunDuringACheckOfMongoDBOnEachStore(t *testing.T) {
 	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		s.fill()

@@ -62,7 +62,7 @@ func empty(t *testing.T) store {
 	return store{t, service.StoreFlags{Data: filepath.Join(t.TempDir(), "new")}}
 }
 
-func TestALoadedDumpIsDumpedTheSameFromEachStore(t *testing.T) {
+func TestALoadedDumpIsDumpedTheSameFromEachStoreOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		request := &albumv1.CreateAlbumRequest{
@@ -157,7 +157,7 @@ func TestAnIncompleteFileLeavesNoTraceInTheStore(t *testing.T) {
 	}
 }
 
-func TestAStoreWithOtherDocumentsIsRefused(t *testing.T) {
+func TestAStoreWithOtherDocumentsIsRefusedOnEachStore(t *testing.T) {
 	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	made := s.fill()

@@ -23,7 +23,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
-func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
+func TestPrepareCreatesAndReportsWhatIsMissingOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		first, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
@@ -58,7 +58,7 @@ func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 	})
 }
 
-func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
+func TestPrepareShardsTheDeclaredCollectionsOnAClusterOnEachStore(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*testing.T) (uri string){
 		"FerretDB": func(t *testing.T) string {
@@ -131,7 +131,7 @@ func TestProgramsWaitForTheirUserOfMongoDB(t *testing.T) {
 	}
 }
 
-func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {
+func TestPrepareDropsIndexesOfOtherVersionsOnlyIfToldOnEachStore(t *testing.T) {
 	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		spec := s.specs()[0]

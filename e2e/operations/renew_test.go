@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
-func TestFollowersStartAnewAfterTheFeedsAreRenewed(t *testing.T) {
+func TestFollowersStartAnewAfterTheFeedsAreRenewedOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		s.fill()

@@ -44,7 +44,7 @@ func (s store) expectIncomplete() {
 }
 
 // Another load ends its own part only.
-func TestAnInterruptedLoadIsSeenAndResumes(t *testing.T) {
+func TestAnInterruptedLoadIsSeenAndResumesOnEachStore(t *testing.T) {
 	t.Parallel()
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()

@@ -57,7 +57,7 @@ func batchesOf(owner int64, size int, pois []*poiv1.ImportedPoi) (batches []*poi
 	return batches
 }
 
-func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
+func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStoreOnEachStore(t *testing.T) {
 	t.Parallel()
 	elsewhere := start(t)
 	onEachStore(t, func(t *testing.T, p *parts) {

@@ -33,7 +33,7 @@ func (w *waybook) endings(user int64) map[string]func() error {
 	}
 }
 
-func TestALoginUnderWayWhileAllSessionsAreClosedOpensNone(t *testing.T) {
+func TestALoginUnderWayWhileAllSessionsAreClosedOpensNoneOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		for _, name := range []string{"a new password", "close all"} {

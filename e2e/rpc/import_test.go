@@ -148,7 +148,7 @@ func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
 	expectImport(t, reply, 1, 2, 0)
 }
 
-func TestAnImportUpdatesWhatDiffersIfAskedTo(t *testing.T) {
+func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		owner, other := p.newUser("a"), p.newUser("b")

@@ -12,7 +12,7 @@ const (
 	attemptWindow   = 15 * time.Minute
 )
 
-func TestStrangersDoNotLockAUsersDeviceOut(t *testing.T) {
+func TestStrangersDoNotLockAUsersDeviceOutOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		emails := []string{"a@waybook.example", "b@waybook.example"}

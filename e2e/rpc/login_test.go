@@ -101,7 +101,7 @@ func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
 	w.expectLogin("b@waybook.example", "another one", user)
 }
 
-func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
+func TestAnAddressBelongsToOneUserInAnyLetterCaseOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		create := func(email, requestID string) (*accountv1.User, error) {
@@ -141,7 +141,7 @@ func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
 	})
 }
 
-func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreated(t *testing.T) {
+func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreatedOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		var created [32]int64
@@ -169,7 +169,7 @@ func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreated(t *testing.T) {
 	})
 }
 
-func TestARepeatedCreateReturnsTheFirstUserAndKeepsTheFirstPassword(t *testing.T) {
+func TestARepeatedCreateReturnsTheFirstUserAndKeepsTheFirstPasswordOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		create := func(password string) int64 {
@@ -227,7 +227,7 @@ func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
 	}
 }
 
-func TestTooManyAttemptsAreRefusedForTheQuarterOfAnHour(t *testing.T) {
+func TestTooManyAttemptsAreRefusedForTheQuarterOfAnHourOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		user := p.newLogin("a@waybook.example", "password of a").GetUserId()

@@ -34,7 +34,7 @@ func (w *waybook) moveIn(options *typev1.MoveOptions, users ...*accountv1.MovedU
 	return outcomes
 }
 
-func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThen(t *testing.T) {
+func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThenOnEachStore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		hash string
@@ -102,7 +102,7 @@ func TestAUserWithoutAnEmailAddressLogsInWithTheOldLoginName(t *testing.T) {
 }
 
 // A comment of a user who is gone has no name once caches forget it (rule 4.4).
-func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
+func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthersOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, p *parts) {
 		p.moveIn(nil, movedAnn("8743b52063cd84097a65d1633f5c74f5"))

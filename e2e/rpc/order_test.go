@@ -16,7 +16,7 @@ import (
 )
 
 // An album gets more comments at once than its place has ticks. FerretDB takes few at a time.
-func TestManyWritersIntoOneAlbumAreListedInTheirOrder(t *testing.T) {
+func TestManyWritersIntoOneAlbumAreListedInTheirOrderOnEachStore(t *testing.T) {
 	t.Parallel()
 	t.Run("embedded", func(t *testing.T) { writeTogether(t, 64, startPartsOn(t, newBrittle(t))) })
 	t.Run("two processes on MongoDB", func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestManyWritersIntoOneAlbumAreListedInTheirOrder(t *testing.T) {
 		uri := mongotest.StartOnPostgreSQL(t, mongowire.Config{IsConcurrent: true}).URI(mongotest.Database())
 		writeTogether(t, 16, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
 	})
-	t.Run("two processes on a real server", func(t *testing.T) {
+	t.Run("real server", func(t *testing.T) {
 		uri := mongotest.OnRealServer(t)
 		writeTogether(t, 64, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
 	})
