@@ -38,8 +38,8 @@ func TestALoginUnderWayWhileAllSessionsAreClosedOpensNoneOnEachStore(t *testing.
 	onEachStore(t, func(t *testing.T, p *parts) {
 		for _, name := range []string{"a new password", "close all"} {
 			user := p.newLogin(requestID(len(name))+"@waybook.example", "the old one")
-			// The device is stored when the password is verified, before the session.
-			p.store.beforeNext(docstoretest.Call{Collection: "login_devices", Verb: "insert"}, func() {
+			// The user is read again when the password is verified, while the session is stored.
+			p.store.beforeNext(docstoretest.Call{Collection: "users", Verb: "get"}, func() {
 				if err := p.endings(user.GetUserId())[name](); err != nil {
 					t.Error(err)
 				}
