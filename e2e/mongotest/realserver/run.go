@@ -68,7 +68,7 @@ type counts struct {
 
 // test runs the tests of a package and prints the output of those that fail or are skipped.
 func test(ctx context.Context, pkg string) (counts, error) {
-	command := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-timeout=60m", "-run", mongotest.OnRealServerOnly, pkg) // #nosec G204 -- a package of this module
+	command := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-timeout=60m", "-run", mongotest.OnRealServerOnly, pkg)
 	command.Stderr = os.Stderr
 	output, err := command.StdoutPipe()
 	if err != nil {
