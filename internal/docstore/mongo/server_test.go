@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -36,6 +37,12 @@ func TestAStartDoesNotWaitForeverForItsUser(t *testing.T) {
 	err = e.awaitServer(t.Context(), time.Hour, awaitPause, func(string, error) { waits++ })
 	if !errors.Is(err, ErrUserRefused) || strings.Contains(err.Error(), "s3cr3t") || waits == 0 {
 		t.Errorf("after %d waits: %v", waits, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*awaitPause)
+	defer cancel()
+	err = e.awaitServer(ctx, time.Hour, time.Hour, func(string, error) {})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), ErrUserRefused.Error()) {
+		t.Errorf("a deadline does not name what was waited for: %v", err)
 	}
 }
 
