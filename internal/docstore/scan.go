@@ -21,8 +21,8 @@ type Scan struct {
 	// MaxBytes ends the scan before the document that would exceed this size in total; the
 	// first document is always returned. 0 means no limit.
 	MaxBytes int
-	// Fields, unless nil, are the top-level fields that the caller reads. Others may be
-	// missing from the documents.
+	// Fields, unless nil, are the top-level fields that the caller reads, a set: neither order nor repetition
+	// matters. Others may be missing from the documents.
 	Fields []string
 	// WithTombstones includes tombstones, in an index that has them: that of _id, or a unique one.
 	WithTombstones bool

@@ -151,7 +151,7 @@ func byChange() bson.D {
 	return bson.D{{Key: docstore.ChangedField, Value: 1}, {Key: docstore.IDIndex, Value: 1}}
 }
 
-func justID() bson.D { return bson.D{{Key: docstore.IDIndex, Value: 1}} }
+func justID() bson.D { return projection([]string{docstore.IDIndex}, nil) }
 
 func stampFields() []docstore.Field {
 	return []docstore.Field{{Name: docstore.IDIndex}, {Name: docstore.ChangedField}, {Name: docstore.MadeField}, {Name: docstore.GoneField}}

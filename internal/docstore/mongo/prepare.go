@@ -204,7 +204,7 @@ func (t *table) backfillField(ctx context.Context, field string, value docstore.
 	lacks := t.alive(bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}})
 	err = t.engine.call(ctx, func() error {
 		for {
-			found, _, err := t.find(ctx, query{filter: lacks, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: backfillBatch, comment: everywhere})
+			found, _, err := t.find(ctx, query{filter: lacks, fields: justID(), limit: backfillBatch, comment: everywhere})
 			if err != nil || len(found) == 0 {
 				return err
 			}

@@ -61,7 +61,7 @@ func (t *table) Highest(ctx context.Context, from int64) (highest int64, err err
 	filter[0].Value = bson.D{{Key: "$gte", Value: from}}
 	err = t.engine.call(ctx, func() error {
 		found, _, err := t.find(ctx, query{
-			filter: filter, order: bson.D{{Key: docstore.IDIndex, Value: -1}}, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1,
+			filter: filter, order: bson.D{{Key: docstore.IDIndex, Value: -1}}, fields: justID(), limit: 1,
 		})
 		if err != nil || len(found) == 0 {
 			return err

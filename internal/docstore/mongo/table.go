@@ -245,19 +245,20 @@ func orderOf(fields []docstore.Field, isDescending bool) bson.D {
 // byIDOrder sorts by _id.
 func byIDOrder() bson.D { return bson.D{{Key: docstore.IDIndex, Value: 1}} }
 
-// projection returns a projection to the wanted fields and those that give a document's
-// position; nil for whole documents.
+// projection returns a projection to the wanted fields and those that give a document's position; nil for whole
+// documents. Each is in it once: a server refuses a path that is named twice.
 func projection(wanted []string, position []docstore.Field) bson.D {
 	if wanted == nil {
 		return nil
 	}
-	fields := bson.D{}
-	for _, name := range wanted {
-		fields = append(fields, bson.E{Key: name, Value: 1})
-	}
+	names := slices.Clone(wanted)
 	for _, field := range position {
-		if !slices.Contains(wanted, field.Name) {
-			fields = append(fields, bson.E{Key: field.Name, Value: 1})
+		names = append(names, field.Name)
+	}
+	fields := make(bson.D, 0, len(names))
+	for i, name := range names {
+		if !slices.Contains(names[:i], name) {
+			fields = append(fields, bson.E{Key: name, Value: 1})
 		}
 	}
 	return fields

@@ -52,7 +52,7 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 		span := bson.D{{Key: "$gt", Value: timestampOf(after)}, {Key: "$lte", Value: timestampOf(now)}}
 		found, _, err := t.find(ctx, query{
 			filter: bson.D{{Key: docstore.DueField, Value: span}}, order: bson.D{{Key: docstore.DueField, Value: 1}}, limit: limit,
-			fields: bson.D{{Key: docstore.ChangedField, Value: 1}, {Key: docstore.DueField, Value: 1}, {Key: docstore.GoneField, Value: 1}},
+			fields: projection([]string{docstore.ChangedField, docstore.DueField, docstore.GoneField}, nil),
 			at:     now, comment: t.comment(), isWhole: true,
 		})
 		if err != nil {

@@ -324,7 +324,7 @@ func (t *table) chunkOf(ctx context.Context, selected selection) (chunk selectio
 }
 
 func (t *table) exists(ctx context.Context, filter bson.D) (bool, error) {
-	documents, _, err := t.find(ctx, query{filter: t.alive(filter), fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1})
+	documents, _, err := t.find(ctx, query{filter: t.alive(filter), fields: justID(), limit: 1})
 	return len(documents) > 0, err
 }
 
