@@ -39,28 +39,36 @@ func retryable(session string, number int64) Command {
 	})}
 }
 
-func TestASessionHasTheReplyToItsLastWrite(t *testing.T) {
+func TestASessionKnowsItsLastWrite(t *testing.T) {
 	s := newSessions()
-	done := document(bson.D{{Key: "n", Value: 1}, {Key: "ok", Value: 1.0}})
-	s.keep(retryable("a", 5), done)
+	begin := func(c Command) *verdict { v, _ := s.begin(c); return v }
+	begin(retryable("a", 5))
+	s.keep(retryable("a", 5), 0, deed{n: 1, modified: 1})
 	for name, c := range map[string]struct {
-		command Command
-		want    string
+		command       Command
+		isOld, isDone bool
 	}{
-		"the same write":                {retryable("a", 5), `"n"`},
-		"an older write":                {retryable("a", 4), "TransactionTooOld"},
-		"a newer write":                 {retryable("a", 6), ""},
-		"another session":               {retryable("c", 5), ""},
-		"a write that is not retryable": {Command{Body: document(bson.D{{Key: "insert", Value: "things"}})}, ""},
+		"an older write":                {retryable("a", 4), true, true},
+		"the same write":                {retryable("a", 5), false, true},
+		"another session":               {retryable("c", 5), false, false},
+		"a write that is not retryable": {Command{Body: document(bson.D{{Key: "insert", Value: "things"}})}, false, false},
 	} {
-		if got := s.repeated(c.command); (got == nil) != (c.want == "") || !strings.Contains(got.String(), c.want) {
-			t.Errorf("%s: got %s", name, got)
+		v := begin(c.command)
+		if _, isDone := s.done(c.command, 0); isDone != c.isDone || (v != nil) != c.isOld || v != nil && v.code != 225 {
+			t.Errorf("%s: done %v, refused as %v", name, isDone, v)
 		}
 	}
-	for n := range maxSessions {
-		s.keep(retryable(strings.Repeat("x", n+1), 1), done)
+	if _, isDone := s.done(retryable("a", 5), 1); isDone {
+		t.Error("a statement that was not executed counts as done")
 	}
-	if s.repeated(retryable("a", 5)) != nil || len(s.last) > maxSessions {
+	begin(retryable("a", 6))
+	if _, isDone := s.done(retryable("a", 6), 0); isDone {
+		t.Error("a newer write counts as done")
+	}
+	for n := range maxSessions {
+		begin(retryable(strings.Repeat("x", n+1), 1))
+	}
+	if len(s.last) > maxSessions {
 		t.Errorf("%d sessions are kept", len(s.last))
 	}
 }

@@ -21,6 +21,10 @@ type Command struct {
 	// Statements are the documents of an insert, the updates of an update, or the deletes of a
 	// delete.
 	Statements []bson.Raw
+	// malformed is why a server cannot read the statements, or nil.
+	malformed *verdict
+	// whole is the command with its statements, as far as they are in its body. The record does not have it.
+	whole bson.Raw
 	// Size is the number of bytes of the command on the wire.
 	Size int
 	// At is when the command arrived.
@@ -45,7 +49,8 @@ func statementsField(command string) string {
 func unforwarded() []string {
 	return []string{
 		"lsid", "txnNumber", "$clusterTime", "readConcern", "writeConcern", "$readPreference", "stmtId", "stmtIds",
-		"apiVersion", "apiStrict", "apiDeprecationErrors", "commitQuorum",
+		"apiVersion", "apiStrict", "apiDeprecationErrors", "commitQuorum", "hint", "comment", "noCursorTimeout", "allowPartialResults",
+		"returnKey", "showRecordId", "let", "bypassEmptyTsReplacement", "collation",
 	}
 }
 
@@ -55,7 +60,7 @@ func commandOf(m message, at time.Time) (Command, error) {
 	if err != nil || len(elements) == 0 {
 		return Command{}, errMalformed
 	}
-	c := Command{Name: elements[0].Key(), Body: m.body, Statements: m.documents, Size: m.size, At: at}
+	c := Command{Name: elements[0].Key(), Body: m.body, whole: m.body, Statements: m.documents, Size: m.size, At: at}
 	c.Database, _ = m.body.Lookup("$db").StringValueOK()
 	c.Collection, _ = elements[0].Value().StringValueOK()
 	if c.Name == "getMore" {
@@ -70,14 +75,17 @@ func commandOf(m message, at time.Time) (Command, error) {
 		if err != nil {
 			return Command{}, errMalformed
 		}
-		for _, value := range values {
-			statement, ok := value.DocumentOK()
-			if !ok {
-				return Command{}, errMalformed
+		for i, value := range values {
+			statement, isDocument := value.DocumentOK()
+			if !isDocument {
+				c.malformed = refuse(typeMismatch, "BSON field '%s.%s.%d' is the wrong type '%s', expected type 'object'", c.Name, field, i, value.Type)
+				return c, nil
 			}
 			c.Statements = append(c.Statements, statement)
 		}
 		c.Body = without(c.Body, field)
+	} else if m.sequence != "" {
+		c.whole = with(c.Body, bson.D{{Key: field, Value: bson.A{}}})
 	}
 	for _, statement := range c.Statements {
 		if statement.Validate() != nil {
@@ -96,6 +104,20 @@ func (c Command) forwarded(statements []bson.Raw) message {
 		fields = append(fields, "maxTimeMS")
 	}
 	m := message{body: without(c.Body, fields...)}
+	if sort := field(c.Body, "sort"); firstField(sort) == "$natural" {
+		m.body = without(m.body, "sort")
+	} else if len(sort) > 5 { // a field that is there twice counts once
+		once := bson.D{}
+		for _, key := range elementsOf(sort) {
+			if valueOf(once, key.Key) == nil {
+				once = append(once, key)
+			}
+		}
+		m.body = with(m.body, bson.D{{Key: "sort", Value: once}})
+	}
+	if limit, _ := c.Body.Lookup("limit").AsInt64OK(); c.Name == "count" && limit < 0 {
+		m.body = with(m.body, bson.D{{Key: "limit", Value: -limit}})
+	}
 	if field := statementsField(c.Name); field != "" {
 		m.sequence, m.documents = field, statements
 	}
@@ -111,7 +133,7 @@ func (c Command) isOrdered() bool {
 // session returns the id of the session and the number of the retryable write. A command
 // that is no retryable write has no number.
 func (c Command) session() (id string, number int64, retryable bool) {
-	lsid, _ := c.Body.Lookup("lsid").DocumentOK()
+	lsid := field(c.Body, "lsid")
 	number, retryable = c.Body.Lookup("txnNumber").AsInt64OK()
 	return string(lsid), number, retryable && len(lsid) > 0
 }
@@ -140,7 +162,7 @@ func (c Command) class() class {
 		"listDatabases", "listShards", "ping", "buildInfo", "serverStatus", "dbStats", "collStats", "explain",
 	}, c.Name):
 		return read
-	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions", "replSetStepDown"}, c.Name):
+	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions", "startSession", "replSetStepDown", "connPoolStats", "getDefaultRWConcern"}, c.Name):
 		return administration
 	}
 	return write
@@ -188,6 +210,7 @@ func (r *record) add(c Command) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.counts[c.Name]++
+	c.whole = nil
 	r.commands = append(r.commands, c)
 	r.bytes += c.Size
 	forgotten := 0

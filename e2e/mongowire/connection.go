@@ -3,9 +3,11 @@ package mongowire
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,13 +86,17 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	case Refuse:
 		return refusal(fault.Code, fault.Name, "refused by the test"), nil
 	}
-	if !s.standing.isPrimary() && command.class() != administration {
+	if v := s.judge(command); v != nil {
+		return v.reply(), nil
+	}
+	if !s.standing.isPrimary() && !command.isServedBySecondaries() {
 		return s.standing.refusal(command, false), nil
 	}
 	if s.isLeft.Load() && (command.class() == write || s.waitsForMajority(command)) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
+	steppedDown := s.standing.steppedDown()
 	latency := s.latency.Load().of(command) // not that of commands which follow while it is executed
 	reply, err := s.perform(command)
 	if err != nil {
@@ -100,7 +106,7 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	if fault.Kind == CutAfter {
 		return nil, errCut
 	}
-	if reply, err = s.majority.acknowledge(ctx, command, s.waitsForMajority(command), reply); err != nil {
+	if reply, err = s.majority.acknowledge(ctx, command, s.waitsForMajority(command), reply, steppedDown); err != nil {
 		return nil, err
 	}
 	if fault.Kind == Unacknowledged && isSuccess(reply) {
@@ -118,6 +124,9 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 			s.sessions.end(command)
 		case "replSetStepDown":
 			s.stepDownFor(command)
+		case "startSession":
+			id := bson.D{{Key: "id", Value: bson.Binary{Subtype: bson.TypeBinaryUUID, Data: []byte(rand.Text()[:16])}}}
+			return document(bson.D{{Key: "id", Value: id}, {Key: "timeoutMinutes", Value: int32(sessionTimeoutMinutes)}, {Key: "ok", Value: 1.0}}), nil
 		}
 		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
 	case read:
@@ -140,19 +149,26 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		s.exclusive.Lock()
 		defer s.exclusive.Unlock()
 	}
-	if reply := s.sessions.repeated(command); reply != nil {
-		return reply, nil
+	if _, isStatements := shapes[command.Name].fields[statementsField(command.Name)]; !isStatements && command.Name != "findAndModify" {
+		defer s.indexes.forget()
+		defer s.cursors.interrupt(command)
+	}
+	tooOld, unknown := s.sessions.begin(command)
+	switch {
+	case tooOld != nil && s.role == Router && statementsField(command.Name) != "":
+		var sum outcome
+		sum.fail(0, tooOld) // of the shard
+		return sum.reply(command.Name == "update"), nil
+	case tooOld != nil:
+		return tooOld.reply(), nil
+	case unknown != nil:
+		return unknown, nil
 	}
 	reply, err := s.write(command)
 	if err != nil {
-		// The backend may have executed it, and does not know it again.
-		s.sessions.keep(command, refusal(11602, "InterruptedDueToReplStateChange", "the outcome is unknown: "+err.Error()))
-		return nil, err
+		s.sessions.lose(command, refusal(11602, "InterruptedDueToReplStateChange", "the outcome is unknown: "+err.Error()))
 	}
-	if isSuccess(reply) {
-		s.sessions.keep(command, reply)
-	}
-	return reply, nil
+	return reply, err
 }
 
 func (s *Server) write(command Command) (bson.Raw, error) {
@@ -161,22 +177,41 @@ func (s *Server) write(command Command) (bson.Raw, error) {
 			return reply, err
 		}
 	}
-	if statementsField(command.Name) != "" && len(command.Statements) == 0 {
-		return refusal(16, "InvalidLength", "a write has at least one statement"), nil
-	}
 	command = s.time.stamp(command)
 	if err := s.note(command); err != nil {
 		return nil, err
 	}
 	switch command.Name {
-	case "insert":
-		return s.insert(command)
-	case "update":
-		return s.update(command)
+	case "insert", "update", "delete":
+		return s.execute(command)
 	case "findAndModify":
 		return s.findAndModify(command)
+	case "createIndexes":
+		return s.createIndexes(command)
+	case "collMod":
+		if reply := s.hide(command); reply != nil {
+			return reply, nil
+		}
+	case "drop", "dropDatabase", "dropIndexes":
+		if s.indexes.drop(command) {
+			return document(bson.D{{Key: "ok", Value: 1.0}}), nil
+		}
 	}
-	return s.backend.run(command.forwarded(command.Statements))
+	if command.Name == "drop" && s.role == Primary && s.plays == Version44 && len(s.indexesOf(command)) == 0 {
+		return refuse(unknownNamespace, "ns not found").reply(), nil
+	}
+	reply, err := s.backend.run(command.forwarded(nil))
+	if err == nil && s.role == Router && isDone(command, reply) {
+		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
+	}
+	return reply, err
+}
+
+// isDone reports whether a router answers that what was to be done is done already.
+func isDone(command Command, refusal bson.Raw) bool {
+	code, _ := refusal.Lookup("code").AsInt64OK()
+	_, err := command.Body.LookupErr("capped")
+	return command.Name == "create" && code == 48 && err != nil || command.Name == "drop" && code == unknownNamespace
 }
 
 func (s *Server) read(command Command) (bson.Raw, error) {
@@ -195,11 +230,16 @@ func (s *Server) read(command Command) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.role == Router && command.Name == "listIndexes" {
-		reply = s.shards.listed(command, reply)
+	if strings.EqualFold(command.Name, "buildInfo") {
+		reply = s.plays.inBuildInfo(reply)
+	}
+	if command.Name == "listIndexes" {
+		if known := s.indexesOf(command); len(known) > 0 {
+			reply = batchReply(command, "firstBatch", known, 0)
+		}
 	}
 	reply = s.cursors.cut(command, reply)
-	s.cursors.opens(reply, 0)
+	s.cursors.opens(command, reply)
 	return reply, nil
 }
 

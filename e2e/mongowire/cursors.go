@@ -1,7 +1,6 @@
 package mongowire
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -31,21 +30,45 @@ type cursors struct {
 	rest map[int64]remainder
 	// opened are the cursors that this server opened and that are not at their end. Another router does not
 	// know them; see https://www.mongodb.com/docs/manual/core/sharded-cluster-query-router/.
-	opened map[int64]bool
+	opened map[int64]opening
 	// notFound counts those that others were asked to kill.
 	notFound atomic.Int32
+}
+
+// opening is what opened a cursor: a command of a session, or of none, on a collection, by an index or by any.
+// ended is why the server has ended it since.
+type opening struct {
+	session, namespace, index string
+	ended                     *verdict
 }
 
 // CursorsNotFound returns how many cursors the server was asked to kill that it had not opened.
 func (s *Server) CursorsNotFound() int { return int(s.cursors.notFound.Load()) }
 
-// opens notes the cursor that a reply opens, goes on with, or ends. id is that of a getMore, or 0.
-func (c *cursors) opens(reply bson.Raw, id int64) {
+// opens notes the cursor that the reply to a command opens.
+func (c *cursors) opens(command Command, reply bson.Raw) {
+	session, _, _ := command.session()
+	index, _ := command.Body.Lookup("hint").StringValueOK()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.opened, id)
 	if open, _ := reply.Lookup("cursor", "id").AsInt64OK(); open != 0 {
-		c.opened[open] = true
+		c.opened[open] = opening{session: session, namespace: command.namespace(), index: index}
+	}
+}
+
+// interrupt ends the cursors that read what a command drops.
+func (c *cursors) interrupt(command Command) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	dropped, isNamed := command.Body.Lookup("index").StringValueOK()
+	for id, opened := range c.opened {
+		switch isOfCollection := opened.namespace == command.namespace(); {
+		case command.Name == "drop" && isOfCollection:
+			opened.ended = refuse(175, "collection dropped")
+		case command.Name == "dropIndexes" && isOfCollection && isNamed && dropped == opened.index:
+			opened.ended = refuse(175, "query plan killed :: index '%s' dropped", dropped)
+		}
+		c.opened[id] = opened
 	}
 }
 
@@ -54,13 +77,40 @@ func (c *cursors) closes(id int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer delete(c.opened, id)
-	return c.opened[id]
+	_, isOpen := c.opened[id]
+	return isOpen
 }
 
-func (c *cursors) has(id int64) bool {
+// isOf reports whether a cursor is on a collection.
+func (c *cursors) isOf(id int64, namespace string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.opened[id]
+	return c.opened[id].namespace == namespace
+}
+
+// refusesMore returns why a getMore gets nothing from a cursor, or nil.
+func (s *Server) refusesMore(command Command, id int64) *verdict {
+	s.cursors.mu.Lock()
+	defer s.cursors.mu.Unlock()
+	opened, isOpen := s.cursors.opened[id]
+	session, _, _ := command.session()
+	first := map[Role]int32{Primary: 50736, Router: 50799}[s.role]
+	switch isOther := opened.namespace != command.namespace(); {
+	case !isOpen || isOther && s.role == Router:
+		return refuse(43, "cursor id %d not found", id)
+	case isOther:
+		return refuse(unauthorized, "Requested getMore on namespace '%s', but cursor belongs to a different namespace %s", command.namespace(), opened.namespace)
+	case opened.session == "" && session != "":
+		return refuse(first, "Cannot run getMore on cursor %d, which was not created in a session, in a session", id)
+	case opened.session != "" && session == "":
+		return refuse(first+1, "Cannot run getMore on cursor %d, which was created in a session, without an lsid", id)
+	case opened.session != session:
+		return refuse(first+2, "Cannot run getMore on cursor %d, which was created in another session", id)
+	}
+	if opened.ended != nil {
+		delete(s.cursors.opened, id)
+	}
+	return opened.ended
 }
 
 // remainder are the documents that come next. backend is the id of FerretDB's cursor that
@@ -71,7 +121,7 @@ type remainder struct {
 }
 
 func newCursors(maxBatch int) cursors {
-	return cursors{maxBatch: maxBatch, rest: map[int64]remainder{}, opened: map[int64]bool{}}
+	return cursors{maxBatch: maxBatch, rest: map[int64]remainder{}, opened: map[int64]opening{}}
 }
 
 // cut returns the reply to a find or an aggregate with a batch that a server would send, and
@@ -130,8 +180,8 @@ func (s *Server) getMore(command Command) (bson.Raw, error) {
 	id, _ := command.Body.Lookup("getMore").AsInt64OK()
 	size, _ := command.Body.Lookup("batchSize").AsInt64OK()
 	wanted := int(size)
-	if !s.cursors.has(id) {
-		return refusal(43, "CursorNotFound", fmt.Sprintf("cursor id %d not found", id)), nil
+	if v := s.refusesMore(command, id); v != nil {
+		return v.reply(), nil
 	}
 	rest, found := s.cursors.take(id)
 	if !found {
@@ -163,9 +213,10 @@ func (s *Server) getMore(command Command) (bson.Raw, error) {
 	case rest.backend == 0 || len(rest.documents) > 0:
 		s.cursors.keep(id, rest)
 	}
-	reply := batchReply(command, "nextBatch", batch, next)
-	s.cursors.opens(reply, id)
-	return reply, nil
+	if next == 0 {
+		s.cursors.closes(id)
+	}
+	return batchReply(command, "nextBatch", batch, next), nil
 }
 
 // killCursors forgets the cursors that this server has opened. The reply names the others. See
@@ -179,7 +230,7 @@ func (s *Server) killCursors(command Command) (bson.Raw, error) {
 	killed, notFound := bson.A{}, bson.A{}
 	for _, each := range ids {
 		id, _ := each.AsInt64OK()
-		if !s.cursors.closes(id) {
+		if s.role == Router && !s.cursors.isOf(id, command.namespace()) || !s.cursors.closes(id) {
 			notFound = append(notFound, id)
 			s.cursors.notFound.Add(1)
 			continue

@@ -47,11 +47,7 @@ func (s *Server) findDuplicate(command Command, refused bson.Raw, without bson.A
 	if err := bson.Unmarshal(refused, &fields); err != nil {
 		return nil, err
 	}
-	reply, err := s.ask(command.Database, bson.D{{Key: "listIndexes", Value: command.Collection}})
-	if err != nil {
-		return nil, err
-	}
-	for _, index := range documentsOf(reply, "cursor", "firstBatch") {
+	for _, index := range s.indexesOf(command) {
 		name, _ := index.Lookup("name").StringValueOK()
 		if unique, _ := index.Lookup("unique").BooleanOK(); !unique && name != "_id_" {
 			continue
@@ -65,7 +61,15 @@ func (s *Server) findDuplicate(command Command, refused bson.Raw, without bson.A
 		for _, element := range elements {
 			key = append(key, bson.E{Key: element.Key(), Value: valueOf(fields, element.Key())})
 		}
-		filter := bson.D{{Key: "$and", Value: bson.A{key, bson.D{{Key: "_id", Value: bson.D{{Key: "$nin", Value: append(bson.A{}, without...)}}}}}}}
+		all := bson.A{key}
+		if isNonzero(index.Lookup("sparse")) { // it has no document that lacks the fields
+			var either bson.A
+			for _, field := range key {
+				either = append(either, bson.D{{Key: field.Key, Value: bson.D{{Key: "$exists", Value: true}}}})
+			}
+			all = append(all, bson.D{{Key: "$or", Value: either}})
+		}
+		filter := bson.D{{Key: "$and", Value: append(all, bson.D{{Key: "_id", Value: bson.D{{Key: "$nin", Value: append(bson.A{}, without...)}}}})}}
 		taken, err := s.find(command, filter, 1, nil)
 		if err != nil {
 			return nil, err

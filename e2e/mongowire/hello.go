@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	// minWireVersion and maxWireVersion are those of MongoDB 7.0. The driver refuses a server
-	// that is too old.
-	minWireVersion, maxWireVersion = 0, 21
 	// sessionTimeoutMinutes is how long a server keeps an unused session.
 	sessionTimeoutMinutes = 30
 	// maxAwait is how long a hello waits at most for a new version. A driver wants 10 s. The
@@ -34,18 +31,24 @@ type standing struct {
 	secondary bool
 	version   int64
 	changed   chan struct{}
+	// stepped is closed when the server steps down.
+	stepped chan struct{}
 }
 
 func newStanding() standing {
-	return standing{process: bson.NewObjectID(), version: 1, changed: make(chan struct{})}
+	return standing{process: bson.NewObjectID(), version: 1, changed: make(chan struct{}), stepped: make(chan struct{})}
 }
 
-// StepDown makes the server a secondary until elect is called. It refuses all commands as
-// NotWritablePrimary.
+// StepDown makes the server a secondary until elect is called. It refuses writes as NotWritablePrimary, and reads
+// that want the primary as NotPrimaryNoSecondaryOk. What waits for a majority ends: the write is done and says that it
+// was interrupted.
 func (s *Server) StepDown() (elect func()) {
 	s.standing.become(true)
 	return sync.OnceFunc(func() { s.standing.become(false) })
 }
+
+// Elect makes the server the primary again.
+func (s *Server) Elect() { s.standing.become(false) }
 
 // stepDownFor executes replSetStepDown: the server is elected again after the seconds of the command, because
 // there is no other. See https://www.mongodb.com/docs/manual/reference/command/replSetStepDown/.
@@ -61,8 +64,19 @@ func (s *Server) stepDownFor(command Command) {
 func (s *standing) become(secondary bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if secondary && !s.secondary {
+		close(s.stepped)
+		s.stepped = make(chan struct{})
+	}
 	s.secondary = secondary
 	s.change()
+}
+
+// steppedDown returns a channel that is closed when the server steps down.
+func (s *standing) steppedDown() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stepped
 }
 
 // change makes a new version. The caller holds the mutex.
@@ -95,7 +109,26 @@ func (s *standing) refusal(command Command, briefly bool) bson.Raw {
 	if _, _, retryable := command.session(); retryable {
 		more = append(more, bson.E{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}})
 	}
+	if level, _ := command.readConcern(); command.class() == read && (level != "linearizable" || command.prefersPrimary()) {
+		return refusal(13435, "NotPrimaryNoSecondaryOk", "not primary and secondaryOk=false", more...)
+	}
 	return refusal(10107, "NotWritablePrimary", "not primary", more...)
+}
+
+// prefersPrimary reports whether a read wants the primary and no other.
+func (c Command) prefersPrimary() bool {
+	mode, _ := c.Body.Lookup("$readPreference", "mode").StringValueOK()
+	return mode == "" || mode == "primary"
+}
+
+// isServedBySecondaries reports whether a server that is not the primary executes a command.
+func (c Command) isServedBySecondaries() bool {
+	level, _ := c.readConcern()
+	switch c.Name {
+	case "ping", "buildInfo", "serverStatus", "getMore", "killCursors":
+		return true
+	}
+	return c.class() == administration || c.class() == read && !c.prefersPrimary() && level != "linearizable"
 }
 
 // topologyVersion needs the mutex.
@@ -126,6 +159,11 @@ func (s *standing) await(ctx context.Context, command Command) {
 // hello answers the command by which a driver learns what a server is. A driver's first
 // one is the legacy isMaster.
 func (s *Server) hello(ctx context.Context, command Command) (bson.Raw, error) {
+	_, timeErr := command.Body.LookupErr("maxAwaitTimeMS")
+	if _, err := command.Body.LookupErr("topologyVersion"); timeErr == nil && err != nil {
+		code := map[Role]int32{Primary: 31368, Router: 51760}[s.role]
+		return refuse(code, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'").reply(), nil
+	}
 	s.standing.await(ctx, command)
 	s.standing.mu.Lock()
 	defer s.standing.mu.Unlock()
@@ -151,8 +189,8 @@ func (s *Server) hello(ctx context.Context, command Command) (bson.Raw, error) {
 		bson.E{Key: "maxWriteBatchSize", Value: int32(maxStatements)},
 		bson.E{Key: "localTime", Value: bson.NewDateTimeFromTime(time.Now())},
 		bson.E{Key: "logicalSessionTimeoutMinutes", Value: int32(sessionTimeoutMinutes)},
-		bson.E{Key: "minWireVersion", Value: int32(minWireVersion)},
-		bson.E{Key: "maxWireVersion", Value: int32(maxWireVersion)},
+		bson.E{Key: "minWireVersion", Value: int32(0)},
+		bson.E{Key: "maxWireVersion", Value: s.plays.wire()},
 		bson.E{Key: "readOnly", Value: false}, bson.E{Key: "ok", Value: 1.0})), nil
 }
 

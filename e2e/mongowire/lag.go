@@ -2,7 +2,6 @@ package mongowire
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -196,19 +195,6 @@ func (s *Server) documents(database, collection string, filter bson.Raw) ([]bson
 
 func (s *Server) run(command bson.D) (bson.Raw, error) {
 	return s.backend.run(message{body: document(command)})
-}
-
-// all returns the last writes of all sessions.
-func (s *sessions) all() map[string]lastWrite {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.last)
-}
-
-func (s *sessions) replace(last map[string]lastWrite) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = last
 }
 
 // FaultKind is what happens to a command.

@@ -2,6 +2,7 @@ package mongowire
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -65,13 +66,17 @@ func (m *majority) release() {
 // acknowledge waits until a majority acknowledges the write, or confirms to a read that waits for it that this is
 // the primary. It returns the reply that the driver gets. The codes are
 // those of a server: a write that waited for its wtimeout has a write concern error with
-// code 64, one that waited for maxTimeMS has code 50, and a read fails with code 50.
-func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRead bool, reply bson.Raw) (bson.Raw, error) {
+// code 64, one that waited for maxTimeMS has code 50, and a read fails with code 50. If the server steps down
+// meanwhile, both have code 11602.
+func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRead bool, reply bson.Raw, steppedDown <-chan struct{}) (bson.Raw, error) {
 	if !isSuccess(reply) || !command.needsMajority() && !isWaitingRead {
 		return reply, nil
 	}
-	if members, isNumber := command.Body.Lookup("writeConcern", "w").AsInt64OK(); isNumber && members > 1 {
-		return withWriteConcernError(reply, 100, "UnsatisfiableWriteConcern", "there is one member"), nil
+	if number, isNumber := command.Body.Lookup("writeConcern", "w").AsInt64OK(); isNumber && number > members {
+		return withWriteConcernError(reply, 100, "UnsatisfiableWriteConcern", "Not enough data-bearing nodes"), nil
+	}
+	if mode, isMode := command.Body.Lookup("writeConcern", "w").StringValueOK(); isMode && mode != "majority" {
+		return withWriteConcernError(reply, 79, "UnknownReplWriteConcern", "No write concern mode named '"+mode+"' found in replica set configuration"), nil
 	}
 	limit, wtimeout := millis(command.Body, "maxTimeMS"), time.Duration(0)
 	if command.needsMajority() {
@@ -81,10 +86,19 @@ func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRe
 	if isWtimeout {
 		limit = wtimeout
 	}
-	acknowledged, err := m.wait(ctx, limit)
+	acknowledged, err := m.wait(ctx, limit, steppedDown)
 	switch {
+	case errors.Is(err, errSteppedDown) && isWaitingRead:
+		return refusal(11602, "InterruptedDueToReplStateChange", "operation was interrupted"), nil
+	case errors.Is(err, errSteppedDown):
+		if _, _, isRetryable := command.session(); isRetryable {
+			reply = with(reply, bson.D{{Key: "errorLabels", Value: bson.A{"RetryableWriteError"}}})
+		}
+		return withWriteConcernError(reply, 11602, "InterruptedDueToReplStateChange", "operation was interrupted"), nil
 	case err != nil:
 		return nil, err
+	case !acknowledged && command.Name == "createIndexes" && !isWtimeout && limit > 0: // its commit quorum
+		return refusal(50, "MaxTimeMSExpired", "operation exceeded time limit"), nil
 	case acknowledged:
 		return reply, nil
 	case isWaitingRead:
@@ -95,8 +109,11 @@ func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRe
 	return withWriteConcernError(reply, 64, "WriteConcernFailed", "waiting for replication timed out"), nil
 }
 
+// errSteppedDown means that the server is the primary no more.
+var errSteppedDown = errors.New("stepped down")
+
 // wait reports whether the majority is there before the limit, if there is one.
-func (m *majority) wait(ctx context.Context, limit time.Duration) (acknowledged bool, err error) {
+func (m *majority) wait(ctx context.Context, limit time.Duration, steppedDown <-chan struct{}) (acknowledged bool, err error) {
 	m.mu.Lock()
 	how, held := m.how, m.held
 	m.mu.Unlock()
@@ -117,6 +134,8 @@ func (m *majority) wait(ctx context.Context, limit time.Duration) (acknowledged 
 		return true, nil
 	case <-expired:
 		return false, nil
+	case <-steppedDown:
+		return false, errSteppedDown
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
@@ -238,7 +257,10 @@ func (c *clusterTime) stampUpdate(statement bson.Raw, in string) bson.Raw {
 			dates = append(dates, bson.E{Key: element.Key(), Value: element.Value()})
 		}
 	}
-	stamped := with(without(operators, "$currentDate"), bson.D{{Key: "$set", Value: set}})
+	stamped := without(operators, "$currentDate")
+	if len(set) > 0 {
+		stamped = with(stamped, bson.D{{Key: "$set", Value: set}})
+	}
 	if len(dates) > 0 {
 		stamped = with(stamped, bson.D{{Key: "$currentDate", Value: dates}})
 	}

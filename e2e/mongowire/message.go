@@ -154,6 +154,9 @@ func (m *message) encode(responseTo int32) []byte {
 
 // document encodes fields. They are made by this package, so they can be encoded.
 func document(fields bson.D) bson.Raw {
+	if fields == nil {
+		fields = bson.D{}
+	}
 	encoded, err := bson.Marshal(fields)
 	if err != nil {
 		panic(err)

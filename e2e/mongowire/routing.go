@@ -17,7 +17,6 @@ const (
 	shardKeyNotFound   = 61
 	cannotCreateIndex  = 67
 	shardNotFound      = 70
-	invalidOptions     = 72
 )
 
 // ShardKeys returns the values of a field that each statement of the command names: by equality
@@ -108,45 +107,38 @@ func valuesOf(filter bson.Raw, name string) []string {
 	return values
 }
 
+// key returns the shard key of the collection of a command, or nil.
+func (s *shards) key(c Command) bson.Raw {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.keys[c.namespace()]
+}
+
 // misdirected returns a router's refusal of a write of one document that does not name its
-// shard, or nil. A router of MongoDB 6 also takes an exact _id in place of the shard key, which
+// shard, or nil. A router before MongoDB 7 also takes an exact _id in place of the shard key, which
 // it sends to all shards; an upsert needs the shard key. See Sharded Collections in
 // https://www.mongodb.com/docs/manual/reference/command/update/ and
-// https://www.mongodb.com/docs/manual/reference/command/delete/. A router executes the
-// statements before the refused one; the face executes none.
-func (s *shards) misdirected(command Command) bson.Raw {
-	s.mu.Lock()
-	key := s.keys[command.namespace()]
-	s.mu.Unlock()
-	if key == nil {
+// https://www.mongodb.com/docs/manual/reference/command/delete/.
+func (s *Server) misdirected(c Command, statement bson.Raw) *verdict {
+	key := s.shards.key(c)
+	if key == nil || s.role == Primary {
 		return nil
 	}
-	first := firstField(key)
-	if command.Name == "findAndModify" && len(valuesOf(command.filters()[0], first)) != 1 {
-		return refusal(shardKeyNotFound, "ShardKeyNotFound", "Query for sharded findAndModify must contain the shard key")
-	}
-	if command.Name != "update" && command.Name != "delete" {
+	filter := field(statement, "q")
+	limit, _ := statement.Lookup("limit").AsFloat64OK()
+	isMulti := isNonzero(statement.Lookup("multi")) || c.Name == "delete" && limit == 0
+	isUpsert := isNonzero(statement.Lookup("upsert"))
+	isTargeted := len(valuesOf(filter, firstField(key))) == 1
+	switch {
+	case isTargeted || !isUpsert && (isMulti || len(valuesOf(filter, "_id")) == 1):
 		return nil
+	case isUpsert:
+		return refuse(shardKeyNotFound, "Failed to target upsert by query :: could not extract exact shard key")
+	case c.Name == "update":
+		return refuse(invalidOptions, "A {multi:false} update on a sharded collection must either contain an exact match on _id or "+
+			"must target a single shard")
 	}
-	for i, filter := range command.filters() {
-		statement := command.Statements[i]
-		isMulti, _ := statement.Lookup("multi").BooleanOK()
-		if limit, _ := statement.Lookup("limit").AsInt64OK(); command.Name == "delete" {
-			isMulti = limit == 0
-		}
-		isUpsert, _ := statement.Lookup("upsert").BooleanOK()
-		isTargeted := len(valuesOf(filter, first)) == 1
-		if isTargeted || !isUpsert && (isMulti || len(valuesOf(filter, "_id")) == 1) {
-			continue
-		}
-		text := "A single " + command.Name + " on a sharded collection must contain an exact match on _id or contain the shard key"
-		if isUpsert {
-			text = "An {upsert:true} update on a sharded collection must target a single shard"
-		}
-		failure := bson.D{{Key: "index", Value: int32(i)}, {Key: "code", Value: int32(shardKeyNotFound)}, {Key: "errmsg", Value: text}}
-		return document(bson.D{{Key: "n", Value: int32(0)}, {Key: "writeErrors", Value: bson.A{failure}}, {Key: "ok", Value: 1.0}})
-	}
-	return nil
+	return refuse(shardKeyNotFound, "A single %s on a sharded collection must contain an exact match on _id or contain the shard key", c.Name)
 }
 
 // notUnique returns a router's refusal of a unique index that does not begin with the shard key

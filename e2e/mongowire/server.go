@@ -19,6 +19,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // maxConnections is how many connections of drivers the face serves. It closes any other.
@@ -38,6 +40,34 @@ const (
 	Router
 )
 
+// Version is the version of MongoDB whose answers a server gives, where they differ.
+type Version int
+
+// The versions that a server plays.
+const (
+	// Version70 is MongoDB 7.0.
+	Version70 Version = iota
+	// Version44 is MongoDB 4.4, whose answers are recorded.
+	Version44
+)
+
+// wire returns the version of the protocol, by which a driver refuses a server that is too old.
+func (v Version) wire() int32 {
+	if v == Version44 {
+		return 9
+	}
+	return 21
+}
+
+// inBuildInfo returns the version in the reply to buildInfo.
+func (v Version) inBuildInfo(reply bson.Raw) bson.Raw {
+	text, numbers := "7.0.0", bson.A{int32(7), int32(0), int32(0), int32(0)}
+	if v == Version44 {
+		text, numbers = "4.4.0", bson.A{int32(4), int32(4), int32(0), int32(0)}
+	}
+	return with(reply, bson.D{{Key: "version", Value: text}, {Key: "versionArray", Value: numbers}})
+}
+
 // Config says what a server listens on and stands for.
 type Config struct {
 	// Backend is the address of FerretDB. It has to hold nothing that another client changes.
@@ -48,6 +78,7 @@ type Config struct {
 	// default is the address that it listens on.
 	Advertise string
 	Role      Role
+	Plays     Version
 	// Shards is how many shards a Router has. The default is one.
 	Shards int
 	// Beside, if not nil, is another Router of the same cluster. Backend and Shards are its own. The routers have
@@ -65,6 +96,7 @@ type Config struct {
 type Server struct {
 	*cluster
 	role      Role
+	plays     Version
 	advertise string
 	listener  net.Listener
 	cursors   cursors
@@ -91,6 +123,7 @@ type cluster struct {
 	exclusive    sync.RWMutex
 	isConcurrent bool
 	sessions     sessions
+	indexes      indexes
 	shards       shards
 	monitor      monitor
 	majority     majority
@@ -111,6 +144,7 @@ func Listen(config Config) (*Server, error) {
 	advertise := cmp.Or(config.Advertise, listener.Addr().String())
 	s := &Server{
 		role:        config.Role,
+		plays:       config.Plays,
 		advertise:   advertise,
 		listener:    listener,
 		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
@@ -124,6 +158,7 @@ func Listen(config Config) (*Server, error) {
 		s.cluster = &cluster{
 			backend: newBackend(config.Backend), isConcurrent: config.IsConcurrent,
 			sessions: newSessions(),
+			indexes:  newIndexes(),
 			shards:   newShards(max(1, config.Shards), advertise),
 			monitor:  newMonitor(),
 			time:     newClusterTime(),

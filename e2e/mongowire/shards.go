@@ -17,17 +17,17 @@ import (
 const staleConfig = 13388
 
 // shards is the catalog of a sharded cluster: the shard keys of collections, the ranges of their
-// values on each shard, and the hashed indexes, which FerretDB does not have. All data is in one
-// place.
+// values on each shard. All data is in one place.
 type shards struct {
 	// host is the address of the server of each shard, which is the face.
 	host string
 
-	mu     sync.Mutex
-	names  []string
-	keys   map[string]bson.Raw   // by database and collection
-	ranges map[string][]Range    // in the order of their values
-	hashed map[string][]bson.Raw // definitions of indexes
+	mu sync.Mutex
+	// enabled are the databases whose collections may be sharded.
+	enabled map[string]bool
+	names   []string
+	keys    map[string]bson.Raw // by database and collection
+	ranges  map[string][]Range  // in the order of their values
 }
 
 // Range is a range of values of a shard key that lies on one shard. Min is in it and Max is not.
@@ -42,12 +42,12 @@ func newShards(count int, host string) shards {
 	for i := range names {
 		names[i] = nameOfShard(i)
 	}
-	return shards{names: names, host: host, keys: map[string]bson.Raw{}, ranges: map[string][]Range{}, hashed: map[string][]bson.Raw{}}
+	return shards{names: names, host: host, enabled: map[string]bool{}, keys: map[string]bson.Raw{}, ranges: map[string][]Range{}}
 }
 
 // SetShardKey shards a collection, as an administrator may have done, or moves it to one
-// shard if key is nil.
-func (s *Server) SetShardKey(namespace string, key bson.D) {
+// shard if key is nil. Without ranges all documents are on the first shard.
+func (s *Server) SetShardKey(namespace string, key bson.D, ranges ...Range) {
 	s.shards.mu.Lock()
 	defer s.shards.mu.Unlock()
 	if key == nil {
@@ -55,6 +55,9 @@ func (s *Server) SetShardKey(namespace string, key bson.D) {
 		return
 	}
 	s.shards.shard(namespace, document(key))
+	if len(ranges) > 0 {
+		s.shards.ranges[namespace] = ranges
+	}
 }
 
 // Ranges returns the ranges of a collection that is sharded by ranges of one field, in the order
@@ -91,8 +94,8 @@ func (s *shards) forget(namespace string) {
 // route answers a write that only a router answers, or that a router refuses. It returns nil for
 // any other.
 func (s *Server) route(command Command) (bson.Raw, error) {
-	if reply := s.shards.misdirected(command); reply != nil {
-		return reply, nil
+	if key := s.shards.key(command); key != nil && command.Name == "findAndModify" && len(valuesOf(command.filters()[0], firstField(key))) != 1 {
+		return refuse(shardKeyNotFound, "Query for sharded findAndModify must contain the shard key").reply(), nil
 	}
 	if reply := s.shards.notUnique(command); reply != nil {
 		return reply, nil
@@ -111,7 +114,6 @@ func (s *Server) shardCollection(command Command) (bson.Raw, error) {
 	namespace, key := command.Collection, field(command.Body, "key")
 	s.shards.mu.Lock()
 	before := s.shards.keys[namespace]
-	hashed := slices.Clone(s.shards.hashed[namespace])
 	s.shards.mu.Unlock()
 	done := document(bson.D{{Key: "collectionsharded", Value: namespace}, {Key: "ok", Value: 1.0}})
 	if before != nil {
@@ -120,13 +122,14 @@ func (s *Server) shardCollection(command Command) (bson.Raw, error) {
 		}
 		return refusal(alreadyInitialized, "AlreadyInitialized", "sharding already enabled for collection "+namespace), nil
 	}
-	database, collection, _ := strings.Cut(namespace, ".")
-	listed, err := s.backend.query(message{body: document(bson.D{{Key: "listIndexes", Value: collection}, {Key: "$db", Value: database}})})
-	if err != nil {
-		return nil, err
+	of := Command{}
+	of.Database, of.Collection, _ = strings.Cut(namespace, ".")
+	if s.plays == Version44 && !s.shards.isEnabled(of.Database) { // since 6.0 every database is
+		return refuse(unknownNamespace, "database %s not found", of.Database).reply(), nil
 	}
+	known := s.indexesOf(of)
 	hasKey := false
-	for _, index := range append(documentsOf(listed, "cursor", "firstBatch"), hashed...) {
+	for _, index := range known {
 		begins := beginsWith(field(index, "key"), key)
 		hasKey = hasKey || begins
 		isUnique, _ := index.Lookup("unique").BooleanOK()
@@ -135,7 +138,15 @@ func (s *Server) shardCollection(command Command) (bson.Raw, error) {
 				" and proposed shard key "+key.String()+". Uniqueness can't be maintained unless shard key is a prefix"), nil
 		}
 	}
-	if !hasKey {
+	if len(known) == 0 {
+		index := bson.D{{Key: "key", Value: key}, {Key: "name", Value: "by_key"}}
+		of.Name, of.Body = "createIndexes", document(bson.D{
+			{Key: "createIndexes", Value: of.Collection}, {Key: "indexes", Value: bson.A{index}}, {Key: "$db", Value: of.Database},
+		})
+		if reply, err := s.createIndexes(of); err != nil || !isSuccess(reply) {
+			return reply, err
+		}
+	} else if !hasKey {
 		return refusal(invalidOptions, "InvalidOptions",
 			"Please create an index that starts with the proposed shard key before sharding the collection. "), nil
 	}
@@ -152,16 +163,12 @@ func (s *shards) change(command Command) bson.Raw {
 	switch command.Name {
 	case "moveRange":
 		return s.moveRange(command)
-	case "createIndexes":
-		definitions := documentsOf(command.Body, "indexes")
-		if len(definitions) == 0 || !slices.ContainsFunc(definitions, isHashed) {
-			return nil
-		}
-		s.hashed[command.namespace()] = definitions
+	case "enableSharding":
+		database, _ := command.Body.Lookup(command.Name).StringValueOK()
+		s.enabled[database] = true
 		return document(bson.D{{Key: "ok", Value: 1.0}})
 	case "drop":
 		s.forget(command.namespace())
-		delete(s.hashed, command.namespace())
 	}
 	return nil
 }
@@ -228,6 +235,12 @@ func isHashed(index bson.Raw) bool {
 	return strings.Contains(key.String(), `"hashed"`)
 }
 
+func (s *shards) isEnabled(database string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.enabled[database]
+}
+
 // query answers listShards, a find in config.collections by _id and one in config.chunks by the collection's
 // uuid, which ignores a limit. It returns nil for any other command.
 func (s *shards) query(command Command) bson.Raw {
@@ -270,18 +283,6 @@ func uuidOf(namespace string) bson.Binary {
 	hash := fnv.New128a()
 	hash.Write([]byte(namespace))
 	return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: hash.Sum(nil)}
-}
-
-// listed adds the hashed indexes to a list of indexes. FerretDB has no collection that has no other index
-// and no document.
-func (s *shards) listed(command Command, reply bson.Raw) bson.Raw {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	hashed := s.hashed[command.namespace()]
-	if len(hashed) == 0 {
-		return reply
-	}
-	return batchReply(command, "firstBatch", append(documentsOf(reply, "cursor", "firstBatch"), hashed...), 0)
 }
 
 // Options returns the names of a command's options, each once and in order, without their values. Where

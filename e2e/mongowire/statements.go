@@ -1,9 +1,7 @@
 package mongowire
 
 import (
-	"slices"
 	"strings"
-	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -19,20 +17,25 @@ type outcome struct {
 	errors      []bson.D
 }
 
-// take adds the reply to the part that starts at a statement.
-func (o *outcome) take(reply bson.Raw, first int) {
-	n, _ := reply.Lookup("n").AsInt64OK()
-	modified, _ := reply.Lookup("nModified").AsInt64OK()
-	o.n, o.modified = o.n+n, o.modified+modified
-	for _, each := range documentsOf(reply, "upserted") {
-		o.upserted = append(o.upserted, bson.D{{Key: "index", Value: int32(first)}, {Key: "_id", Value: each.Lookup("_id")}})
+// take adds what a statement did.
+func (o *outcome) take(did deed, at int) {
+	o.n, o.modified = o.n+did.n, o.modified+did.modified
+	if !did.upserted.IsZero() {
+		o.upserted = append(o.upserted, bson.D{{Key: "index", Value: int32(at)}, {Key: "_id", Value: did.upserted}}) // #nosec G115
 	}
 }
 
+// fail adds a write error.
+func (o *outcome) fail(at int, v *verdict, more ...bson.E) {
+	o.errors = append(o.errors, append(bson.D{
+		{Key: "index", Value: int32(at)}, {Key: "code", Value: v.code}, {Key: "errmsg", Value: v.text}, // #nosec G115
+	}, more...))
+}
+
 func (o *outcome) reply(isUpdate bool) bson.Raw {
-	reply := bson.D{{Key: "n", Value: int32(o.n)}}
+	reply := bson.D{{Key: "n", Value: int32(o.n)}} // #nosec G115
 	if isUpdate {
-		reply = append(reply, bson.E{Key: "nModified", Value: int32(o.modified)})
+		reply = append(reply, bson.E{Key: "nModified", Value: int32(o.modified)}) // #nosec G115
 	}
 	if len(o.upserted) > 0 {
 		reply = append(reply, bson.E{Key: "upserted", Value: o.upserted})
@@ -43,145 +46,278 @@ func (o *outcome) reply(isUpdate bool) bson.Raw {
 	return document(append(reply, bson.E{Key: "ok", Value: 1.0}))
 }
 
-// insert sends an ordered insert in parts, and an unordered one as a whole. It says which
-// index refused a document, which FerretDB does not.
-func (s *Server) insert(command Command) (bson.Raw, error) {
-	size := max(1, len(command.Statements))
-	if command.isOrdered() {
-		size = ferretBatch
-	}
+// execute executes the statements of a write, but for those that the session has executed already. The first that
+// fails ends an ordered command.
+func (s *Server) execute(c Command) (bson.Raw, error) {
 	var sum outcome
-	first := 0
-	for part := range slices.Chunk(command.Statements, size) {
-		reply, err := s.backend.run(command.forwarded(part))
+	for i := 0; i < len(c.Statements) && (len(sum.errors) == 0 || !c.isOrdered()); {
+		if did, isDone := s.sessions.done(c, i); isDone {
+			if c.Name == "insert" {
+				did.upserted = bson.RawValue{}
+				if !c.isOrdered() {
+					sum.errors = nil // a server loses the errors of those before it
+				}
+			}
+			sum.take(did, i)
+			i++
+			continue
+		}
+		v, more, err := s.judgeStatement(c, i)
 		if err != nil {
 			return nil, err
 		}
-		if !isSuccess(reply) {
-			return reply, nil
-		}
-		sum.take(reply, first)
-		failures, failed := documentsOf(reply, "writeErrors"), map[int]bool{}
-		for _, failure := range failures {
-			failed[indexOf(failure)] = true
-		}
-		for _, failure := range failures {
-			at := indexOf(failure)
-			described, err := s.describe(command, failure, first+at, func() (*duplicate, error) {
-				// The documents behind this one were stored after it was refused.
-				var behind bson.A
-				for i := at + 1; i < len(part) && !command.isOrdered(); i++ {
-					if !failed[i] {
-						behind = append(behind, part[i].Lookup("_id"))
-					}
-				}
-				return s.findDuplicate(command, part[at], behind)
-			})
-			if err != nil {
-				return nil, err
+		if v != nil {
+			if v.isOfCommand {
+				return v.reply(), nil
 			}
-			sum.errors = append(sum.errors, described)
+			sum.fail(i, v, more...)
+			i++
+			continue
 		}
-		if command.isOrdered() && len(sum.errors) > 0 {
-			break
+		next, refused, err := s.executeFrom(c, i, &sum)
+		if err != nil || refused != nil {
+			return refused, err
 		}
-		first += len(part)
+		i = next
 	}
-	return sum.reply(false), nil
+	return sum.reply(c.Name == "update"), nil
 }
 
-// update sends each statement by itself. FerretDB fails as a whole when one update fails,
-// and has executed those before it.
-func (s *Server) update(command Command) (bson.Raw, error) {
-	var sum outcome
-	for i, statement := range command.Statements {
-		reply, err := s.backend.run(command.forwarded([]bson.Raw{statement}))
+// executeFrom executes a statement, and those behind it that can be sent with it. It returns the next one.
+func (s *Server) executeFrom(c Command, i int, sum *outcome) (next int, refused bson.Raw, err error) {
+	if c.Name == "insert" {
+		return s.insert(c, i, sum)
+	}
+	statement := c.Statements[i]
+	reply, err := s.backend.run(c.forwarded([]bson.Raw{forwardedStatement(statement)}))
+	if err != nil {
+		return 0, nil, err
+	}
+	failures := documentsOf(reply, "writeErrors")
+	switch {
+	case isUniqueFailure(reply):
+		failures = []bson.Raw{document(bson.D{{Key: "code", Value: int32(duplicateKey)}})}
+	case !isSuccess(reply):
+		return 0, reply, nil
+	default:
+		did := deedOf(reply)
+		sum.take(did, i)
+		s.sessions.keep(c, i, did)
+	}
+	for _, failure := range failures {
+		err := s.describe(c, failure, i, sum, func() (*duplicate, error) {
+			return s.findUpdated(c, statement.Lookup("q"), statement.Lookup("u"), bson.D{}, isNonzero(statement.Lookup("multi")))
+		})
 		if err != nil {
-			return nil, err
+			return 0, nil, err
 		}
-		failures := documentsOf(reply, "writeErrors")
-		switch {
-		case isUniqueFailure(reply):
-			failures = []bson.Raw{document(bson.D{{Key: "code", Value: int32(duplicateKey)}})}
-		case !isSuccess(reply):
-			return reply, nil
-		default:
-			sum.take(reply, i)
-		}
-		for _, failure := range failures {
-			described, err := s.describe(command, failure, i, func() (*duplicate, error) {
-				many, _ := statement.Lookup("multi").BooleanOK()
-				return s.findUpdated(command, statement.Lookup("q"), statement.Lookup("u"), bson.D{}, many)
-			})
-			if err != nil {
-				return nil, err
-			}
-			sum.errors = append(sum.errors, described)
-		}
-		if command.isOrdered() && len(sum.errors) > 0 {
+	}
+	return i + 1, nil, nil
+}
+
+// insert sends documents of an ordered insert in parts, and those of an unordered one as a whole. It says which
+// index refused a document, which FerretDB does not.
+func (s *Server) insert(c Command, first int, sum *outcome) (next int, refused bson.Raw, err error) {
+	size := len(c.Statements)
+	if c.isOrdered() {
+		size = ferretBatch
+	}
+	isSpecial := func(i int) bool { return s.breaksUnseen(c, c.Statements[i]) }
+	for next = first + 1; next < len(c.Statements) && next-first < size && !isSpecial(first) && !isSpecial(next); next++ {
+		_, isDone := s.sessions.done(c, next)
+		if isDone || s.judgeInsert(c, c.Statements[next]) != nil {
 			break
 		}
 	}
-	return sum.reply(true), nil
+	part := make([]bson.Raw, next-first)
+	for i := range part {
+		part[i] = identified(c.Statements[first+i])
+	}
+	reply, err := s.backend.run(c.forwarded(part))
+	if err != nil || !isSuccess(reply) {
+		return 0, reply, err
+	}
+	failures, failed := documentsOf(reply, "writeErrors"), map[int]bool{}
+	for _, failure := range failures {
+		failed[indexOf(failure)] = true
+	}
+	for i, stored := range part {
+		if failed[i] && c.isOrdered() {
+			break
+		}
+		if !failed[i] {
+			did := deed{n: 1, upserted: stored.Lookup("_id")}
+			s.sessions.keep(c, first+i, did)
+			sum.n++
+		}
+	}
+	for _, failure := range failures {
+		at := indexOf(failure)
+		err := s.describe(c, failure, first+at, sum, func() (*duplicate, error) {
+			// The documents behind this one were stored after it was refused.
+			var behind bson.A
+			for i := at + 1; i < len(part) && !c.isOrdered(); i++ {
+				if !failed[i] {
+					behind = append(behind, part[i].Lookup("_id"))
+				}
+			}
+			return s.findDuplicate(c, part[at], behind)
+		})
+		if err != nil {
+			return 0, nil, err
+		}
+	}
+	return next, nil, nil
+}
+
+// identified returns a document with its _id at the front. A server gives it one if it has none.
+func identified(stored bson.Raw) bson.Raw {
+	if firstField(stored) == "_id" {
+		return stored
+	}
+	id, err := stored.LookupErr("_id")
+	first := bson.D{{Key: "_id", Value: bson.NewObjectID()}}
+	if err == nil {
+		first[0].Value = id
+	}
+	return with(document(first), elementsOf(without(stored, "_id")))
+}
+
+func elementsOf(of bson.Raw) (fields bson.D) {
+	elements, _ := of.Elements()
+	for _, element := range elements {
+		fields = append(fields, bson.E{Key: element.Key(), Value: element.Value()})
+	}
+	return fields
+}
+
+// forwardedStatement returns a statement without what FerretDB does not know. An operator that is there twice is
+// joined, as a server does.
+func forwardedStatement(statement bson.Raw) bson.Raw {
+	statement = without(statement, "hint", "collation", "arrayFilters")
+	if by, isDocument := statement.Lookup("u").DocumentOK(); isDocument {
+		return with(statement, bson.D{{Key: "u", Value: joined(by)}})
+	}
+	return statement
+}
+
+func joined(update bson.Raw) bson.Raw {
+	var operators bson.D
+	elements, _ := update.Elements()
+	for _, element := range elements {
+		fields, isDocument := element.Value().DocumentOK()
+		before := valueOf(operators, element.Key())
+		if first, isJoined := before.(bson.Raw); isJoined && isDocument {
+			operators = put(operators, element.Key(), with(first, elementsOf(fields)))
+			continue
+		}
+		value := any(element.Value())
+		if isDocument {
+			if strings.HasPrefix(element.Key(), "$") && firstField(fields) == "" && len(fields) <= 5 {
+				continue // since 5.0 an empty operator changes nothing
+			}
+			value = fields
+		}
+		operators = append(operators, bson.E{Key: element.Key(), Value: value})
+	}
+	return document(operators)
 }
 
 // findAndModify turns FerretDB's refusal of a duplicate into that of a server. It selects the fields of the
-// reply itself, which FerretDB does not.
-func (s *Server) findAndModify(command Command) (bson.Raw, error) {
-	fields, hasFields := command.Body.Lookup("fields").DocumentOK()
-	command.Body = without(command.Body, "fields")
-	reply, err := s.backend.run(command.forwarded(nil))
+// reply itself, which FerretDB does not. A repeat of what was executed returns the whole document, as a server does.
+func (s *Server) findAndModify(c Command) (bson.Raw, error) {
+	if did, isDone := s.sessions.done(c, 0); isDone && did.reply != nil {
+		return did.reply, nil
+	}
+	statement := with(c.Body, bson.D{{Key: "q", Value: c.Body.Lookup("query")}})
+	if update, err := c.Body.LookupErr("update"); err == nil {
+		v, more, err := s.judgeChangeOf(c, changeOf(statement, "query", "update"))
+		if err != nil {
+			return nil, err
+		}
+		if v != nil {
+			return refusal(v.code, codeName(v.code), v.text, more...), nil
+		}
+		if by, isDocument := update.DocumentOK(); isDocument {
+			c.Body = with(c.Body, bson.D{{Key: "update", Value: joined(by)}})
+		}
+	}
+	projection := field(c.Body, "fields")
+	c.Body = without(c.Body, "fields", "collation", "arrayFilters")
+	reply, err := s.backend.run(c.forwarded(nil))
 	if err != nil {
 		return nil, err
 	}
 	code, _ := reply.Lookup("code").AsInt64OK()
 	if code != duplicateKey && !isUniqueFailure(reply) {
-		if found, isFound := reply.Lookup("value").DocumentOK(); isFound && hasFields {
-			return with(without(reply, "value"), bson.D{{Key: "value", Value: included(found, fields)}}), nil
+		if n, _ := reply.Lookup("lastErrorObject", "n").AsInt64OK(); n > 0 {
+			s.sessions.keep(c, 0, deed{n: 1, modified: 1, reply: reply})
+		}
+		if found, isFound := reply.Lookup("value").DocumentOK(); isFound && firstField(projection) != "" {
+			return with(without(reply, "value"), bson.D{{Key: "value", Value: projected(found, projection)}}), nil
 		}
 		return reply, nil
 	}
 	sort := bson.D{}
-	if order, ok := command.Body.Lookup("sort").DocumentOK(); ok {
+	if order, ok := c.Body.Lookup("sort").DocumentOK(); ok {
 		sort = bson.D{{Key: "sort", Value: order}}
 	}
-	found, err := s.findUpdated(command, command.Body.Lookup("query"), command.Body.Lookup("update"), sort, false)
+	found, err := s.findUpdated(c, c.Body.Lookup("query"), c.Body.Lookup("update"), sort, false)
 	if err != nil || found == nil {
 		return reply, err
 	}
-	text := "Plan executor error during findAndModify :: caused by :: " + found.text(command)
-	return refusal(duplicateKey, "DuplicateKey", text, found.fields()...), nil
+	text := "Plan executor error during findAndModify :: caused by :: " + found.text(c)
+	return refusal(duplicateKey, "DuplicateKey", text, s.shown(found)...), nil
 }
 
-// included returns the _id of a document and the fields that a projection includes.
-func included(document, projection bson.Raw) bson.D {
-	shown := bson.D{{Key: "_id", Value: document.Lookup("_id")}}
+// projected returns the fields of a document that a projection includes, or those that it does not exclude.
+func projected(found, projection bson.Raw) bson.D {
+	excludes := false
 	wanted, _ := projection.Elements()
 	for _, each := range wanted {
-		if value, err := document.LookupErr(each.Key()); err == nil {
-			shown = append(shown, bson.E{Key: each.Key(), Value: value})
+		excludes = excludes || each.Key() != "_id" && !isNonzero(each.Value())
+	}
+	shown := bson.D{}
+	fields, _ := found.Elements()
+	for _, each := range fields {
+		value, err := projection.LookupErr(each.Key())
+		isShown := excludes || each.Key() == "_id"
+		if err == nil {
+			isShown = isNonzero(value)
+		}
+		if isShown {
+			shown = append(shown, bson.E{Key: each.Key(), Value: each.Value()})
 		}
 	}
 	return shown
 }
 
-// describe returns a write error with its index in the command. If it is a duplicate, it
-// says what find found.
-func (s *Server) describe(command Command, failure bson.Raw, index int, find func() (*duplicate, error)) (bson.D, error) {
+// describe adds a write error. If it is a duplicate, it says what find found.
+func (s *Server) describe(c Command, failure bson.Raw, at int, sum *outcome, find func() (*duplicate, error)) error {
 	code, _ := failure.Lookup("code").AsInt64OK()
-	described := bson.D{{Key: "index", Value: int32(index)}, {Key: "code", Value: int32(code)}}
+	text, _ := failure.Lookup("errmsg").StringValueOK()
 	if code != duplicateKey {
-		return append(described, bson.E{Key: "errmsg", Value: failure.Lookup("errmsg")}), nil
+		sum.fail(at, &verdict{code: int32(code), text: text}) // #nosec G115 -- a code
+		return nil
 	}
 	found, err := find()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if found == nil {
-		return append(described, bson.E{Key: "errmsg", Value: "E11000 duplicate key error collection: " + command.namespace()}), nil
+		sum.fail(at, refuse(duplicateKey, "E11000 duplicate key error collection: %s", c.namespace()))
+		return nil
 	}
-	described = append(described, bson.E{Key: "errmsg", Value: found.text(command)})
-	return append(described, found.fields()...), nil
+	sum.fail(at, &verdict{code: duplicateKey, text: found.text(c)}, s.shown(found)...)
+	return nil
+}
+
+// shown returns the fields by which a program learns the index of a duplicate. A mongos of 4.4 has only the text.
+func (s *Server) shown(found *duplicate) bson.D {
+	if s.role == Router && s.plays == Version44 {
+		return nil
+	}
+	return found.fields()
 }
 
 // isUniqueFailure reports whether a reply is FerretDB's to an update that SQLite or PostgreSQL refused as
@@ -214,80 +350,4 @@ func documentsOf(reply bson.Raw, field ...string) (documents []bson.Raw) {
 		}
 	}
 	return documents
-}
-
-// maxSessions is how many sessions the server remembers. A driver that has more gets no
-// stored reply for the oldest.
-const maxSessions = 10_000
-
-// sessions has the reply to the last retryable write of each session. MongoDB too keeps
-// only the last one, because a driver retries a write before it sends the next of the same
-// session. MongoDB keeps the outcome of each statement and executes failed ones again; this
-// server keeps the whole reply.
-type sessions struct {
-	mu    sync.Mutex
-	last  map[string]lastWrite
-	order []string
-}
-
-type lastWrite struct {
-	number int64
-	reply  bson.Raw
-}
-
-func newSessions() sessions {
-	return sessions{last: map[string]lastWrite{}}
-}
-
-// repeated returns the reply to a write that the server has executed, or nil.
-func (s *sessions) repeated(command Command) bson.Raw {
-	id, number, retryable := command.session()
-	if !retryable {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last, known := s.last[id]
-	switch {
-	case !known || number > last.number:
-		return nil
-	case number < last.number:
-		return refusal(225, "TransactionTooOld", "a later retryable write of this session has started")
-	}
-	return last.reply
-}
-
-// keep stores the reply to a write, for its repeat.
-func (s *sessions) keep(command Command, reply bson.Raw) {
-	id, number, retryable := command.session()
-	if !retryable {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.last[id]; !known {
-		s.order = append(s.order, id)
-		if len(s.order) > maxSessions {
-			delete(s.last, s.order[0])
-			s.order = s.order[1:]
-		}
-	}
-	s.last[id] = lastWrite{number, reply}
-}
-
-// end forgets sessions, at the command endSessions. Their places in the order stay until
-// they are the oldest.
-func (s *sessions) end(command Command) {
-	ids, _ := command.Body.Lookup("endSessions").ArrayOK()
-	values, err := ids.Values()
-	if err != nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, value := range values {
-		if id, ok := value.DocumentOK(); ok {
-			delete(s.last, string(id))
-		}
-	}
 }

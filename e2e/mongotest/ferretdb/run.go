@@ -13,9 +13,10 @@ import (
 	"github.com/FerretDB/FerretDB/ferretdb"
 )
 
-// gcPercent trades memory, of which tests need little, for the tenth of its time that FerretDB would
-// spend on collecting garbage: it decodes every document of a collection for each query.
-const gcPercent = 400
+// memory is how many bytes FerretDB may use before it collects garbage. It decodes every document of a collection for
+// each query, and would spend a tenth of its time on collecting. And the process ends at the first collection after
+// it has refused some commands, because it forgets to close what the finalizers look for.
+const memory = 1 << 30
 
 func run(address, directory, postgreSQL string) (err error) {
 	ctx, stop := context.WithCancel(context.Background())
@@ -30,7 +31,8 @@ func run(address, directory, postgreSQL string) (err error) {
 			stop()
 		}()
 	}
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(memory)
 	// A killed program loses nothing without syncs; only a machine that stops would.
 	config := &ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: address},
