@@ -33,10 +33,14 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 		if len(fit) == 0 {
 			return nil
 		}
-		_, err := t.collection.BulkWrite(ctx, fit, options.BulkWrite().SetOrdered(false))
+		result, err := t.collection.BulkWrite(ctx, fit, options.BulkWrite().SetOrdered(false))
 		var refused mongo.BulkWriteException
-		if !errors.As(err, &refused) || refused.WriteConcernError != nil {
+		if err != nil && (!errors.As(err, &refused) || refused.WriteConcernError != nil) {
 			return err
+		}
+		// A server that gets a command again may leave out the error of a document that it has refused.
+		if known := int(result.InsertedCount+result.UpsertedCount) + len(refused.WriteErrors); known != len(fit) {
+			return fmt.Errorf("%w: the server reports on %d of %d documents", docstore.ErrUnavailable, known, len(fit))
 		}
 		for _, failure := range refused.WriteErrors {
 			if errs[at[failure.Index]], err = t.refusal(failure.WriteError); err != nil {
