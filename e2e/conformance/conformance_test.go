@@ -35,6 +35,21 @@ func TestMongoEngineOnAReplicaSet(t *testing.T) {
 	checkShapes(t, server)
 }
 
+// A mongos of 4.4 says less of a duplicate than any other server.
+func TestMongoEngineOnMongoDB44(t *testing.T) {
+	t.Parallel()
+	settings := ferretSettings()
+	settings.IsShort = true
+	for name, config := range map[string]mongowire.Config{
+		"replica set": {Plays: mongowire.Version44}, "mongos": {Plays: mongowire.Version44, Role: mongowire.Router},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			runAll(t, mongotest.StartServer(t, config).URI(mongotest.Database()), settings)
+		})
+	}
+}
+
 // Replies are cut, so that cursors are left open. Each is closed on the router that opened it.
 func TestMongoEngineOnTwoRouters(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 	_ "time/tzdata" // for the service's zone on machines without zone files
 
 	"github.com/waybook/waybook/e2e/contract/casefile"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/longform"
 )
 
@@ -30,7 +31,10 @@ func TestGoldenOnEachStore(t *testing.T) {
 	}{
 		{"one process", startOneProcess},
 		{"five processes", startFiveProcesses},
-		{"FerretDB", startOnFerretDB},
+		{"replica set", startOnReplicaSet},
+		{"mongos", on(mongowire.Config{Role: mongowire.Router, Shards: 2})},
+		{"replica set of MongoDB 4.4", on(mongowire.Config{Plays: mongowire.Version44})},
+		{"mongos of MongoDB 4.4", on(mongowire.Config{Plays: mongowire.Version44, Role: mongowire.Router, Shards: 2})},
 		{"real server", startOnMongoDB},
 	} {
 		t.Run(d.name, func(t *testing.T) {

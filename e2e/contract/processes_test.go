@@ -24,9 +24,8 @@ func startFiveProcesses(t *testing.T, binaries string) *deployment {
 	return startPods(t, manifestrun.New(t, binaries, manifestrun.StoreEach))
 }
 
-// startOnFerretDB starts the five programs as the manifests do, with FerretDB in place of a
-// MongoDB server.
-func startOnFerretDB(t *testing.T, binaries string) *deployment {
+// startOnReplicaSet starts the five programs as the manifests do, with a stand-in of a MongoDB server.
+func startOnReplicaSet(t *testing.T, binaries string) *deployment {
 	d := startPods(t, manifestrun.New(t, binaries, mongotest.StartReplicaSet(t)))
 	d.isSlow = true // each query is a scan
 	return d
