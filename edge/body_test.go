@@ -100,6 +100,45 @@ func TestASignatureCoversTheBytesThatWereSent(t *testing.T) {
 	}
 }
 
+// Parameters in an encoded body would be missed, and an update without them would succeed.
+func TestAnEncodedBodyIsRefused(t *testing.T) {
+	f := &fakes{answer: always(&albumv1.UpdateAlbumResponse{}, nil)}
+	h := newEdge(t, f)
+	for _, c := range []struct {
+		encodings []string
+		body      string
+		status    int
+	}{
+		{[]string{"gzip"}, "x", 415},
+		{[]string{"GZip"}, "x", 415},
+		{[]string{"deflate"}, "x", 415},
+		{[]string{"br, identity"}, "x", 415},
+		{[]string{"identity", "zstd"}, "x", 415},
+		{[]string{"aes128gcm"}, "x", 415},
+		{[]string{"gzip;q=0"}, "x", 415},
+		{[]string{"identity"}, "albumTitle=after", 200},
+		{[]string{" Identity , identity", ""}, "albumTitle=after", 200},
+		{[]string{"gzip"}, "", 200},
+	} {
+		for _, contentType := range []string{formType, ""} {
+			r := httptest.NewRequest(http.MethodPost, Path+"?func=updateAlbum&albumID=12", strings.NewReader(c.body))
+			r.Header["Content-Encoding"] = c.encodings
+			r.Header.Set("Content-Type", contentType)
+			r.Header.Set("Cookie", demoCookie)
+			w := record(h, r)
+			called := f.called()
+			switch {
+			case w.Code != c.status || (len(called) == 1) != (c.status == 200):
+				t.Errorf("%q: got %d %s, called %v", c.encodings, w.Code, w.Body, called)
+			case c.status == 415 && (w.Body.String() != failed("CONTENT ENCODING NOT ACCEPTED") || w.Header().Get("Accept-Encoding") != "identity"):
+				t.Errorf("%q: got %s, %v", c.encodings, w.Body, w.Header())
+			case c.status == 200 && (called[0].(*albumv1.UpdateAlbumRequest).GetTitle() == "after") != (c.body != ""):
+				t.Errorf("%q: called %v", c.encodings, called)
+			}
+		}
+	}
+}
+
 func TestAMultipartBodyHasTheLimitsOfAForm(t *testing.T) {
 	h := newEdge(t, &fakes{}, func(c *Config) { c.MaxFormBytes = 10_000 })
 	body, contentType := multipartForm(t, "func=getAlbum&note="+strings.Repeat("x", 10_000))

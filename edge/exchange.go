@@ -220,6 +220,9 @@ func (x *exchange) readBody(limit int64) (string, error) {
 	if x.request.Body == nil || x.request.Body == http.NoBody {
 		return "", nil
 	}
+	if x.request.ContentLength != 0 && isEncoded(x.request.Header["Content-Encoding"]) {
+		return "", refuse("CONTENT_ENCODING_NOT_ACCEPTED", http.StatusUnsupportedMediaType)
+	}
 	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
 	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
 	var err error
@@ -240,6 +243,16 @@ func (x *exchange) readBody(limit int64) (string, error) {
 		return "", err
 	}
 	return "", refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
+}
+
+// isEncoded reports whether the lines of Content-Encoding name an encoding other than identity.
+func isEncoded(lines []string) bool {
+	for coding := range strings.SplitSeq(strings.Join(lines, ","), ",") {
+		if coding = strings.Trim(coding, " \t"); coding != "" && !strings.EqualFold(coding, "identity") {
+			return true
+		}
+	}
+	return false
 }
 
 // An exchange implements operation.Caller: the client of its request.
