@@ -119,7 +119,6 @@ func Failures() []FailureEntry {
 		refusalEntry("CROSS_SITE_REQUEST", http.StatusForbidden,
 			"the browser reports that a page of another site sent this write", "add the site to `-trusted-origins` if it may write"),
 		refusalEntry("NOT_FOUND", http.StatusNotFound, "the path is not `/API.php`", "correct the path"),
-		refusalEntry("PERMANENT_REDIRECT", http.StatusPermanentRedirect, "the path is `/API.php` in other letters", "send the request to the path in `Location`"),
 		refusalEntry("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, "the method is not GET, HEAD or POST", "use GET or POST"),
 		refusalEntry("CONTENT_ENCODING_NOT_ACCEPTED", http.StatusUnsupportedMediaType, "the body has a `Content-Encoding` such as gzip", "send it as it is"),
 		refusalEntry("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "the form exceeds 2 MiB", "send less"),

@@ -128,18 +128,6 @@ func smallBuffer(b []byte, keep int) []byte {
 	return b[:0]
 }
 
-// findInterface refuses a request to another path than that of the interface.
-func (x *exchange) findInterface() error {
-	location, err := x.config.PathPrefix.find(x.request.URL.Path)
-	if location != "" {
-		if query := x.request.URL.RawQuery; query != "" {
-			location += "?" + query
-		}
-		x.response.writer.Header().Set("Location", location)
-	}
-	return err
-}
-
 var paramResponseFormat = form.Parameter{Name: "responseFormat", Hint: "XML or JSON"}
 
 // chooseFormat sets the format of the reply, failures included. The format stays XML when the

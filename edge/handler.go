@@ -106,8 +106,8 @@ func (h *handler) answer(x *exchange) (err error) {
 	}
 	isSession := h.config.HasConsole && h.config.PathPrefix.Trim(x.request.URL.Path) == SessionPath
 	if !isSession {
-		if err := x.findInterface(); err != nil {
-			return err
+		if !h.config.PathPrefix.Serves(x.request.URL.Path) {
+			return refuse("NOT_FOUND", http.StatusNotFound)
 		}
 		if h.sites.preflight(x.response.writer.Header(), x.request) {
 			return x.response.sendNoContent()
