@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"os"
 	"strconv"
@@ -166,7 +165,7 @@ func (x *exchange) readForm() error {
 	if body == "" {
 		return nil
 	}
-	return parseBody(&x.form, x.request.Header.Get("Content-Type"), body, x.config.LegacyCharset)
+	return parseBody(&x.form, strings.Join(x.request.Header["Content-Type"], ","), body, x.config.LegacyCharset)
 }
 
 const (
@@ -177,27 +176,19 @@ const (
 // parseBody parses a body by its Content-Type (rules 1.6 and 1.24). Old clients leave the header
 // out, which counts as a form. charset is that of a body that names none.
 func parseBody(into *form.Form, contentType, body string, charset form.Charset) error {
-	mediaType, parameters := formType, map[string]string(nil)
-	if contentType != "" && contentType != formType {
-		var err error
-		if mediaType, parameters, err = mime.ParseMediaType(contentType); err != nil {
-			return failure.New("INVALID_CONTENT_TYPE")
-		}
+	parsed, ok := form.ContentType{Media: formType, Charset: charset}, true
+	if contentType != "" {
+		parsed, ok = form.ParseContentType(contentType, charset)
 	}
-	if name, given := parameters["charset"]; given {
-		var known bool
-		if charset, known = form.CharsetNamed(name); !known {
-			return failure.New("INVALID_CONTENT_TYPE")
-		}
-	}
-	switch mediaType {
-	case formType:
-		if !into.ParseBody(body, charset) {
+	switch {
+	case !ok:
+	case parsed.Media == formType:
+		if !into.ParseBody(body, parsed.Charset) {
 			return failure.New("TOO_MANY_PARAMETERS")
 		}
 		return nil
-	case multipartType:
-		return into.ParseMultipart(body, parameters["boundary"], charset)
+	case parsed.Media == multipartType:
+		return into.ParseMultipart(body, parsed.Boundary, parsed.Charset)
 	}
 	return failure.New("INVALID_CONTENT_TYPE")
 }

@@ -74,15 +74,11 @@ func charsetOf(header textproto.MIMEHeader, otherwise Charset) Charset {
 	if contentType == "" {
 		return otherwise
 	}
-	_, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil {
+	parsed, ok := ParseContentType(contentType, otherwise)
+	if !ok {
 		return unknownCharset
 	}
-	if name, given := parameters["charset"]; given {
-		charset, _ := CharsetNamed(name)
-		return charset
-	}
-	return otherwise
+	return parsed.Charset
 }
 
 // showName makes any name safe to show in a reply: at most 40 bytes, with `?` for each byte that
