@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// Whatever mime accepts is read as mime reads it. What it refuses too is a test of package edge.
+// Whatever mime accepts is read as mime reads it. A test of package edge judges what mime refuses.
 func FuzzAContentTypeAgreesWithMime(f *testing.F) {
 	f.Add(`multipart/form-data; boundary="a;b, c"`)
 	f.Add(`Application/X-WWW-Form-URLEncoded ;charset=BIG5; Version=1;`)
 	f.Add(`text/plain; charset=latin1;charset=latin1; boundary=a; x="y=z"`)
 	f.Fuzz(func(t *testing.T, s string) {
 		media, parameters, err := mime.ParseMediaType(s)
-		isOther := func(r rune) bool { return r < ' ' || r > '~' || r == '*' || r == '\\' } // which mime reads otherwise than browsers
+		isOther := func(r rune) bool { return r < ' ' || r > '~' || r == '*' || r == '\\' } // which mime reads in its own way
 		if err != nil || strings.ContainsFunc(s, isOther) {
 			return
 		}
