@@ -76,23 +76,29 @@ func (t TrustedProxies) trustPeer(peer netip.Addr) bool { return t.hops > 0 || t
 // entry after it is malformed, client returns the peer. It returns the zero Addr for a peer
 // without an address.
 func (t TrustedProxies) client(r *http.Request) netip.Addr {
+	client, _ := t.trace(r)
+	return client
+}
+
+// trace returns the address of the client, and how many proxies the request has passed.
+func (t TrustedProxies) trace(r *http.Request) (client netip.Addr, passed int) {
 	from := peer(r)
 	if !t.trustPeer(from) {
-		return from
+		return from, 0
 	}
 	rest := strings.Join(r.Header["X-Forwarded-For"], ",")
-	for hop := 1; rest != "" && hop <= maxHops; hop++ {
+	for passed = 1; rest != "" && passed <= maxHops; passed++ {
 		comma := strings.LastIndexByte(rest, ',')
 		address, ok := parseForwarded(rest[comma+1:])
 		if !ok {
 			break
 		}
-		if hop == t.hops || t.hops == 0 && !t.include(address) {
-			return address
+		if passed == t.hops || t.hops == 0 && !t.include(address) {
+			return address, passed
 		}
 		rest = rest[:max(comma, 0)]
 	}
-	return from
+	return from, max(passed, t.hops)
 }
 
 // clientHeaders are the headers, besides those that begin with X-Forwarded, by which proxies report
@@ -120,10 +126,18 @@ func (t TrustedProxies) Forward(r *http.Request, header http.Header) {
 	}
 }
 
-// isSecure reports whether the client's own connection uses TLS.
+// isSecure reports whether the client's own connection uses TLS. Each proxy appends to X-Forwarded-Proto
+// as it does to X-Forwarded-For. If only some do, their first entry counts.
 func (t TrustedProxies) isSecure(r *http.Request) bool {
-	return r.TLS != nil ||
-		strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") && t.trustPeer(peer(r))
+	if r.TLS != nil {
+		return true
+	}
+	_, passed := t.trace(r)
+	if passed == 0 {
+		return false
+	}
+	schemes := strings.Split(strings.Join(r.Header["X-Forwarded-Proto"], ","), ",")
+	return strings.EqualFold(strings.Trim(schemes[max(len(schemes)-passed, 0)], " \t"), "https")
 }
 
 // peer returns the other end of the connection. It returns the zero Addr if that has no address,

@@ -93,32 +93,43 @@ func TestClientsAreCountedByIPv4AddressOrIPv6Network(t *testing.T) {
 }
 
 func TestAConnectionIsSecureWithTLSOrWhenATrustedProxyReportsTLS(t *testing.T) {
-	trusted := proxies(t, "10.0.0.0/8")
-	request := func(peer, proto string) *http.Request {
-		r := from(peer)
-		r.Header.Set("X-Forwarded-Proto", proto)
-		return r
-	}
-	for name, c := range map[string]struct {
-		request *http.Request
-		want    bool
+	for _, c := range []struct {
+		name, trusted, peer  string
+		forwardedFor, protos []string
+		want                 bool
 	}{
-		"plain":                              {from("192.0.2.1:80"), false},
-		"an untrusted peer claims TLS":       {request("192.0.2.1:80", "https"), false},
-		"a trusted proxy reports TLS":        {request("10.0.0.1:80", "HTTPS"), true},
-		"a trusted proxy reports no TLS":     {request("10.0.0.1:80", "http"), false},
-		"a trusted proxy without the header": {from("10.0.0.1:80"), false},
+		{name: "plain", trusted: "10.0.0.0/8", peer: "192.0.2.1:80"},
+		{name: "an untrusted peer claims TLS", trusted: "10.0.0.0/8", peer: "192.0.2.1:80", protos: []string{"https"}},
+		{name: "nobody is trusted", peer: "10.0.0.1:80", protos: []string{"https"}},
+		{name: "a trusted proxy reports TLS", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", protos: []string{"HTTPS"}, want: true},
+		{name: "a trusted proxy reports no TLS", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", protos: []string{"http"}},
+		{name: "a trusted proxy without the header", trusted: "10.0.0.0/8", peer: "10.0.0.1:80"},
+		{name: "the only proxy", trusted: "1", peer: "192.0.2.1:80", protos: []string{"https"}, want: true},
+		{name: "the only proxy without the header", trusted: "1", peer: "192.0.2.1:80"},
+		{name: "the client claimed TLS", trusted: "1", peer: "192.0.2.1:80", protos: []string{"https, http"}},
+		{name: "the client claimed no TLS", trusted: "1", peer: "192.0.2.1:80", protos: []string{"http", " https "}, want: true},
+
+		{name: "two proxies", trusted: "2", peer: "10.0.0.1:80", protos: []string{"https,https"}, want: true},
+		{name: "two proxies, each with a line", trusted: "2", peer: "10.0.0.1:80", protos: []string{"https", "http"}, want: true},
+		{name: "two proxies, TLS between them", trusted: "2", peer: "10.0.0.1:80", protos: []string{"http,\thttps"}},
+		{name: "two proxies, and the client claimed TLS", trusted: "2", peer: "10.0.0.1:80", protos: []string{"https, http, https"}},
+		{name: "two proxies, one of which reports", trusted: "2", peer: "10.0.0.1:80", protos: []string{"https"}, want: true},
+		{name: "two proxies with a malformed address", trusted: "2", peer: "10.0.0.1:80", forwardedFor: []string{"unknown"}, protos: []string{"https, http"}, want: true},
+
+		{name: "two networks", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, 10.0.0.2"}, protos: []string{"https, http"}, want: true},
+		{name: "two networks, and the client claimed TLS", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, 10.0.0.2"}, protos: []string{"https, http, https"}},
+		{name: "one network, and the client claimed TLS", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"10.9.9.9, 192.0.2.1"}, protos: []string{"https, http"}},
+		{name: "a client among the proxies", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"10.0.0.3", "10.0.0.2"}, protos: []string{"https, http"}, want: true},
 	} {
-		if got := trusted.isSecure(c.request); got != c.want {
-			t.Errorf("%s: got %v", name, got)
+		r := from(c.peer, c.forwardedFor...)
+		r.Header["X-Forwarded-Proto"] = c.protos
+		if got := proxies(t, c.trusted).isSecure(r); got != c.want {
+			t.Errorf("%s: got %v", c.name, got)
 		}
-	}
-	if one := proxies(t, "1"); !one.isSecure(request("192.0.2.1:80", "https")) || one.isSecure(from("192.0.2.1:80")) {
-		t.Error("the only proxy's report does not count")
 	}
 	overTLS := from("192.0.2.1:80")
 	overTLS.TLS = &tls.ConnectionState{}
-	if !trusted.isSecure(overTLS) {
+	if !proxies(t, "10.0.0.0/8").isSecure(overTLS) {
 		t.Error("a TLS connection is not secure")
 	}
 }

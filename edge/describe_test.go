@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func ends(p operation.Parameter) (valid, invalid []string) {
 	case operation.Text, operation.Secret:
 		if p.MaxLength > 0 {
 			valid = append(valid, strings.Repeat("x", p.MaxLength))
-			invalid = append(invalid, strings.Repeat("x", p.MaxLength+1))
+			invalid = append(invalid, strings.Repeat("x", p.MaxLength+1), strings.Repeat("x", p.MaxLength)+" ")
 		}
 		if p.MinLength > 0 && p.IsRequired {
 			valid = append(valid, strings.Repeat("x", p.MinLength))
@@ -81,6 +82,11 @@ func ends(p operation.Parameter) (valid, invalid []string) {
 		invalid = []string{"none"}
 		if p.Type == operation.Enum {
 			invalid = append(invalid, "0", strconv.Itoa(len(p.Values)+1))
+		}
+	}
+	if p.Type != operation.Text && p.Type != operation.Secret {
+		for _, value := range slices.Clone(valid) {
+			valid = append(valid, " \t"+value, value+"\r\n ") // rule 2.12
 		}
 	}
 	return valid, invalid

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"os"
 	"strconv"
@@ -128,18 +127,6 @@ func smallBuffer(b []byte, keep int) []byte {
 	return b[:0]
 }
 
-// findInterface refuses a request to another path than that of the interface.
-func (x *exchange) findInterface() error {
-	location, err := x.config.PathPrefix.find(x.request.URL.Path)
-	if location != "" {
-		if query := x.request.URL.RawQuery; query != "" {
-			location += "?" + query
-		}
-		x.response.writer.Header().Set("Location", location)
-	}
-	return err
-}
-
 var paramResponseFormat = form.Parameter{Name: "responseFormat", Hint: "XML or JSON"}
 
 // chooseFormat sets the format of the reply, failures included. The format stays XML when the
@@ -178,7 +165,7 @@ func (x *exchange) readForm() error {
 	if body == "" {
 		return nil
 	}
-	return parseBody(&x.form, x.request.Header.Get("Content-Type"), body, x.config.LegacyCharset)
+	return parseBody(&x.form, strings.Join(x.request.Header["Content-Type"], ","), body, x.config.LegacyCharset)
 }
 
 const (
@@ -189,27 +176,19 @@ const (
 // parseBody parses a body by its Content-Type (rules 1.6 and 1.24). Old clients leave the header
 // out, which counts as a form. charset is that of a body that names none.
 func parseBody(into *form.Form, contentType, body string, charset form.Charset) error {
-	mediaType, parameters := formType, map[string]string(nil)
-	if contentType != "" && contentType != formType {
-		var err error
-		if mediaType, parameters, err = mime.ParseMediaType(contentType); err != nil {
-			return failure.New("INVALID_CONTENT_TYPE")
-		}
+	parsed, ok := form.ContentType{Media: formType, Charset: charset}, true
+	if contentType != "" {
+		parsed, ok = form.ParseContentType(contentType, charset)
 	}
-	if name, given := parameters["charset"]; given {
-		var known bool
-		if charset, known = form.CharsetNamed(name); !known {
-			return failure.New("INVALID_CONTENT_TYPE")
-		}
-	}
-	switch mediaType {
-	case formType:
-		if !into.ParseBody(body, charset) {
+	switch {
+	case !ok:
+	case parsed.Media == formType:
+		if !into.ParseBody(body, parsed.Charset) {
 			return failure.New("TOO_MANY_PARAMETERS")
 		}
 		return nil
-	case multipartType:
-		return into.ParseMultipart(body, parameters["boundary"], charset)
+	case parsed.Media == multipartType:
+		return into.ParseMultipart(body, parsed.Boundary, parsed.Charset)
 	}
 	return failure.New("INVALID_CONTENT_TYPE")
 }
@@ -219,6 +198,9 @@ func parseBody(into *form.Form, contentType, body string, charset form.Charset) 
 func (x *exchange) readBody(limit int64) (string, error) {
 	if x.request.Body == nil || x.request.Body == http.NoBody {
 		return "", nil
+	}
+	if x.request.ContentLength != 0 && isEncoded(x.request.Header["Content-Encoding"]) {
+		return "", refuse("CONTENT_ENCODING_NOT_ACCEPTED", http.StatusUnsupportedMediaType)
 	}
 	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
 	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
@@ -240,6 +222,16 @@ func (x *exchange) readBody(limit int64) (string, error) {
 		return "", err
 	}
 	return "", refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
+}
+
+// isEncoded reports whether the lines of Content-Encoding name an encoding other than identity.
+func isEncoded(lines []string) bool {
+	for coding := range strings.SplitSeq(strings.Join(lines, ","), ",") {
+		if coding = strings.Trim(coding, " \t"); coding != "" && !strings.EqualFold(coding, "identity") {
+			return true
+		}
+	}
+	return false
 }
 
 // An exchange implements operation.Caller: the client of its request.

@@ -3,7 +3,6 @@ package edge
 import (
 	"flag"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"github.com/waybook/waybook/edge/form"
@@ -190,27 +189,9 @@ func (p *PathPrefix) Set(value string) error {
 	return nil
 }
 
-// find returns nil for the path of the interface (rule 1.29), and a refusal for others. For the
-// path in other letters the refusal is a redirect, and location its target.
-func (p PathPrefix) find(path string) (location string, err error) {
-	if path == Path {
-		return "", nil
-	}
-	path = p.Trim(withoutRepeats(path))
-	switch {
-	case strings.TrimSuffix(path, "/") == Path:
-		return "", nil
-	case len(path) == len(Path) && strings.EqualFold(path, Path):
-		// A relative target also holds behind a proxy that takes a prefix off.
-		return strings.TrimPrefix(Path, "/"), refuse("PERMANENT_REDIRECT", http.StatusPermanentRedirect)
-	}
-	return "", refuse("NOT_FOUND", http.StatusNotFound)
-}
-
-// Serves reports whether a path is that of the interface.
+// Serves reports whether a path is that of the interface (rule 1.29).
 func (p PathPrefix) Serves(path string) bool {
-	_, err := p.find(path)
-	return err == nil
+	return path == Path || strings.EqualFold(strings.TrimSuffix(p.Trim(withoutRepeats(path)), "/"), Path)
 }
 
 // Trim returns a path without the prefix. Without the prefix the path stays as it is.

@@ -106,8 +106,8 @@ func (h *handler) answer(x *exchange) (err error) {
 	}
 	isSession := h.config.HasConsole && h.config.PathPrefix.Trim(x.request.URL.Path) == SessionPath
 	if !isSession {
-		if err := x.findInterface(); err != nil {
-			return err
+		if !h.config.PathPrefix.Serves(x.request.URL.Path) {
+			return refuse("NOT_FOUND", http.StatusNotFound)
 		}
 		if h.sites.preflight(x.response.writer.Header(), x.request) {
 			return x.response.sendNoContent()
@@ -237,8 +237,11 @@ func (x *exchange) sendFailure(f *failure.Failure, status int) error {
 	if f.RetryAfter > 0 {
 		header.Set("Retry-After", strconv.FormatFloat(math.Ceil(f.RetryAfter.Seconds()), 'f', 0, 64))
 	}
-	if status == http.StatusMethodNotAllowed {
+	switch status {
+	case http.StatusMethodNotAllowed:
 		header.Set("Allow", "GET, HEAD, POST")
+	case http.StatusUnsupportedMediaType:
+		header.Set("Accept-Encoding", "identity")
 	}
 	x.response.abandon()
 	reply.WriteFailure(x.op.Out.Writer, f.Info)

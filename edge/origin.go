@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -24,7 +26,10 @@ func (t *TrustedOrigins) Set(value string) error {
 	var origins TrustedOrigins
 	for _, part := range settings.List(value) {
 		if part != nullOrigin {
-			if err := new(http.CrossOriginProtection).AddTrustedOrigin(part); err != nil {
+			written := part
+			part = canonicalOrigin(part)
+			var check http.CrossOriginProtection
+			if err := cmp.Or(check.AddTrustedOrigin(written), check.AddTrustedOrigin(part)); err != nil {
 				return err
 			}
 		}
@@ -32,6 +37,19 @@ func (t *TrustedOrigins) Set(value string) error {
 	}
 	*t = origins
 	return nil
+}
+
+// canonicalOrigin returns an origin as browsers write it: in lower case, without the default port of its
+// scheme.
+func canonicalOrigin(origin string) string {
+	origin = strings.ToLower(origin)
+	if strings.HasPrefix(origin, "http:") {
+		return strings.TrimSuffix(origin, ":80")
+	}
+	if strings.HasPrefix(origin, "https:") {
+		return strings.TrimSuffix(origin, ":443")
+	}
+	return origin
 }
 
 // sites rejects writes from pages of other sites. Only browsers can be abused this way, because
@@ -65,10 +83,19 @@ func (s sites) refuseOthers(r *http.Request) error {
 	if s.trustsNull && r.Header.Get("Origin") == nullOrigin {
 		return nil
 	}
-	if err := s.protection.Check(r); err != nil {
+	if err := s.protection.Check(r); err != nil && !isOwnPage(r) {
 		return refuse("CROSS_SITE_REQUEST", http.StatusForbidden)
 	}
 	return nil
+}
+
+// isOwnPage reports whether Origin names the host of the request, where Sec-Fetch-Site does not decide. Proxies
+// write a default port into Host. It may be that of the other scheme, as one of them may end TLS.
+func isOwnPage(r *http.Request) bool {
+	origin, err := url.Parse(canonicalOrigin(r.Header.Get("Origin")))
+	host := strings.ToLower(r.Host)
+	return err == nil && origin.Host != "" && r.Header.Get("Sec-Fetch-Site") == "" &&
+		(origin.Host == host || origin.Host == strings.TrimSuffix(host, ":80") || origin.Host == strings.TrimSuffix(host, ":443"))
 }
 
 // The headers of CORS for a trusted origin (rule 1.30). All replies share the values, so code must

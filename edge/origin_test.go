@@ -46,6 +46,58 @@ func TestOnlyOwnPagesAndTrustedSitesMayWrite(t *testing.T) {
 	}
 }
 
+// Browsers leave the default port out and write hosts in lower case. Proxies and people write them otherwise.
+func TestAnOriginIsThatOfItsHostInAnySpelling(t *testing.T) {
+	for _, c := range []struct {
+		trusted, host, origin string
+		isOurs                bool
+	}{
+		{host: "waybook.lan", origin: "http://waybook.lan", isOurs: true},
+		{host: "waybook.lan:80", origin: "http://waybook.lan", isOurs: true},
+		{host: "waybook.lan:443", origin: "https://waybook.lan", isOurs: true},
+		{host: "waybook.lan:80", origin: "https://waybook.lan", isOurs: true}, // a proxy without TLS behind one with it
+		{host: "Waybook.LAN", origin: "http://waybook.lan", isOurs: true},
+		{host: "waybook.lan", origin: "HTTP://Waybook.LAN", isOurs: true},
+		{host: "WAYBOOK.lan:80", origin: "http://waybook.lan:80", isOurs: true},
+		{host: "waybook.lan", origin: "https://waybook.lan:443", isOurs: true},
+		{host: "waybook.lan:8080", origin: "http://Waybook.lan:8080", isOurs: true},
+		{host: "[::1]:80", origin: "http://[::1]", isOurs: true},
+		{host: "waybook.lan:8080", origin: "http://waybook.lan"},
+		{host: "waybook.lan", origin: "http://waybook.lan:8080"},
+		{host: "waybook.lan", origin: "http://waybook.lan:443"},
+		{host: "waybook.lan:80", origin: "http://evil.example"},
+		{host: "waybook.lan:80", origin: "http://waybook.lan:80@evil.example"},
+		{host: "waybook.lan:80", origin: "http://evil.example/waybook.lan"},
+		{host: "waybook.lan:80", origin: "null"},
+		{host: "waybook.lan:80", origin: "://waybook.lan"},
+		{host: ":80", origin: "http://"},
+		{trusted: "https://WWW.Waybook.example:443", host: "waybook.lan", origin: "https://www.waybook.example", isOurs: true},
+		{trusted: "http://www.waybook.example:80", host: "waybook.lan", origin: "http://www.waybook.example", isOurs: true},
+		{trusted: "http://www.waybook.example:443", host: "waybook.lan", origin: "http://www.waybook.example"},
+		{trusted: "https://www.waybook.example:80", host: "waybook.lan", origin: "https://www.waybook.example"},
+	} {
+		var origins TrustedOrigins
+		if err := origins.Set(c.trusted); err != nil {
+			t.Fatal(err)
+		}
+		r := cookieless(loginForm)
+		r.Host = c.host
+		r.Header.Set("Origin", c.origin)
+		header := http.Header{}
+		origins.sites().share(header, r)
+		if err := origins.sites().refuseOthers(r); (err == nil) != c.isOurs {
+			t.Errorf("%q at %q with %q trusted: %v", c.origin, c.host, c.trusted, err)
+		}
+		if isShared := header.Get("Access-Control-Allow-Origin") == c.origin; isShared != (c.isOurs && c.trusted != "") {
+			t.Errorf("%q with %q trusted: shared %v", c.origin, c.trusted, isShared)
+		}
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		if err := origins.sites().refuseOthers(r); (err == nil) != (c.isOurs && c.trusted != "") {
+			t.Errorf("a page of another site, %q at %q with %q trusted: %v", c.origin, c.host, c.trusted, err)
+		}
+	}
+}
+
 func TestPagesWithoutAnOriginWriteOnlyIfNullIsTrusted(t *testing.T) {
 	for trusted, want := range map[string]int{"": 403, "https://www.waybook.example": 403, "null": 200, "https://www.waybook.example, null": 200} {
 		var origins TrustedOrigins
@@ -75,7 +127,7 @@ func TestPagesWithoutAnOriginWriteOnlyIfNullIsTrusted(t *testing.T) {
 func FuzzNoPageOfAnotherSiteWrites(f *testing.F) {
 	const form, trusted = "application/x-www-form-urlencoded", "https://www.waybook.example"
 	f.Add("cross-site", "https://evil.example", form)
-	f.Add("", "http://example.com", form+"; charset=UTF-8")
+	f.Add("", "http://Example.com:80", form+"; charset=UTF-8")
 	f.Add("same-origin", "null", "text/plain")
 	f.Add("Same-Origin", trusted, form+"; charset=big5")
 	f.Add("", "http://example.com@evil.example", "multipart/form-data; boundary=x")
@@ -98,7 +150,8 @@ func FuzzNoPageOfAnotherSiteWrites(f *testing.F) {
 		if len(services.called()) == 0 {
 			return
 		}
-		sameHost := strings.HasSuffix(origin, "://example.com") // the host of httptest
+		_, host, _ := strings.Cut(strings.ToLower(origin), "://")
+		sameHost := host == "example.com" || host == "example.com:80" || host == "example.com:443" // the host of httptest
 		isOurs := fetchSite == "same-origin" || fetchSite == "none" || fetchSite == "" && (origin == "" || sameHost) || origin == trusted
 		if !isOurs {
 			t.Errorf("Sec-Fetch-Site %q, Origin %q: the write was accepted", fetchSite, origin)
@@ -112,7 +165,7 @@ func FuzzNoPageOfAnotherSiteWrites(f *testing.F) {
 
 // Valid origins read back the same.
 func FuzzTrustedOriginsReadBackTheSame(f *testing.F) {
-	for _, value := range []string{"", " https://a.example , http://b.example:8080,", "https://a.example/", "https://[::1]:8443", "null", "https://ä.example"} {
+	for _, value := range []string{"", " https://a.example , http://b.example:8080,", "https://a.example/", "https://[::1]:8443", "null", "HTTPS://ä.example:443", "http://a:80:80"} {
 		f.Add(value)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

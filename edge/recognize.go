@@ -89,7 +89,7 @@ func (r *Recognizer) Recognize(query, contentType, body string) (Asked, error) {
 	asked.Query, asked.Body = strings.Join(inQuery, "&"), strings.Join(inBody, "&")
 	if asked.Body != "" {
 		asked.ContentType = formType
-		if mediaType, _, _ := strings.Cut(contentType, ";"); strings.EqualFold(strings.TrimSpace(mediaType), formType) {
+		if parsed, _ := form.ParseContentType(contentType, r.charset); parsed.Media == formType {
 			asked.ContentType = contentType // with its charset
 		}
 	}

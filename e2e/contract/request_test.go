@@ -88,6 +88,7 @@ func (p *player) newRequest(ctx context.Context, r *casefile.Request) (*http.Req
 			request.Header.Set(h.name, h.value)
 		}
 	}
+	request.Host = request.Header.Get("Host") // net/http takes it from there
 	return request, err
 }
 

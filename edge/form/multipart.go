@@ -6,6 +6,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/textproto"
+	"slices"
 	"strings"
 
 	"github.com/waybook/waybook/edge/failure"
@@ -47,7 +48,7 @@ func (f *Form) ParseMultipart(body, boundary string, charset Charset) error {
 	}
 }
 
-// nameOf returns the name of a part. It refuses a file, also an empty one.
+// nameOf returns the name of a part. It refuses a file, also an empty one, and a part that is encoded.
 func nameOf(header textproto.MIMEHeader) (string, error) {
 	disposition, parameters, err := mime.ParseMediaType(header.Get("Content-Disposition"))
 	name, hasName := parameters["name"]
@@ -57,11 +58,14 @@ func nameOf(header textproto.MIMEHeader) (string, error) {
 	if _, isFile := parameters["filename"]; isFile {
 		return "", &failure.Failure{Reason: "FILE_NOT_ACCEPTED", Info: "FILE NOT ACCEPTED: " + showName(name)}
 	}
-	switch strings.ToLower(header.Get("Content-Transfer-Encoding")) {
-	case "", "7bit", "8bit", "binary":
-		return name, nil
+	for _, encoding := range slices.Concat(header["Content-Transfer-Encoding"], header["Content-Encoding"]) {
+		switch strings.ToLower(encoding) {
+		case "", "7bit", "8bit", "binary", "identity":
+		default:
+			return "", failure.New("INVALID_MULTIPART")
+		}
 	}
-	return "", failure.New("INVALID_MULTIPART")
+	return name, nil
 }
 
 // charsetOf returns the charset of a part. A part is a text whatever its type.
@@ -70,15 +74,11 @@ func charsetOf(header textproto.MIMEHeader, otherwise Charset) Charset {
 	if contentType == "" {
 		return otherwise
 	}
-	_, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil {
+	parsed, ok := ParseContentType(contentType, otherwise)
+	if !ok {
 		return unknownCharset
 	}
-	if name, given := parameters["charset"]; given {
-		charset, _ := CharsetNamed(name)
-		return charset
-	}
-	return otherwise
+	return parsed.Charset
 }
 
 // showName makes any name safe to show in a reply: at most 40 bytes, with `?` for each byte that

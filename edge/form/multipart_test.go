@@ -35,6 +35,7 @@ func TestAMultipartBodyIsParsedAsTheContractSays(t *testing.T) {
 		{"text is UTF-8", part(named("a"), "晴"), UTF8, "晴", Readable},
 		{"a part may say so", part(named("a")+utf8, "晴"), Big5, "晴", Readable},
 		{"a part may say the bits", part(named("a")+latin1+"\r\nContent-Transfer-Encoding: 8bit", "1"), UTF8, "1", Readable},
+		{"a part may say that it is not encoded", part(named("a")+utf8+"\r\nContent-Transfer-Encoding: Binary\r\nContent-Encoding: identity", "1"), UTF8, "1", Readable},
 		{"a part may be in Latin-1", part(named("a")+latin1, "\xe9"), UTF8, "é", Readable},
 		{"a part is UTF-8 although it says Latin-1", part(named("a")+latin1, "晴"), UTF8, "晴", Readable},
 		{"a part may be in Big5", part(named("a")+big5, "\xa5x\xa5_"), UTF8, "台北", Readable},
@@ -58,7 +59,7 @@ func TestAMultipartBodyIsParsedAsTheContractSays(t *testing.T) {
 }
 
 func TestAMultipartBodyThatIsNoFormIsRefused(t *testing.T) {
-	const end = "--b--\r\n"
+	const end, latin1 = "--b--\r\n", "\r\nContent-Type: text/plain; charset=ISO-8859-1"
 	for _, c := range []struct{ name, body, boundary, info string }{
 		{"a file", part(named("a")+`; filename="x.jpg"`, "1") + end, "b", "FILE NOT ACCEPTED: a"},
 		{"no file chosen", part(named("a")+`; filename=""`, "") + end, "b", "FILE NOT ACCEPTED: a"},
@@ -74,6 +75,9 @@ func TestAMultipartBodyThatIsNoFormIsRefused(t *testing.T) {
 		{"another disposition", part(`Content-Disposition: attachment; name="a"`, "1") + end, "b", "INVALID MULTIPART"},
 		{"two names", part(named("a")+`; name="b"`, "1") + end, "b", "INVALID MULTIPART"},
 		{"base64", part(named("a")+"\r\nContent-Transfer-Encoding: base64", "MQ==") + end, "b", "INVALID MULTIPART"},
+		{"base64 in a second line", part(named("a")+"\r\nContent-Transfer-Encoding: 8bit\r\nContent-Transfer-Encoding: Base64", "MQ==") + end, "b", "INVALID MULTIPART"},
+		{"quoted-printable", part(named("a")+"\r\nContent-Transfer-Encoding: quoted-printable", "=31") + end, "b", "INVALID MULTIPART"},
+		{"a compressed part", part(named("a")+latin1+"\r\nContent-Encoding: gzip", "\x1f\x8b") + end, "b", "INVALID MULTIPART"},
 		{"too many parts", strings.Repeat(part(named("a"), "1"), MaxParameters+1) + end, "b", "TOO MANY PARAMETERS"},
 	} {
 		var f Form

@@ -68,10 +68,19 @@ type Syntax int
 
 // The syntaxes of parameters.
 const (
-	AnySyntax     Syntax = iota // a text or one of a list
+	AnySyntax     Syntax = iota // a text
+	WordSyntax                  // one of a list
 	IntegerSyntax               // what ParseInteger accepts, and such numbers below zero
 	DecimalSyntax               // what ParseDecimal accepts, and such numbers of any size
 )
+
+// trim returns a value without the blanks around it, which count in texts only (rule 2.12).
+func (syntax Syntax) trim(s string) string {
+	if syntax == AnySyntax {
+		return s
+	}
+	return strings.Trim(s, " \t\r\n")
+}
 
 // fits reports whether s has the form.
 func (syntax Syntax) fits(s string) bool {

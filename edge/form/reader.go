@@ -81,7 +81,7 @@ func RequiredOnce[T any](r *Reader, p *Parameter, field string, convert func(str
 // Optional reads a parameter that may be absent. It returns nil if it is absent or invalid. An
 // empty parameter counts as absent (rule 2.7). field is as in Required.
 func Optional[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) *T {
-	if value, found := r.Form.Get(p.Name); found == Readable && value == "" {
+	if value, found := r.get(p); found == Readable && value == "" {
 		r.readings = append(r.readings, reading{p, field, false, stateAbsent})
 		return nil
 	}
@@ -119,7 +119,7 @@ func (r *Reader) Refusals() (refusals []Refusal) {
 		if each.field == "" || each.state != stateInvalid && each.state != stateMalformed {
 			continue
 		}
-		if value, found := r.Form.Get(each.parameter.Name); found == Readable {
+		if value, found := r.get(each.parameter); found == Readable {
 			refusals = append(refusals, Refusal{each.parameter.Name, each.field, value})
 		}
 	}
@@ -133,8 +133,14 @@ func (r *Reader) Replace(values map[string]string) {
 	r.replaced = values
 }
 
+// get returns the value of a parameter in the form.
+func (r *Reader) get(p *Parameter) (value string, found Found) {
+	value, found = r.Form.Get(p.Name)
+	return p.Syntax.trim(value), found
+}
+
 func read[T any](r *Reader, p *Parameter, convert func(string) (T, bool)) (T, state) {
-	raw, found := r.Form.Get(p.Name)
+	raw, found := r.get(p)
 	if value, isReplaced := r.replaced[p.Name]; isReplaced {
 		raw, found = value, Readable
 	}
@@ -168,7 +174,7 @@ func (r *Reader) Reject(p *Parameter, hint string) {
 
 // Has reports whether a parameter was sent with a value that is not empty, readable or not.
 func (r *Reader) Has(p *Parameter) bool {
-	value, found := r.Form.Get(p.Name)
+	value, found := r.get(p)
 	return found == Unreadable || value != ""
 }
 

@@ -13,13 +13,13 @@ import (
 // The parameters of blogs (rules 7.5 to 7.18).
 var (
 	paramBlogID      = form.Parameter{Name: "blogID", Hint: idHint, Syntax: form.IntegerSyntax}
-	paramBlogType    = form.Parameter{Name: "type", Hint: "0_0 to 0_8"}
+	paramBlogType    = form.Parameter{Name: "type", Hint: "0_0 to 0_8", Syntax: form.WordSyntax}
 	paramBlogTitle   = form.Parameter{Name: "blogTitle", Hint: titleHint}
 	paramBlogContent = form.Parameter{Name: "blogContent", Hint: "1 to 100000 characters"}
 	paramYear        = form.Parameter{Name: "year", Hint: "1 to 9999", Syntax: form.IntegerSyntax}
 	paramMonth       = form.Parameter{Name: "month", Hint: "1 to 12", Syntax: form.IntegerSyntax}
 	paramDay         = form.Parameter{Name: "day", Hint: "1 to 31", Syntax: form.IntegerSyntax}
-	paramWeather     = form.Parameter{Name: "weather", Hint: "one of 晴空萬里, 狂風暴雨, 陰雨綿綿, 雨過天晴, 烏雲滿天, 大雪數日, 有彩虹"}
+	paramWeather     = form.Parameter{Name: "weather", Hint: "one of 晴空萬里, 狂風暴雨, 陰雨綿綿, 雨過天晴, 烏雲滿天, 大雪數日, 有彩虹", Syntax: form.WordSyntax}
 	paramReplyBlogID = form.Parameter{Name: "replyBlogID", Hint: idHint + ", or empty for none", Syntax: form.IntegerSyntax}
 	paramZoomLevel   = form.Parameter{Name: "zoomLevel", Hint: "0 to 21", Syntax: form.IntegerSyntax}
 	paramMapType     = form.Parameter{Name: "mapType", Hint: "1 to 3", Syntax: form.IntegerSyntax}

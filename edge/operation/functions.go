@@ -97,7 +97,7 @@ var selectors = [...]struct {
 	InBox:     {"box", &paramLatMin, false},
 }
 
-var paramWithIDs = form.Parameter{Name: "withIDs", Hint: paramDelete.Hint}
+var paramWithIDs = form.Parameter{Name: "withIDs", Hint: paramDelete.Hint, Syntax: form.WordSyntax}
 
 // String returns the name of the variant; that of AsWritten is empty.
 func (v Variant) String() string { return selectors[v].name }

@@ -174,7 +174,7 @@ const (
 
 // The parameters that operations share (rules 1.2, 2.1, 4.16 and 8.12).
 var (
-	paramDelete = form.Parameter{Name: "delete", Hint: "true, false, 1 or 0"}
+	paramDelete = form.Parameter{Name: "delete", Hint: "true, false, 1 or 0", Syntax: form.WordSyntax}
 	paramLat    = form.Parameter{Name: "lat", Hint: "from -90 to 90", Syntax: form.DecimalSyntax}
 	paramLng    = form.Parameter{Name: "lng", Hint: "from -180 to 180", Syntax: form.DecimalSyntax}
 )

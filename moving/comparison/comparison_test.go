@@ -39,6 +39,7 @@ func TestOnlyWhatNoClientCanSeeIsTheSame(t *testing.T) {
 		{"<a>&lt;&#x4E2D;&#25991;&amp;&nbsp;</a>", "<a><![CDATA[<中]]>文&#38;\u00A0</a>"},
 		{"<!-- made by v2 --><a/>", "<a></a><?page end?>"},
 		{`<?xml version="1.0" encoding="big5"?><response><a>` + "\xA4\xA4\xA4\xE5" + `</a></response>`, "<a>中文</a>"},
+		{`<?xml version="1.0" encoding="MS950"?><response><a>` + "\xB4\xB8" + `</a></response>`, "<a>晴</a>"},
 		{`<?xml version="1.0"?><response xmlns="http://old.example/api"><a>1</a></response>`, "<a>1</a>"},
 	} {
 		if v := newComparer().compare(t, test.old, test.new); v.Outcome != Same {

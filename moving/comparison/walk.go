@@ -274,7 +274,7 @@ func charsetReader(label string, input io.Reader) (io.Reader, error) {
 	switch strings.ToLower(label) {
 	case "utf-8", "utf8", "us-ascii", "ascii":
 		return input, nil
-	case "big5", "big5-hkscs", "cn-big5":
+	case "big5", "big5-hkscs", "cn-big5", "ms950", "cp950", "x-windows-950":
 		return traditionalchinese.Big5.NewDecoder().Reader(input), nil
 	case "iso-8859-1", "latin1", "windows-1252", "cp1252":
 		return charmap.Windows1252.NewDecoder().Reader(input), nil
