@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -84,6 +85,9 @@ func (s *Server) judgeChange(is change) *verdict {
 			}
 			targets := []string{path}
 			if to, isText := assignment.Value().StringValueOK(); name == "$rename" && isText {
+				if to == path {
+					return refuse(badValue, "The source and target field for $rename must differ: %s: %q", path, to)
+				}
 				targets = append(targets, to)
 			}
 			for _, target := range targets {
@@ -222,6 +226,9 @@ func immutable(is change, matched bson.Raw) *verdict {
 	for _, operator := range operators {
 		fields, _ := operator.Value().DocumentOK()
 		other, err := fields.LookupErr("_id")
+		if operator.Key() == "$rename" && bytes.Contains(fields, []byte("\x04\x00\x00\x00_id\x00")) {
+			err = nil // to _id
+		}
 		isInsertion := operator.Key() == "$setOnInsert"
 		if err != nil || isInsertion && matched != nil || (operator.Key() == "$set" || isInsertion) && (other.Equal(own) || own.IsZero()) {
 			continue

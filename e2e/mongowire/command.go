@@ -61,6 +61,11 @@ func commandOf(m message, at time.Time) (Command, error) {
 		return Command{}, errMalformed
 	}
 	c := Command{Name: elements[0].Key(), Body: m.body, whole: m.body, Statements: m.documents, Size: m.size, At: at}
+	if c.Name == "findandmodify" { // the older spelling
+		c.Name = "findAndModify"
+		c.Body = with(document(bson.D{{Key: c.Name, Value: elements[0].Value()}}), elementsOf(without(c.Body, elements[0].Key())))
+		c.whole = c.Body
+	}
 	c.Database, _ = m.body.Lookup("$db").StringValueOK()
 	c.Collection, _ = elements[0].Value().StringValueOK()
 	if c.Name == "getMore" {

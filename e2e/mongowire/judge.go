@@ -80,12 +80,23 @@ func judgeSession(c Command) *verdict {
 		if subtype != bson.TypeBinaryUUID || len(data) != 16 {
 			return refuse(207, "uuid must be a 16-byte binary field with UUID (4) subtype")
 		}
+		for _, part := range elementsOf(session) {
+			if part.Key != "id" && part.Key != "uid" {
+				return refuse(idlUnknown, "BSON field 'OperationSessionInfo.lsid.%s' is an unknown field.", part.Key)
+			}
+		}
+	}
+	automatic, autocommitErr := c.Body.LookupErr("autocommit")
+	if is, _ := automatic.BooleanOK(); autocommitErr == nil && is {
+		return refuse(invalidOptions, "Specifying autocommit=true is not allowed.")
+	}
+	if _, startErr := c.Body.LookupErr("startTransaction"); startErr == nil && autocommitErr != nil {
+		return refuse(invalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified")
 	}
 	number, numberErr := c.Body.LookupErr("txnNumber")
 	if numberErr != nil {
 		return nil
 	}
-	_, noTransaction := c.Body.LookupErr("autocommit")
 	switch value, isLong := number.Int64OK(); {
 	case !isLong:
 		return refuse(typeMismatch, "BSON field 'OperationSessionInfo.txnNumber' is the wrong type '%s', expected type 'long'", number.Type)
@@ -93,7 +104,7 @@ func judgeSession(c Command) *verdict {
 		return refuse(invalidOptions, "Transaction number requires a session ID to also be specified")
 	case value < 0:
 		return refuse(invalidOptions, "Transaction number cannot be negative")
-	case noTransaction != nil && !shapes[c.Name].isRetryable:
+	case autocommitErr != nil && !shapes[c.Name].isRetryable:
 		return refuse(50768, "txnNumber may only be provided for multi-document transactions and retryable write commands. "+
 			"autocommit:false was not provided, and %s is not a retryable write command.", c.Name)
 	}

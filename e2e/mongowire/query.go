@@ -14,7 +14,7 @@ func (s *Server) judgeQuery(c Command) *verdict {
 		value, err := c.Body.LookupErr(name)
 		number, _ := value.AsFloat64OK()
 		switch isFind := c.Name == "find" || c.Name == "count"; {
-		case err != nil || !isFind || number >= 0 || name == "limit":
+		case err != nil || !isFind || number >= 0 || name == "limit" && c.Name == "count":
 		case s.plays == Version44 && c.Name == "count":
 			return refuse(failedToParse, "Expected a positive number in: %s: %v", name, number)
 		case s.plays == Version44:
@@ -333,6 +333,9 @@ func (s *Server) judgeOthers(c Command) *verdict {
 		}
 		return judgePipeline(c)
 	case "getMore":
+		if collection, err := c.Body.LookupErr("collection"); err != nil || collection.Type != bson.TypeString {
+			return refuse(failedToParse, "Field 'collection' must be of type string")
+		}
 		value := c.Body.Lookup("getMore")
 		size, hasSize := c.Body.Lookup("batchSize").AsFloat64OK()
 		switch id, isLong := value.Int64OK(); {

@@ -1,8 +1,9 @@
 // Package mongowire is the face of a MongoDB server for tests: a proxy in front of FerretDB v1
-// that behaves to a driver like the primary of a replica set, or like a mongos. It has what
-// FerretDB lacks and a real server has: sessions with retryable writes, MongoDB's errors for
+// that behaves to a driver like the primary of a replica set, or like a mongos. It judges each command as a server does
+// before FerretDB sees it: its fields and their types, sessions, projections, updates, documents, indexes and hints.
+// It has what FerretDB lacks and a real server has: sessions with retryable writes, MongoDB's errors for
 // duplicates, batches of at most 16 MiB, commands of many connections that are atomic. A mongos has shards in its
-// catalog, and refuses what a real one refuses; all data is in one place.
+// catalog; all data is in one place.
 //
 // A test can record commands, delay them, refuse them, cut connections, hold back the
 // acknowledgement of a majority, and let a failover undo what no majority has. If the backend is killed, a retryable write in progress is
