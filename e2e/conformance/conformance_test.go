@@ -106,7 +106,7 @@ func TestTheMongoEngineDoesWhatTheEmbeddedOneDoesOnEachStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			uri := start(t)
-			inFile, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+			inFile, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 			if err != nil {
 				t.Fatal(err)
 			}

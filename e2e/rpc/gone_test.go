@@ -23,7 +23,7 @@ func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 	left, begun, ended := atomic.Int64{}, make(chan struct{}), make(chan error)
 	left.Store(plenty)
 	p := startPartsOn(t, newBrittleOf(t, &docstoretest.Hooked{
-		Engine: must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t),
+		Engine: must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t),
 		Read: func(ctx context.Context, _ docstoretest.Call, do func() error) error {
 			if left.Add(-1) >= 0 {
 				return do()

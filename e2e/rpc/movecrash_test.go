@@ -94,7 +94,7 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 	for writes, died := 0, true; died; writes += step() {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
-			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
+			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
 			store, mortal := docstoretest.NewMortal(engine, writes, outcome)
@@ -119,7 +119,7 @@ func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
 		t.Run(fmt.Sprint("writes=", writes), func(t *testing.T) {
-			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
+			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
 			store, mortal := docstoretest.NewMortal(engine, writes, docstoretest.Happened)
@@ -137,7 +137,7 @@ func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
 	for writes, died := 0, true; died; writes += step() {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
-			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
+			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
 			got(t, 0, p.run(m))

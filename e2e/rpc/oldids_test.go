@@ -216,7 +216,7 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 // counted is a store that counts the reads of aliases.
 func counted(t *testing.T) (*brittle, *atomic.Int64) {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	engine, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	reads := &atomic.Int64{}
 	return newBrittleOf(t, &docstoretest.Hooked{Engine: got(t, engine, err), Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
 		if strings.HasSuffix(call.Collection, "_aliases") {

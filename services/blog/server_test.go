@@ -105,7 +105,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, config Config) *fixture {
 	t.Helper()
-	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	store, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func newServer(t testing.TB) *server {
 // store.
 func newObservedServer(t testing.TB, tell func(observed.Call)) *server {
 	t.Helper()
-	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	store, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

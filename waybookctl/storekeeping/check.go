@@ -25,6 +25,10 @@ func Check(ctx context.Context, options Options, mode integrity.Mode) (report Re
 		return report, err
 	}
 	store, err := options.openExisting(ctx, mode)
+	if damage, isDamaged := errors.AsType[*embedded.DamageError](err); isDamaged {
+		report.Findings = append(report.Findings, ofDamage(damage))
+		return report.judged(), nil
+	}
 	if err != nil {
 		return report, err
 	}
@@ -238,8 +242,7 @@ type Report struct {
 
 // FileReport describes the file of an embedded store.
 type FileReport struct {
-	// FreeBytes is how much of Bytes is free for new documents. A check that repairs does not know
-	// it and reports 0.
+	// FreeBytes is how much of Bytes is free for new documents.
 	Bytes     int64 `json:"bytes"`
 	FreeBytes int64 `json:"free_bytes"`
 }
@@ -335,6 +338,9 @@ const maxDetailBytes = 2000
 func ofDamage(err error) Finding {
 	detail := err.Error()
 	count := int64(strings.Count(detail, "\n")) + 1
+	if pages, isPages := err.(*embedded.DamageError); isPages {
+		detail, count = strings.Join(pages.Faults, "; "), int64(pages.Count)
+	}
 	if len(detail) > maxDetailBytes {
 		detail = strings.ToValidUTF8(detail[:maxDetailBytes], "") + " ..."
 	}

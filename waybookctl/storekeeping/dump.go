@@ -130,7 +130,7 @@ func walk(ctx context.Context, spec docstore.Spec, table docstore.Table, scan do
 		}
 		for i := range documents {
 			if documents[i], err = ordered(documents[i]); err != nil {
-				return err
+				return fmt.Errorf("the store is damaged: document %d of those after %v: %w", i+1, scan.After, err)
 			}
 		}
 		if err := visit(documents); err != nil || !more {

@@ -59,7 +59,7 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 	if err := os.MkdirAll(filepath.Dir(store), 0o700); err != nil {
 		return done, err
 	}
-	isNew, release, err := options.lock(store)
+	isNew, release, err := options.lock(ctx, store)
 	if err != nil {
 		return done, err
 	}
@@ -74,7 +74,7 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 	if err == nil && !isNew {
 		// A damaged store could not be locked, and may be that of a service by now.
 		var releaseAgain func() error
-		if isNew, releaseAgain, err = options.lock(store); err == nil {
+		if isNew, releaseAgain, err = options.lock(ctx, store); err == nil {
 			defer func() { err = errors.Join(err, releaseAgain()) }()
 		}
 	}
@@ -97,8 +97,8 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 }
 
 // lock keeps services out of a store until release. A damaged store cannot be opened, and is what a restore is for.
-func (o Options) lock(store string) (isNew bool, release func() error, err error) {
-	opened, err := embedded.OpenReadOnly(store)
+func (o Options) lock(ctx context.Context, store string) (isNew bool, release func() error, err error) {
+	opened, err := embedded.OpenReadOnly(ctx, store)
 	switch {
 	case err == nil:
 		return false, opened.Close, nil
@@ -110,7 +110,7 @@ func (o Options) lock(store string) (isNew bool, release func() error, err error
 
 // checkBackup checks that a file is a store without damage.
 func checkBackup(ctx context.Context, path string) error {
-	opened, err := embedded.OpenReadOnly(path)
+	opened, err := embedded.OpenReadOnly(ctx, path)
 	if err != nil {
 		return err
 	}

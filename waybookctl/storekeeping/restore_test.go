@@ -23,7 +23,7 @@ func TestARestoreReplacesNoStoreOfAServiceThatStartsMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			backup := filepath.Join(t.TempDir(), "backup.db")
-			made, err := embedded.Open(backup)
+			made, err := embedded.Open(t.Context(), backup)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,7 +39,7 @@ func TestARestoreReplacesNoStoreOfAServiceThatStartsMeanwhile(t *testing.T) {
 				if err := os.RemoveAll(store); err != nil {
 					t.Fatal(err)
 				}
-				running, err := embedded.Open(store)
+				running, err := embedded.Open(t.Context(), store)
 				if err != nil {
 					t.Fatal(err)
 				}

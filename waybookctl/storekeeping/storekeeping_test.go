@@ -13,7 +13,7 @@ import (
 // The survey sees every collection that a service opens. Constraints between collections
 // come from the service's own declarations, which can be incomplete.
 func TestEveryCollectionOfChildrenIsInAConstraint(t *testing.T) {
-	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	store, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ type hotAlbum struct {
 }
 
 func newHotAlbum(b *testing.B) *hotAlbum {
-	engine, err := embedded.Open(filepath.Join(b.TempDir(), "hot.db"))
+	engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "hot.db"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -61,7 +61,7 @@ type albums struct {
 
 func newAlbums(b *testing.B, name string, over func(dir string, below docstore.Engine) docstore.Engine) *albums {
 	dir := b.TempDir()
-	below, err := embedded.Open(filepath.Join(dir, "store.db"))
+	below, err := embedded.Open(b.Context(), filepath.Join(dir, "store.db"))
 	if err != nil {
 		b.Fatal(err)
 	}

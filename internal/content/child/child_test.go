@@ -51,7 +51,7 @@ func newSet(t *testing.T) *set {
 // newSetOn is newSet on a store with hooks.
 func newSetOn(t *testing.T, engine *docstoretest.Hooked) *set {
 	t.Helper()
-	file, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	file, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

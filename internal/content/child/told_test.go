@@ -37,7 +37,7 @@ func (remote) IsLocal() bool { return false }
 
 func newFile(t *testing.T) docstore.Engine {
 	t.Helper()
-	file, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	file, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, file.Close()) })
 	return file

@@ -42,7 +42,7 @@ type tb interface {
 
 func newStore(t testing.TB) docstore.Engine {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	engine, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return engine

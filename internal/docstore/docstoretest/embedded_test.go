@@ -40,7 +40,7 @@ func TestConformanceOfDefaults(t *testing.T) {
 func openAt(t *testing.T, path string) docstore.Engine {
 	t.Helper()
 	open := func() *embedded.Engine {
-		engine, err := embedded.Open(path)
+		engine, err := embedded.Open(context.WithoutCancel(t.Context()), path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func benchmarkSizes(b *testing.B, run func(b *testing.B, s *benchStore)) {
 			b.Fatalf("-documents: %q is not a positive multiple of 1000", size)
 		}
 		b.Run("documents="+size, func(b *testing.B) {
-			engine, err := embedded.Open(filepath.Join(b.TempDir(), "store.db"))
+			engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"))
 			if err != nil {
 				b.Fatal(err)
 			}

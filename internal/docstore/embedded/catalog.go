@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -97,8 +98,25 @@ func checkStore(db *bolt.DB) error {
 			name, _ := tx.Cursor().First()
 			return fmt.Errorf("the file is not a Waybook store: it has a bucket %q and no catalog", name)
 		}
-		return docstore.CheckFormat("the file", string(catalog.Get(formatKey())))
+		if err := docstore.CheckFormat("the file", string(catalog.Get(formatKey()))); err != nil {
+			return err
+		}
+		for _, name := range collectionsIn(tx) {
+			if _, err := readDeclaration(tx, name); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+}
+
+// collectionsIn returns the names of the collections in a catalog.
+func collectionsIn(tx *bolt.Tx) (names []string) {
+	cursor, prefix := tx.Bucket(catalogBucket()).Cursor(), catalogKey("")
+	for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
+		names = append(names, string(key[len(prefix):]))
+	}
+	return names
 }
 
 // writeFormat makes a new file one of the present format.
@@ -118,7 +136,7 @@ func readDeclaration(tx *bolt.Tx, collection string) (declaration, error) {
 		return found, nil
 	}
 	if err := bson.Unmarshal(raw, &found); err != nil {
-		return found, fmt.Errorf("catalog entry of %q: %w", collection, err)
+		return found, damage("catalog entry of %q: %v", collection, err)
 	}
 	return found, nil
 }

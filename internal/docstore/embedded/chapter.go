@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -58,7 +57,7 @@ func (e *Engine) readHistory(ctx context.Context) (h history, err error) {
 		for key, value := cursor.Seek(chapterPrefix()); bytes.HasPrefix(key, chapterPrefix()); key, value = cursor.Next() {
 			begin := key[len(chapterPrefix()):]
 			if len(begin) != momentBytes || len(value) != chapterBytes {
-				return errors.New("the store is damaged: its history has an entry of another length")
+				return damage("the history has an entry of another length")
 			}
 			h = append(h, chapter{docstore.Moment(binary.BigEndian.Uint64(begin)), int64(binary.BigEndian.Uint64(value))}) // #nosec G115 -- the same bits
 		}

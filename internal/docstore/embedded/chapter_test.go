@@ -19,7 +19,7 @@ func TestAFollowerGoesOnAfterAFullDiskAndARestart(t *testing.T) {
 	}
 	path, token := filepath.Join(t.TempDir(), "store.db"), ""
 	for _, isFull := range []bool{false, true, false} {
-		engine, err := Open(path)
+		engine, err := Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,31 +5,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Check reads the whole file and returns all damage that it finds as one joined error. It
-// finds broken pages of bbolt, documents without an index entry, and index entries without
-// a document. It reads one snapshot of the store. Writers continue, but the file grows in
-// the meantime.
+// Check reads the whole file and returns the damage that it finds. It finds broken pages, documents without an index
+// entry, and index entries without a document. It reads one snapshot of the store. Writers continue, but the file grows
+// in the meantime. Errors: *DamageError for pages.
 func (e *Engine) Check(ctx context.Context) error {
 	return e.view(ctx, func(tx *bolt.Tx) error {
+		free, err := checkPages(ctx, e.file, tx)
+		if err != nil {
+			return err
+		}
+		e.free.Store(free * int64(tx.DB().Info().PageSize))
 		var errs []error
-		for err := range tx.Check() {
-			errs = append(errs, err)
-		}
-		if len(errs) > 0 {
-			// A walk over broken pages is not safe.
-			return errors.Join(errs...)
-		}
-		catalog := tx.Bucket(catalogBucket()).Cursor()
-		collections := catalogKey("")
-		for key, _ := catalog.Seek(collections); bytes.HasPrefix(key, collections); key, _ = catalog.Next() {
-			name := strings.TrimPrefix(string(key), string(collections))
+		for _, name := range collectionsIn(tx) {
 			if err := e.checkCollection(ctx, tx, name); err != nil {
 				errs = append(errs, fmt.Errorf("collection %s: %w", name, err))
 			}

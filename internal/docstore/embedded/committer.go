@@ -73,7 +73,6 @@ func startCommitter(db *bolt.DB, file io.ReaderAt, now func() time.Time) *commit
 	c := &committer{
 		db:      db,
 		list:    newFreeList(db, file),
-		reserve: newReserve(db),
 		finish:  (*bolt.Tx).Commit,
 		moments: moments{now: now},
 		wake:    make(chan struct{}, 1),
@@ -94,6 +93,15 @@ func (c *committer) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
+}
+
+// fail stops all later writes.
+func (c *committer) fail(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil {
+		c.failed = fmt.Errorf("%w: %v", docstore.ErrUnavailable, cause)
+	}
 }
 
 // do runs an operation in one of the next commits. If ctx ends before the operation has
@@ -175,6 +183,17 @@ func (c *committer) commitAll(batch []*write) {
 // commit runs a batch in one transaction. spoilt is true if an operation failed. Then
 // nothing has happened, and the caller may run the other operations without that one.
 func (c *committer) commit(batch []*write) (spoilt bool, err error) {
+	hasPanicked, err := guarded(func() (err error) {
+		spoilt, err = c.try(batch)
+		return err
+	})
+	if hasPanicked {
+		c.fail(err)
+	}
+	return spoilt, err
+}
+
+func (c *committer) try(batch []*write) (spoilt bool, err error) {
 	if err := c.failure(); err != nil {
 		return false, err
 	}
@@ -214,9 +233,7 @@ func (c *committer) commitFailed(id int, cause error) error {
 	current, err := c.currentTransaction()
 	visible := err != nil || current >= id
 	if visible || !isLackOfSpace(cause) {
-		c.mu.Lock()
-		c.failed = fmt.Errorf("%w: an earlier commit failed; reopen the store: %v", docstore.ErrUnavailable, cause)
-		c.mu.Unlock()
+		c.fail(fmt.Errorf("an earlier commit failed; reopen the store: %v", cause))
 	}
 	if visible {
 		return fmt.Errorf("%w: the commit may not be durable: %v", docstore.ErrUnavailable, errors.Join(cause, err))
@@ -312,12 +329,13 @@ func (c *committer) leaveFreeList() {
 	if !c.list.isMissing || c.db.IsReadOnly() || c.failure() != nil {
 		return
 	}
-	tx, err := c.db.Begin(true)
-	if err != nil {
-		return
-	}
-	c.db.NoFreelistSync = false
-	if c.finish(tx) != nil {
-		_ = tx.Rollback()
-	}
+	_, _ = guarded(func() error {
+		tx, err := c.db.Begin(true)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }()
+		c.db.NoFreelistSync = false
+		return c.finish(tx)
+	})
 }

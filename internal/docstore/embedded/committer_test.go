@@ -21,7 +21,7 @@ import (
 // openTable opens a store that commits with finish.
 func openTable(t *testing.T, finish func(*bolt.Tx) error) (*Engine, docstore.Table) {
 	t.Helper()
-	engine, err := Open(filepath.Join(t.TempDir(), "store.db"))
+	engine, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

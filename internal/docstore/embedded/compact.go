@@ -51,7 +51,7 @@ func Compact(ctx context.Context, path string, progress func(entries int64)) (do
 		return done, err
 	}
 	// Open for writing also locks out readers, until the file is replaced.
-	old, err := open(systemDisk{}, path, bolt.Options{}, time.Now)
+	old, err := open(ctx, systemDisk{}, path, bolt.Options{}, time.Now)
 	if err != nil {
 		return done, err
 	}
@@ -193,7 +193,7 @@ func (p *packer) rollback() error {
 
 // checkCopy checks a copy as store check does, and that it holds what was read.
 func checkCopy(ctx context.Context, path string, want []byte) error {
-	made, err := OpenReadOnly(path)
+	made, err := OpenReadOnly(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -227,12 +227,8 @@ func addTo(sum hash.Hash, parts ...[]byte) {
 	}
 }
 
-// FreeBytes returns how much of the file is free for new documents. It is known after a
-// Check of an engine that is open for reading only, and 0 otherwise.
-func (e *Engine) FreeBytes() int64 {
-	stats := e.db.Stats()
-	return int64(stats.FreePageN) * int64(e.db.Info().PageSize)
-}
+// FreeBytes returns how much of the file the last Check found free for new documents; 0 without one.
+func (e *Engine) FreeBytes() int64 { return e.free.Load() }
 
 // backupPiece is how much of a copy Backup writes at a time.
 const backupPiece = 256 << 10

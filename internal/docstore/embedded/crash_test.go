@@ -72,7 +72,7 @@ func TestMain(m *testing.M) {
 // Version 0 is a deletion.
 func writeUntilKilled(path string) error {
 	ctx := context.Background()
-	engine, err := embedded.Open(path)
+	engine, err := embedded.Open(context.Background(), path)
 	if err != nil {
 		return err
 	}

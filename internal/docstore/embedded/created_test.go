@@ -24,7 +24,7 @@ func TestAMissingTargetOfALinkIsNotCreated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	target := filepath.Join(t.TempDir(), "elsewhere.db")
 	must(t, os.Symlink(target, path))
-	if _, err := embedded.Open(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := embedded.Open(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)
 	}
 	if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func TestProcessesThatCreateOneStoreShareIt(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			engine, err := embedded.Open(path)
+			engine, err := embedded.Open(t.Context(), path)
 			if err == nil {
 				err = engine.Close()
 			}

@@ -36,9 +36,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,6 +65,7 @@ const lockTimeout = time.Second
 // Engine is a docstore.Engine on one file.
 type Engine struct {
 	db     *bolt.DB
+	file   io.ReaderAt
 	commit *committer
 	// history does not change after the opening.
 	history history
@@ -68,6 +73,8 @@ type Engine struct {
 	close   func() error
 	// unreleased is the approximate number of bytes that scans have mapped; see scanned.
 	unreleased atomic.Int64
+	// free is how many bytes of the file the last Check found free.
+	free atomic.Int64
 
 	// opening is a semaphore of one, held by the call of Open in progress.
 	opening chan struct{}
@@ -79,8 +86,8 @@ var _ docstore.Engine = (*Engine)(nil)
 // Open opens the file. It creates the file and its directory if they do not exist. Before it returns,
 // everything that reads can find in the file is durable.
 // A file on a network file system is refused. Errors: ErrLocked.
-func Open(path string) (*Engine, error) {
-	return OpenWithClock(path, time.Now)
+func Open(ctx context.Context, path string) (*Engine, error) {
+	return openOn(ctx, systemDisk{}, path, time.Now)
 }
 
 // OpenWithClock is Open with another clock for the moments of feeds.
@@ -90,6 +97,10 @@ func OpenWithClock(path string, now func() time.Time) (*Engine, error) {
 
 // OpenOn is OpenWithClock on another disk.
 func OpenOn(disk Disk, path string, now func() time.Time) (*Engine, error) {
+	return openOn(context.Background(), disk, path, now)
+}
+
+func openOn(ctx context.Context, disk Disk, path string, now func() time.Time) (*Engine, error) {
 	if err := makeDirectory(disk, filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -99,23 +110,24 @@ func OpenOn(disk Disk, path string, now func() time.Time) (*Engine, error) {
 	if err := createFile(disk, path); err != nil {
 		return nil, fmt.Errorf("create store %s: %w", path, err)
 	}
-	return open(disk, path, bolt.Options{}, now)
+	return open(ctx, disk, path, bolt.Options{}, now)
 }
 
 // OpenReadOnly opens an existing file and never changes it: every write of the engine
 // fails. Any number of processes may open the file this way, as long as none has it open
 // for writing. Errors: ErrLocked, fs.ErrNotExist.
-func OpenReadOnly(path string) (*Engine, error) {
-	return open(systemDisk{}, path, bolt.Options{ReadOnly: true}, time.Now)
+func OpenReadOnly(ctx context.Context, path string) (*Engine, error) {
+	return open(ctx, systemDisk{}, path, bolt.Options{ReadOnly: true}, time.Now)
 }
 
-func open(disk Disk, path string, options bolt.Options, now func() time.Time) (*Engine, error) {
-	db, file, err := openDatabase(disk, path, options, checkStore)
+func open(ctx context.Context, disk Disk, path string, options bolt.Options, now func() time.Time) (*Engine, error) {
+	db, file, err := openDatabase(ctx, disk, path, options, checkStore)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	e := &Engine{
 		db:      db,
+		file:    file,
 		commit:  startCommitter(db, file, now),
 		opening: make(chan struct{}, 1),
 		tables:  make(map[string]*table),
@@ -125,9 +137,10 @@ func open(disk Disk, path string, options bolt.Options, now func() time.Time) (*
 		e.commit.stop()
 		return db.Close()
 	})
-	if e.history, err = e.readHistory(context.Background()); err != nil {
+	if e.history, err = e.readHistory(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), e.close())
 	}
+	e.commit.reserve = newReserve(db) // of a store that is whole
 	return e, nil
 }
 
@@ -138,8 +151,8 @@ const growBytes = 4 << 20
 func openBolt(path string, options bolt.Options, reserve int) (*bolt.DB, error) {
 	options.Timeout = lockTimeout
 	options.FreelistType = bolt.FreelistMapType
-	options.NoFreelistSync = true            // the committer chooses; see freeList
-	options.NoStatistics = !options.ReadOnly // they cost a read a tenth of its time
+	options.NoFreelistSync = true // the committer chooses; see freeList
+	options.NoStatistics = true   // they cost a read a tenth of its time
 	if !options.ReadOnly {
 		options.InitialMmapSize = reserve
 		if info, err := os.Stat(path); err == nil && reserve > 0 {
@@ -210,7 +223,16 @@ func (e *Engine) view(ctx context.Context, read func(*bolt.Tx) error) error {
 		return err
 	}
 	defer e.end(tx)
-	return read(tx)
+	_, err = guarded(func() error { return read(tx) })
+	return e.noted(err)
+}
+
+// noted stops all writes after damage, so that it does not spread.
+func (e *Engine) noted(err error) error {
+	if found, isDamage := errors.AsType[*DamageError](err); isDamage {
+		e.commit.fail(found)
+	}
+	return err
 }
 
 // lend is view for a read whose documents are lent. They are good until the loan ends.
@@ -220,9 +242,17 @@ func (e *Engine) lend(ctx context.Context, loan *docstore.Loan, read func(*bolt.
 		return err
 	}
 	var documents []bson.Raw
-	defer func() { loan.Lend(documents, func() { e.end(tx) }) }() // also if read panics
-	documents, err = read(tx)
-	return err
+	// A fault in what is lent is a panic of the goroutine that reads it.
+	panics := debug.SetPanicOnFault(true)
+	_, err = guarded(func() (err error) {
+		documents, err = read(tx)
+		return err
+	})
+	loan.Lend(documents, func() {
+		debug.SetPanicOnFault(panics)
+		e.end(tx)
+	})
+	return e.noted(err)
 }
 
 // begin begins a read, which end ends.
@@ -273,4 +303,35 @@ func (e *Engine) enter(ctx context.Context) error {
 		return fmt.Errorf("%w: the store is closed", docstore.ErrUnavailable)
 	}
 	return nil
+}
+
+// guarded runs a step that reads the mapped file. All pages were checked when it was opened, but since then the file may
+// be damaged, or its disk may fail: bbolt panics then, or a read of the mapping faults.
+func guarded(step func() error) (hasPanicked bool, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		hasPanicked, err = true, damage("%v, in %s", r, placeOfPanic())
+		if _, isFault := r.(interface{ Addr() uintptr }); !isFault {
+			if cause, isRuntime := r.(runtime.Error); isRuntime { // a document that is damaged, or a mistake in the code
+				err = fmt.Errorf("the store can't be read: %w, in %s", cause, placeOfPanic())
+			}
+		}
+	}()
+	return false, step()
+}
+
+// placeOfPanic returns where a panic began; for the deferred function that recovers it.
+func placeOfPanic() string {
+	var callers [32]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
+	for {
+		frame, more := frames.Next()
+		if !more || !strings.HasPrefix(frame.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", frame.Function, frame.Line)
+		}
+	}
 }

@@ -34,7 +34,7 @@ func TestASecondOpenOfTheSameFileIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	openAt(t, path)
-	_, err := embedded.Open(path)
+	_, err := embedded.Open(t.Context(), path)
 	if !errors.Is(err, embedded.ErrLocked) || !strings.Contains(err.Error(), path) {
 		t.Fatalf("got error %v", err)
 	}
@@ -57,7 +57,7 @@ func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := openReadOnly(t, path), openReadOnly(t, path)
-	if _, err := embedded.Open(path); !errors.Is(err, embedded.ErrLocked) {
+	if _, err := embedded.Open(t.Context(), path); !errors.Is(err, embedded.ErrLocked) {
 		t.Errorf("opening for writing while others read: got error %v, want ErrLocked", err)
 	}
 	c, err = docstore.Open[int64, ballot](t.Context(), second, ballotSpec())
@@ -83,21 +83,21 @@ func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 func TestAReadOnlyEngineNeedsAnExistingFileThatNoOtherEngineWrites(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a", "store.db")
-	if _, err := embedded.OpenReadOnly(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := embedded.OpenReadOnly(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the directory was created: %v", err)
 	}
 	openAt(t, path)
-	if _, err := embedded.OpenReadOnly(path); !errors.Is(err, embedded.ErrLocked) {
+	if _, err := embedded.OpenReadOnly(t.Context(), path); !errors.Is(err, embedded.ErrLocked) {
 		t.Errorf("got error %v", err)
 	}
 }
 
 func openReadOnly(t *testing.T, path string) *embedded.Engine {
 	t.Helper()
-	engine, err := embedded.OpenReadOnly(path)
+	engine, err := embedded.OpenReadOnly(context.WithoutCancel(t.Context()), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestAFileOfAnotherProgramIsRefusedAndNotChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := embedded.Open(path); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := embedded.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Fatalf("got error %v", err)
 	}
 	after, err := os.ReadFile(path)
@@ -132,7 +132,7 @@ func TestAFileThatIsNotADatabaseIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("dear diary ", 5000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := embedded.Open(path); err == nil || !strings.Contains(err.Error(), path) {
+	if _, err := embedded.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Fatalf("got error %v", err)
 	}
 }
@@ -230,8 +230,8 @@ func TestAFileOfAnotherFormatIsRefused(t *testing.T) {
 		"next": `the file has format "next", and this program reads 7: start the version that wrote it`,
 	} {
 		setFormat(t, path, format)
-		for _, open := range []func(string) (*embedded.Engine, error){embedded.Open, embedded.OpenReadOnly} {
-			if _, err := open(path); err == nil || !strings.HasSuffix(err.Error(), want) {
+		for _, open := range []func(context.Context, string) (*embedded.Engine, error){embedded.Open, embedded.OpenReadOnly} {
+			if _, err := open(t.Context(), path); err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}
@@ -256,7 +256,7 @@ func openAt(t *testing.T, path string) *embedded.Engine {
 
 func open(t *testing.T, path string) *embedded.Engine {
 	t.Helper()
-	engine, err := embedded.Open(path)
+	engine, err := embedded.Open(context.WithoutCancel(t.Context()), path)
 	if err != nil {
 		t.Fatal(err)
 	}

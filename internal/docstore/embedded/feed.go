@@ -46,7 +46,7 @@ func readFeedState(tx *bolt.Tx, collection string) (state feedState, found bool,
 		return state, false, nil
 	}
 	if err := bson.Unmarshal(raw, &state); err != nil {
-		return state, false, fmt.Errorf("catalog entry of the feed of %q: %w", collection, err)
+		return state, false, damage("catalog entry of the feed of %q: %v", collection, err)
 	}
 	return state, true, nil
 }

@@ -1,12 +1,14 @@
 package embedded
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -20,11 +22,15 @@ import (
 // pages is. Numbers have the byte order of the machine.
 const (
 	pageHeaderBytes = 16
+	flagsAt         = 8  // in a page's header: what the page is
 	countAt         = 10 // in a page's header: how many elements the page has
 	overflowAt      = 12 // and how many further pages it takes
 	pageIDBytes     = 8  // the length of the number of a page
 	metaMagic       = 0xED0CDAED
+	metaVersion     = 2
+	metaVersionAt   = 4
 	metaPageSizeAt  = 8
+	metaRootAt      = 16
 	metaListAt      = 32
 	metaPagesAt     = 40
 	metaCommitAt    = 48
@@ -32,6 +38,8 @@ const (
 	metaBytes       = pageHeaderBytes + metaSumAt + 8
 
 	minPageBytes, maxPageBytes = 1 << 10, 1 << 24
+	headBytes                  = 4 << 10 // how much of a page is read at once
+	maxCommit                  = 1 << 62 // no store has had as many commits
 
 	// noList is the place of a list of free pages that was not written.
 	noList = ^uint64(0)
@@ -40,6 +48,8 @@ const (
 // meta is a valid meta page.
 type meta struct {
 	pageBytes int64
+	// root is the first page of the bucket of all buckets.
+	root uint64
 	// list is the page of the list of free pages, or noList.
 	list uint64
 	// pages is the number of pages in use, free ones included.
@@ -52,7 +62,7 @@ type meta struct {
 // bytes returns how long the file must be at least.
 func (m meta) bytes() int64 { return m.pages * m.pageBytes }
 
-// readMeta returns the newer of the valid meta pages of a file.
+// readMeta returns the newer of the valid meta pages of a file. Errors: *DamageError.
 func readMeta(file io.ReaderAt) (newest meta, found bool, err error) {
 	offsets := []int64{0}
 	first, isValid, err := readMetaAt(file, 0)
@@ -71,11 +81,16 @@ func readMeta(file io.ReaderAt) (newest meta, found bool, err error) {
 	}
 	for _, offset := range offsets {
 		second, isValid, err := readMetaAt(file, offset)
-		if err != nil {
+		switch {
+		case err != nil:
 			return meta{}, false, err
-		}
-		if isValid && second.pageBytes == offset && (!found || second.commit > newest.commit) {
-			newest, found = second, true
+		case !isValid:
+		case !found && second.pageBytes == offset:
+			return second, true, nil
+		case found && second.pageBytes != offset:
+			return meta{}, false, damage("its meta pages say that pages have %d and %d bytes", offset, second.pageBytes)
+		case found && second.commit > first.commit:
+			newest = second
 		}
 	}
 	return newest, found, nil
@@ -89,19 +104,31 @@ func readMetaAt(file io.ReaderAt, offset int64) (m meta, isValid bool, err error
 	} else if err != nil {
 		return meta{}, false, err
 	}
+	if m, isValid = parseMeta(page[:]); !isValid {
+		return meta{}, false, nil
+	}
+	if m.pageBytes < minPageBytes || m.pageBytes > maxPageBytes || m.pageBytes&(m.pageBytes-1) != 0 || m.pages <= 0 || m.pages > math.MaxInt64/m.pageBytes || m.commit > maxCommit {
+		return meta{}, false, damage("a meta page counts %d pages of %d bytes and %d commits", m.pages, m.pageBytes, m.commit)
+	}
+	m.offset = offset
+	return m, true, nil
+}
+
+// parseMeta decodes a meta page.
+func parseMeta(page []byte) (m meta, isValid bool) {
+	if len(page) < metaBytes {
+		return meta{}, false
+	}
 	fields, order := page[pageHeaderBytes:], binary.NativeEndian
 	sum := fnv.New64a()
 	_, _ = sum.Write(fields[:metaSumAt]) // never fails
-	if order.Uint32(fields) != metaMagic || order.Uint64(fields[metaSumAt:]) != sum.Sum64() {
-		return meta{}, false, nil
-	}
 	return meta{
 		pageBytes: int64(order.Uint32(fields[metaPageSizeAt:])),
+		root:      order.Uint64(fields[metaRootAt:]),
 		list:      order.Uint64(fields[metaListAt:]),
 		pages:     int64(order.Uint64(fields[metaPagesAt:])), // #nosec G115 -- a file has fewer pages than 2^63
 		commit:    order.Uint64(fields[metaCommitAt:]),
-		offset:    offset,
-	}, true, nil
+	}, order.Uint32(fields) == metaMagic && order.Uint32(fields[metaVersionAt:]) == metaVersion && order.Uint64(fields[metaSumAt:]) == sum.Sum64()
 }
 
 // checkFile returns an error for a file that is not a store, or that is shorter than its
@@ -231,9 +258,19 @@ func readAhead(file io.ReaderAt, stop <-chan struct{}) {
 const openings = 3
 
 // openDatabase opens and locks the file, and checks it. A damaged file is an error.
-func openDatabase(disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
+func openDatabase(ctx context.Context, disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
 	for range openings {
-		if db, file, err = openOnce(disk, path, options, check); err != nil {
+		if !options.ReadOnly {
+			// bbolt follows pages when it opens a file for writing, so they are checked before.
+			readOnly, _, err := openOnce(ctx, disk, path, bolt.Options{ReadOnly: true}, check)
+			if err == nil {
+				err = readOnly.Close()
+			}
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		if db, file, err = openOnce(ctx, disk, path, options, check); err != nil {
 			return nil, nil, err
 		}
 		opened, err := file.Stat()
@@ -251,16 +288,8 @@ func openDatabase(disk Disk, path string, options bolt.Options, check func(*bolt
 	return nil, nil, errors.New("the file was replaced while it was opened")
 }
 
-func openOnce(disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
-	defer func() {
-		// bbolt panics when it meets a broken page. The file stays locked until the process ends.
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the file is damaged; restore a backup: %v", r)
-			if file != nil {
-				err = errors.Join(err, file.Close())
-			}
-		}
-	}()
+// openOnce opens the file, and checks all pages if that is for reading only.
+func openOnce(ctx context.Context, disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
 	stop, reading := make(chan struct{}), sync.WaitGroup{}
 	defer func() {
 		close(stop)
@@ -271,28 +300,42 @@ func openOnce(disk Disk, path string, options bolt.Options, check func(*bolt.DB)
 		if err != nil {
 			return nil, err
 		}
-		newest, err := checkFile(opened)
-		if err != nil {
+		if _, err := checkFile(opened); err != nil {
 			return nil, errors.Join(err, opened.Close())
 		}
 		if file == nil {
 			file = opened
-			if newest.list == noList {
+			if options.ReadOnly {
 				reading.Go(func() { readAhead(opened, stop) })
 			}
 		}
 		return opened, nil
 	}
-	db, err = openBolt(path, options, mapReserve)
-	if errors.Is(err, syscall.ENOMEM) {
-		// The process may use little address space. The file is mapped as it is then.
-		file = nil
-		db, err = openBolt(path, options, 0)
+	hasPanicked, err := guarded(func() (err error) {
+		if db, err = openBolt(path, options, mapReserve); errors.Is(err, syscall.ENOMEM) {
+			// The process may use little address space. The file is mapped as it is then.
+			file = nil
+			db, err = openBolt(path, options, 0)
+		}
+		return err
+	})
+	if hasPanicked && file != nil {
+		err = errors.Join(err, file.Close()) // bbolt has not, and it is locked
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	err = check(db)
+	_, err = guarded(func() error {
+		if !options.ReadOnly {
+			return check(db)
+		}
+		return db.View(func(tx *bolt.Tx) error {
+			if _, err := checkPages(ctx, file, tx); err != nil {
+				return err
+			}
+			return check(db)
+		})
+	})
 	if err == nil && !options.ReadOnly {
 		err = disk.Attach(db, file)
 	}

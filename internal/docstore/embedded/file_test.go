@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,14 +43,14 @@ func insert(t testing.TB, c *docstore.Collection[int64, ballot], id int64) {
 }
 
 // ways are the ways to open a store.
-func ways() map[string]func(string) (*embedded.Engine, error) {
-	return map[string]func(string) (*embedded.Engine, error){"Open": embedded.Open, "OpenReadOnly": embedded.OpenReadOnly}
+func ways() map[string]func(context.Context, string) (*embedded.Engine, error) {
+	return map[string]func(context.Context, string) (*embedded.Engine, error){"Open": embedded.Open, "OpenReadOnly": embedded.OpenReadOnly}
 }
 
 // expectOneLine checks that a file is refused, and how.
-func expectOneLine(t *testing.T, name string, open func(string) (*embedded.Engine, error), path string, parts ...string) {
+func expectOneLine(t *testing.T, name string, open func(context.Context, string) (*embedded.Engine, error), path string, parts ...string) {
 	t.Helper()
-	_, err := open(path)
+	_, err := open(t.Context(), path)
 	if err == nil {
 		t.Fatalf("%s accepts the file", name)
 	}
@@ -130,7 +131,7 @@ func TestOneBrokenMetaPageIsNoDamage(t *testing.T) {
 func TestABrokenPageIsOneLine(t *testing.T) {
 	for name, open := range ways() {
 		path := filepath.Join(t.TempDir(), "store.db")
-		engine, err := embedded.Open(path)
+		engine, err := embedded.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

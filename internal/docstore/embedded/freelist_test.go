@@ -159,7 +159,7 @@ func TestTheFreePagesAreKnownAfterACloseAndFoundAfterACrash(t *testing.T) {
 func BenchmarkCommitAfterMassDeletion(b *testing.B) {
 	for _, large := range []int{0, 400, 4000} {
 		b.Run(fmt.Sprintf("large=%d", large), func(b *testing.B) {
-			engine, err := embedded.Open(filepath.Join(b.TempDir(), "store.db"))
+			engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"))
 			if err != nil {
 				b.Fatal(err)
 			}

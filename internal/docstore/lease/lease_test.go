@@ -51,7 +51,7 @@ func wayTo(store docstore.Engine) *shared {
 func inTime(t *testing.T, test func(t *testing.T, ways [2]*shared)) {
 	path := filepath.Join(t.TempDir(), "waybook.db")
 	synctest.Test(t, func(t *testing.T) {
-		engine, err := embedded.Open(path)
+		engine, err := embedded.Open(context.WithoutCancel(t.Context()), path)
 		if err != nil {
 			t.Fatal(err)
 		}

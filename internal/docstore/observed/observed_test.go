@@ -24,7 +24,7 @@ import (
 
 func open(t *testing.T) *embedded.Engine {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	engine, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestASpanHasTheKindOfAnErrorButNotItsText(t *testing.T) {
 }
 
 func BenchmarkGet(b *testing.B) {
-	engine, err := embedded.Open(filepath.Join(b.TempDir(), "store.db"))
+	engine, err := embedded.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"))
 	if err != nil {
 		b.Fatal(err)
 	}

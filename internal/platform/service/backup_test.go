@@ -33,7 +33,7 @@ type page struct {
 func newStore(t *testing.T, mebibytes int) embeddedSource {
 	t.Helper()
 	flags := StoreFlags{Data: t.TempDir()}
-	engine, err := embedded.Open(flags.File())
+	engine, err := embedded.Open(t.Context(), flags.File())
 	if err != nil {
 		t.Fatal(err)
 	}

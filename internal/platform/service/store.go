@@ -91,7 +91,7 @@ func (f *StoreFlags) Check() error {
 // Open opens the store. It waits for MongoDB for up to openTimeout.
 func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 	if f.MongoDBURI == "" {
-		return embedded.Open(f.File())
+		return embedded.Open(ctx, f.File())
 	}
 	return f.connect(ctx)
 }
@@ -100,7 +100,7 @@ func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 // several processes may open it this way while no service has it open.
 func (f *StoreFlags) OpenReadOnly(ctx context.Context) (docstore.Engine, error) {
 	if f.MongoDBURI == "" {
-		return embedded.OpenReadOnly(f.File())
+		return embedded.OpenReadOnly(ctx, f.File())
 	}
 	return f.connect(ctx)
 }

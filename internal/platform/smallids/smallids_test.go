@@ -46,7 +46,7 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 
 func (w *world) open() {
 	w.Helper()
-	store, err := embedded.Open(w.file)
+	store, err := embedded.Open(w.Context(), w.file)
 	if err != nil {
 		w.Fatal(err)
 	}
