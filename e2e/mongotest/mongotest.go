@@ -113,6 +113,27 @@ func Listen(config mongowire.Config) (*mongowire.Server, error) {
 	return mongowire.Listen(config)
 }
 
+// StartAlone is StartUnmonitored with a FerretDB of its own, for commands that FerretDB refuses: it may end after them.
+func StartAlone(tb testing.TB, config mongowire.Config) *mongowire.Server {
+	tb.Helper()
+	return startAlone(tb, config, "-lazy")
+}
+
+func startAlone(tb testing.TB, config mongowire.Config, flags ...string) *mongowire.Server {
+	tb.Helper()
+	running, err := startFerret(flags...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := running.input.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	config.Backend = running.address
+	return listen(tb, mongowire.Listen, config)
+}
+
 // listen runs the face until the test ends.
 func listen(tb testing.TB, begin func(mongowire.Config) (*mongowire.Server, error), config mongowire.Config) *mongowire.Server {
 	tb.Helper()

@@ -47,7 +47,7 @@ type result struct {
 
 func newPlayer(t *testing.T, config mongowire.Config) *player {
 	t.Helper()
-	p := &player{server: mongotest.StartUnmonitored(t, config)}
+	p := &player{server: mongotest.StartAlone(t, config)}
 	if config.Role == mongowire.Primary {
 		config.Beside = p.server
 		p.secondary = mongotest.StartUnmonitored(t, config)

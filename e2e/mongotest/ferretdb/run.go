@@ -13,12 +13,14 @@ import (
 	"github.com/FerretDB/FerretDB/ferretdb"
 )
 
-// memory is how many bytes FerretDB may use before it collects garbage. It decodes every document of a collection for
-// each query, and would spend a tenth of its time on collecting. And the process ends at the first collection after
-// it has refused some commands, because it forgets to close what the finalizers look for.
-const memory = 1 << 30
+// gcPercent trades memory, of which tests need little, for the tenth of its time that FerretDB would
+// spend on collecting garbage: it decodes every document of a collection for each query.
+const gcPercent = 400
 
-func run(address, directory, postgreSQL string) (err error) {
+// lazyMemory is how many bytes a lazy FerretDB may use before it collects garbage.
+const lazyMemory = 2 << 30
+
+func run(address, directory, postgreSQL string, isLazy bool) (err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	if directory == "" {
@@ -31,8 +33,11 @@ func run(address, directory, postgreSQL string) (err error) {
 			stop()
 		}()
 	}
-	debug.SetGCPercent(-1)
-	debug.SetMemoryLimit(memory)
+	debug.SetGCPercent(gcPercent)
+	if isLazy {
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(lazyMemory)
+	}
 	// A killed program loses nothing without syncs; only a machine that stops would.
 	config := &ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: address},
