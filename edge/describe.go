@@ -74,7 +74,7 @@ func Failures() []FailureEntry {
 		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: day (no such day in that month)",
 			"the date is not in the calendar", "send a day that the month has"),
 		infoEntry("QUOTED_BLOG_NOT_FOUND", "INVALID PARAMETER: replyBlogID (no such blog)",
-			"the quoted entry does not exist", "quote an entry that exists, or none"),
+			"the quoted entry does not exist, or is the entry itself", "quote another entry that exists, or none"),
 		infoEntry("INVALID_ENCODING", "INVALID ENCODING: albumTitle",
 			"broken percent-encoding, bytes that are not text in the charset of the form, or a character that XML 1.0 cannot carry",
 			"percent-encode the UTF-8 bytes of the text"),
