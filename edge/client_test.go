@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 func proxies(tb testing.TB, value string) TrustedProxies {
@@ -83,11 +85,11 @@ func TestClientsAreCountedByIPv4AddressOrIPv6Network(t *testing.T) {
 		"2001:db8:1:2:ff::1": "2001:db8:1:2::/64",
 		"2001:db8:1:3::1":    "2001:db8:1:3::/64",
 	} {
-		if got := clientKey(netip.MustParseAddr(address)); got != want {
+		if got := admission.ClientKey(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s: got %s, want %s", address, got, want)
 		}
 	}
-	if got := clientKey(netip.Addr{}); got != "" {
+	if got := admission.ClientKey(netip.Addr{}); got != "" {
 		t.Errorf("no address: got %s", got)
 	}
 }
@@ -135,7 +137,7 @@ func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 			t.Fatalf("the client made the edge believe %s", got)
 		}
 		got := trusted.client(from("10.0.0.1:80", sent))
-		if key := clientKey(got); key == "" || len(key) > 100 {
+		if key := admission.ClientKey(got); key == "" || len(key) > 100 {
 			t.Fatalf("got %q", key)
 		}
 		client, err := netip.ParseAddr(added)

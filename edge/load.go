@@ -75,7 +75,7 @@ func (l *Load) refuseClient(proxies TrustedProxies, r *http.Request) error {
 	if l.Clients == nil {
 		return nil
 	}
-	key := clientKey(proxies.client(r))
+	key := admission.ClientKey(proxies.client(r))
 	if key == "" {
 		return nil // a Unix socket: its clients have no addresses to count by
 	}

@@ -129,8 +129,8 @@ func (g *Gate) Limit() int64 {
 	return g.limits.Slots
 }
 
-// PerKey limits the concurrency of each key, such as the address of a client. The empty key has
-// no limit, and a nil PerKey has none at all. It remembers only the keys that hold a slot. It may
+// PerKey limits the concurrency of each key, such as the ClientKey of a client, whose wider networks have
+// limits too (KeysOf, Allowance). The empty key has no limit, and a nil PerKey has none at all. It remembers only the keys that hold a slot. It may
 // be used concurrently.
 type PerKey struct {
 	slots int
@@ -154,10 +154,17 @@ func (p *PerKey) TryEnter(key string) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken[key] >= p.slots {
-		return false
+	keys := KeysOf(key)
+	for i, each := range keys {
+		if each != "" && p.taken[each] >= p.slots*Allowance(i) {
+			return false
+		}
 	}
-	p.taken[key]++
+	for _, each := range keys {
+		if each != "" {
+			p.taken[each]++
+		}
+	}
 	return true
 }
 
@@ -168,8 +175,10 @@ func (p *PerKey) Leave(key string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken[key]--; p.taken[key] <= 0 {
-		delete(p.taken, key)
+	for _, each := range KeysOf(key) {
+		if p.taken[each]--; p.taken[each] <= 0 {
+			delete(p.taken, each)
+		}
 	}
 }
 
@@ -178,7 +187,7 @@ func (p *PerKey) Leave(key string) {
 const maxKeys = 100_000
 
 // Rate limits the events of each key to a rate per second, with a burst for a key that
-// was idle. It may be used concurrently.
+// was idle. The wider networks of a ClientKey have limits too (KeysOf, Allowance). It may be used concurrently.
 //
 // It uses the generic cell rate algorithm, which is equivalent to a token bucket. For each
 // key it stores one time: when all events so far would have happened at the even rate. A
@@ -218,22 +227,47 @@ func (l *Rate) Take(key string) (retryAfter time.Duration) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	keys := KeysOf(key)
+	for i, each := range keys {
+		retryAfter = max(retryAfter, l.wait(i, each, now))
+	}
+	for i, each := range keys {
+		// Store refused keys too: a key that keeps trying must not be evicted.
+		l.add(i, each, now, retryAfter == 0)
+	}
+	return retryAfter
+}
+
+// wait returns how long the key i of KeysOf must wait for an event. The caller holds the lock.
+func (l *Rate) wait(i int, key string, now time.Time) time.Duration {
+	if i > 0 && key == "" {
+		return 0
+	}
+	return max(0, l.done(key, now).Add(l.each/time.Duration(Allowance(i))).Sub(now)-l.burst)
+}
+
+func (l *Rate) done(key string, now time.Time) time.Time {
 	done, known := l.young[key]
 	if !known {
 		done = l.old[key]
 	}
 	if done.Before(now) {
-		done = now
+		return now
 	}
-	if ahead := done.Add(l.each).Sub(now); ahead > l.burst {
-		retryAfter = ahead - l.burst
-	} else {
-		done = done.Add(l.each)
+	return done
+}
+
+// add stores the key i of KeysOf, with one more event if it isCounted. The caller holds the lock.
+func (l *Rate) add(i int, key string, now time.Time, isCounted bool) {
+	if i > 0 && key == "" {
+		return
 	}
-	// Store refused keys too: a key that keeps trying must not be evicted.
-	if !known && len(l.young) >= l.maxYoung {
+	done := l.done(key, now)
+	if isCounted {
+		done = done.Add(l.each / time.Duration(Allowance(i)))
+	}
+	if _, known := l.young[key]; !known && len(l.young) >= l.maxYoung {
 		l.old, l.young = l.young, map[string]time.Time{}
 	}
 	l.young[key] = done
-	return retryAfter
 }
