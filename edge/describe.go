@@ -124,6 +124,7 @@ func Failures() []FailureEntry {
 		refusalEntry("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, "the method is not GET, HEAD or POST", "use GET or POST"),
 		refusalEntry("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "the form exceeds 2 MiB", "send less"),
 		retryEntry("TOO_MANY_REQUESTS", http.StatusTooManyRequests, "the address exceeds its rate limit"),
+		retryEntry("TOO_MANY_MISSES", http.StatusTooManyRequests, "too many reads of the address found nothing"),
 		retryEntry("TOO_MANY_WRITES", http.StatusTooManyRequests, "the user exceeds the rate limit of writes"),
 		retryEntry("TOO_MANY_COMMENTS", http.StatusTooManyRequests, "the user exceeds the rate limit of comments under one content"),
 		retryEntry("TOO_MANY_LONG_REPLIES", http.StatusTooManyRequests, "the address already reads as many long lists as it may at a time"),

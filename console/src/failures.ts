@@ -60,6 +60,7 @@ export const inChinese: Record<string, readonly [meaning: string, action: string
   METHOD_NOT_ALLOWED: ['方法不是 GET、HEAD 或 POST。', '請改用 GET 或 POST。'],
   REQUEST_TOO_LARGE: ['表單超過 2 MiB。', '請縮短內容。'],
   TOO_MANY_REQUESTS: ['此位址的請求超過速率限制。', retry],
+  TOO_MANY_MISSES: ['此位址查詢不存在內容的次數過多。', retry],
   TOO_MANY_WRITES: ['此使用者的寫入超過速率限制。', retry],
   TOO_MANY_COMMENTS: ['此使用者在這份內容的留言超過速率限制。', retry],
   TOO_MANY_LONG_REPLIES: ['此位址同時讀取的長清單已達上限。', retry],

@@ -228,22 +228,41 @@ func (l *Rate) Take(key string) (retryAfter time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	keys := KeysOf(key)
-	for i, each := range keys {
-		retryAfter = max(retryAfter, l.wait(i, each, now))
-	}
-	for i, each := range keys {
-		// Store refused keys too: a key that keeps trying must not be evicted.
-		l.add(i, each, now, retryAfter == 0)
-	}
+	retryAfter = l.wait(keys, now)
+	l.add(keys, now, retryAfter == 0)
 	return retryAfter
 }
 
-// wait returns how long the key i of KeysOf must wait for an event. The caller holds the lock.
-func (l *Rate) wait(i int, key string, now time.Time) time.Duration {
-	if i > 0 && key == "" {
+// Wait returns how long a key must wait for an event, and counts none. With Charge it limits events that are
+// known only afterwards.
+func (l *Rate) Wait(key string) time.Duration {
+	if l == nil {
 		return 0
 	}
-	return max(0, l.done(key, now).Add(l.each/time.Duration(Allowance(i))).Sub(now)-l.burst)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.wait(KeysOf(key), l.now())
+}
+
+// Charge counts an event of a key that has happened, also one beyond the limit: events at the same time then
+// wait for as long as if they had come one after the other.
+func (l *Rate) Charge(key string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(KeysOf(key), l.now(), true)
+}
+
+// wait returns how long keys must wait for an event. The caller holds the lock.
+func (l *Rate) wait(keys [3]string, now time.Time) (longest time.Duration) {
+	for i, key := range keys {
+		if i == 0 || key != "" {
+			longest = max(longest, l.done(key, now).Add(l.each/time.Duration(Allowance(i))).Sub(now)-l.burst)
+		}
+	}
+	return longest
 }
 
 func (l *Rate) done(key string, now time.Time) time.Time {
@@ -257,17 +276,20 @@ func (l *Rate) done(key string, now time.Time) time.Time {
 	return done
 }
 
-// add stores the key i of KeysOf, with one more event if it isCounted. The caller holds the lock.
-func (l *Rate) add(i int, key string, now time.Time, isCounted bool) {
-	if i > 0 && key == "" {
-		return
+// add stores keys, with one more event if it isCounted. The caller holds the lock. Refused keys are stored too:
+// a key that keeps trying must not be evicted.
+func (l *Rate) add(keys [3]string, now time.Time, isCounted bool) {
+	for i, key := range keys {
+		if i > 0 && key == "" {
+			continue
+		}
+		done := l.done(key, now)
+		if isCounted {
+			done = done.Add(l.each / time.Duration(Allowance(i)))
+		}
+		if _, known := l.young[key]; !known && len(l.young) >= l.maxYoung {
+			l.old, l.young = l.young, map[string]time.Time{}
+		}
+		l.young[key] = done
 	}
-	done := l.done(key, now)
-	if isCounted {
-		done = done.Add(l.each / time.Duration(Allowance(i)))
-	}
-	if _, known := l.young[key]; !known && len(l.young) >= l.maxYoung {
-		l.old, l.young = l.young, map[string]time.Time{}
-	}
-	l.young[key] = done
 }

@@ -23,6 +23,32 @@ func TestAClientIsCountedByItsAddressOrByIPv6NetworksOfEachSize(t *testing.T) {
 	}
 }
 
+func TestEventsThatAreCountedAfterwardsWaitForAsLongAsOthers(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	rate := NewRate(1, 5*time.Second, func() time.Time { return now })
+	const key, neighbour = "2001:db8:1:234::/64", "2001:db8:1:235::/64"
+	for range 8 { // at the same time: none knew of the others
+		if wait := rate.Wait(key); wait != 0 {
+			t.Errorf("the first wait %v", wait)
+		}
+	}
+	for range 8 {
+		rate.Charge(key)
+	}
+	for range 2 {
+		if wait := rate.Wait(key); wait != 4*time.Second {
+			t.Errorf("the next waits %v", wait)
+		}
+	}
+	if wait := rate.Wait(neighbour); wait != 0 {
+		t.Errorf("a neighbour waits %v", wait)
+	}
+	now = now.Add(4 * time.Second)
+	if wait := rate.Wait(key); wait != 0 {
+		t.Errorf("after the wait: %v", wait)
+	}
+}
+
 // Whoever takes an address of ever new networks uses up the limit of the wider one; a neighbour still gets its own.
 func TestNewNetworksGiveNoNewAllowances(t *testing.T) {
 	now := time.Unix(1e9, 0)
