@@ -98,7 +98,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 			p.data = t.TempDir()
 		}
 		if name != "account" {
-			p.args = append(p.args, "-account", f.hop(t, name+"-account", grpcOf["account"]))
+			p.args = append(p.args, "-account", f.hop(t, name+"-account", grpcOf["account"]), "-comments-per-minute=0", "-comments-per-user=0")
 		}
 		p.start(t)
 		grpcOf[name] = p.grpc
