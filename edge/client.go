@@ -162,16 +162,3 @@ func parseForwarded(s string) (netip.Addr, bool) {
 
 // plainAddress normalizes an address: no IPv4 in IPv6 form, and no zone.
 func plainAddress(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
-
-// clientKey returns the key under which a client is counted: an IPv4 address or the /64 of an
-// IPv6 address. One customer has a whole /64. clientKey returns "" for the zero Addr.
-func clientKey(address netip.Addr) string {
-	if address.Is6() {
-		network := netip.PrefixFrom(address, 64)
-		return network.Masked().String()
-	}
-	if !address.IsValid() {
-		return ""
-	}
-	return address.String()
-}

@@ -1,12 +1,21 @@
 package edge
 
 import (
+	"context"
 	"crypto/tls"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/platform/admission"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
 func proxies(tb testing.TB, value string) TrustedProxies {
@@ -83,11 +92,11 @@ func TestClientsAreCountedByIPv4AddressOrIPv6Network(t *testing.T) {
 		"2001:db8:1:2:ff::1": "2001:db8:1:2::/64",
 		"2001:db8:1:3::1":    "2001:db8:1:3::/64",
 	} {
-		if got := clientKey(netip.MustParseAddr(address)); got != want {
+		if got := admission.ClientKey(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s: got %s, want %s", address, got, want)
 		}
 	}
-	if got := clientKey(netip.Addr{}); got != "" {
+	if got := admission.ClientKey(netip.Addr{}); got != "" {
 		t.Errorf("no address: got %s", got)
 	}
 }
@@ -146,7 +155,7 @@ func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 			t.Fatalf("the client made the edge believe %s", got)
 		}
 		got := trusted.client(from("10.0.0.1:80", sent))
-		if key := clientKey(got); key == "" || len(key) > 100 {
+		if key := admission.ClientKey(got); key == "" || len(key) > 100 {
 			t.Fatalf("got %q", key)
 		}
 		client, err := netip.ParseAddr(added)
@@ -191,4 +200,39 @@ func FuzzTrustedProxiesReadBackTheSame(f *testing.F) {
 			t.Errorf("%s: the original and its parsed form differ about %s", read, address)
 		}
 	})
+}
+
+// The rule is 11.12.
+func TestReadsThatFindNothingHaveARate(t *testing.T) {
+	now, err := time.Unix(1e9, 0), refusedFor(codes.NotFound, "BLOG_NOT_FOUND")
+	f := &fakes{answer: func(context.Context, proto.Message) (proto.Message, error) {
+		return &blogv1.GetBlogResponse{Blog: &blogv1.Blog{}}, err
+	}}
+	h := newEdge(t, f, func(c *Config) { c.Load.Misses = admission.NewRate(1, 5*time.Second, func() time.Time { return now }) })
+	ask := func(address, form string) string {
+		r := cookieless(form)
+		r.Header.Set("Cookie", demoCookie)
+		r.RemoteAddr = address
+		w := record(h, r)
+		return strings.TrimSpace(fmt.Sprint(w.Code, " ", w.Header().Get("X-Waybook-Reason"), " ", w.Header().Get("Retry-After")))
+	}
+	expect := func(what, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+	}
+	const guess, lacking = "func=getBlog&blogID=1", "func=getBlog"
+	for n := range 5 {
+		expect("a miss", ask(fmt.Sprintf("[2001:db8::%x]:1", n), guess), "200 BLOG_NOT_FOUND")
+		expect("a miss by another write", ask("192.0.2.1:1", "func=updateBlog&delete=true&blogID=1"), "200 BLOG_NOT_FOUND")
+		expect("a failure that is no miss", ask("192.0.2.1:1", lacking), "200 MISSING_PARAMETER")
+	}
+	err = nil // the next guess would be right, which the reply must not tell
+	expect("one guess too many", ask("[2001:db8::9]:1", guess), "429 TOO_MANY_MISSES 1")
+	expect("another client", ask("192.0.2.1:1", guess), "200")
+	now = now.Add(time.Second)
+	for range 3 {
+		expect("a hit after the wait", ask("[2001:db8::9]:1", guess), "200")
+	}
 }

@@ -237,7 +237,9 @@ func isEncoded(lines []string) bool {
 // An exchange implements operation.Caller: the client of its request.
 
 // Address returns the key that tells this client apart from others.
-func (x *exchange) Address() string { return clientKey(x.config.TrustedProxies.client(x.request)) }
+func (x *exchange) Address() string {
+	return admission.ClientKey(x.config.TrustedProxies.client(x.request))
+}
 
 // Session returns the session that the request's cookie names.
 func (x *exchange) Session() (session operation.Session, ok bool) {

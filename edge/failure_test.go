@@ -85,3 +85,15 @@ func TestWarningsAboutTemporaryFailuresAreBounded(t *testing.T) {
 		}
 	})
 }
+
+func TestACommentBeyondALimitSaysWhatToDo(t *testing.T) {
+	for reason, want := range map[string]struct {
+		status     int
+		retryAfter string
+	}{"TOO_MANY_COMMENTS": {429, "1"}, "COMMENT_LIMIT_REACHED": {200, ""}} {
+		w := post(newEdge(t, &fakes{answer: always(nil, refusedFor(codes.ResourceExhausted, reason))}), "func=addComment&albumID=1&comment=c")
+		if w.Code != want.status || w.Header().Get("Retry-After") != want.retryAfter || w.Body.String() != failed(strings.ReplaceAll(reason, "_", " ")) {
+			t.Errorf("%s: got %d, %v: %s", reason, w.Code, w.Header(), w.Body)
+		}
+	}
+}

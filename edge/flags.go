@@ -26,10 +26,10 @@ type Flags struct {
 	// Identifiers are those that replies show of what was moved in.
 	Identifiers Identifiers
 	// MaxRequests and MaxLongReplies are concurrency limits, ClientLongReplies is one per address.
-	// ClientRate is a rate limit per address and second, UserWrites one per user and minute. 0
-	// means no limit.
+	// ClientRate is a rate limit per address and second, UserWrites one per user and minute,
+	// ClientMisses one of reads that find nothing, per address and minute. 0 means no limit.
 	MaxRequests, MaxLongReplies, ClientLongReplies int
-	ClientRate, UserWrites                         float64
+	ClientRate, UserWrites, ClientMisses           float64
 	// MaxConnections and MaxClientConnections limit the connections of the HTTP port.
 	MaxConnections, MaxClientConnections int
 }
@@ -43,6 +43,9 @@ const (
 	// 300 entries after a journey sends them all at once, and more of them at five a second. One
 	// user then costs little: a service stores hundreds of writes a second.
 	defaultUserWrites = 300
+	// defaultClientMisses is far above what a person meets. A follower of old links waits for a second after
+	// the first 300 that lead nowhere.
+	defaultClientMisses = 60
 )
 
 // Register declares the flags, with their defaults.
@@ -68,6 +71,7 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.IntVar(&f.ClientLongReplies, "client-long-replies", defaultClientLongReplies, "concurrency limit per address of replies over 64 KiB, 0 for none; others get 429; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.ClientRate, "client-rate", 0, "rate limit per address in requests per second, with bursts of ten seconds' worth; 0 for none; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.UserWrites, "user-writes", defaultUserWrites, "rate limit per user in writes per minute, with bursts of a minute's worth; 0 for none")
+	flags.Float64Var(&f.ClientMisses, "client-misses", defaultClientMisses, "rate limit per address of reads that find nothing, per minute, with bursts of five minutes' worth; 0 for none; behind a proxy it needs -trusted-proxies")
 	flags.IntVar(&f.MaxConnections, "max-connections", 1536, "limit of connections, 0 for none; idle ones give way, others are closed at once")
 	flags.IntVar(&f.MaxClientConnections, "max-client-connections", 128, "limit of connections per address, 0 for none; it does not apply to -trusted-proxies")
 }

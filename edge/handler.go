@@ -169,7 +169,11 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 			return err
 		}
 	}
-	return f.Choose(&x.op.In).Run(x.request.Context(), &x.op)
+	run := func() error { return f.Choose(&x.op.In).Run(x.request.Context(), &x.op) }
+	if f.Effect() == operation.Reads {
+		return h.config.Load.countMisses(&x.turn, run)
+	}
+	return run()
 }
 
 // checkSignature fails when the setting requires a signature and the request has no valid one.

@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/platform/admission"
@@ -36,6 +39,8 @@ const (
 	// rate allows as many. A user may write a minute's worth at once.
 	clientBurst = 10 * time.Second
 	userBurst   = time.Minute
+	// missBurst has room for a page, or a crawler, that asks for many deleted contents at once.
+	missBurst = 5 * time.Minute
 )
 
 // Load holds the concurrency limits and rate limits of the edge. A nil limit does not limit.
@@ -50,8 +55,9 @@ type Load struct {
 	ClientLongReplies *admission.PerKey
 	// ClientFormPieces limits the pieces of the forms of an address.
 	ClientFormPieces *admission.PerKey
-	// Clients limits the rate of requests per address, Users the rate of writes per user.
-	Clients, Users *admission.Rate
+	// Clients limits the rate of requests per address, Users the rate of writes per user. Misses limits the
+	// reads that find nothing, per address: whoever guesses identifiers finds what is planned.
+	Clients, Users, Misses *admission.Rate
 }
 
 // newLoad returns a Load with the limits of the flags.
@@ -67,6 +73,7 @@ func newLoad(f *Flags) Load {
 		ClientLongReplies: admission.NewPerKey(f.ClientLongReplies),
 		Clients:           admission.NewRate(f.ClientRate, clientBurst, time.Now),
 		Users:             admission.NewRate(f.UserWrites/60, userBurst, time.Now),
+		Misses:            admission.NewRate(f.ClientMisses/60, missBurst, time.Now),
 	}
 }
 
@@ -75,7 +82,7 @@ func (l *Load) refuseClient(proxies TrustedProxies, r *http.Request) error {
 	if l.Clients == nil {
 		return nil
 	}
-	key := clientKey(proxies.client(r))
+	key := admission.ClientKey(proxies.client(r))
 	if key == "" {
 		return nil // a Unix socket: its clients have no addresses to count by
 	}
@@ -87,6 +94,25 @@ func (l *Load) refuseClient(proxies TrustedProxies, r *http.Request) error {
 // invented cookie.
 func (l *Load) refuseUser(user operation.UserID) error {
 	return tooOften("TOO_MANY_WRITES", l.Users.Take(strconv.FormatInt(int64(user), 10)))
+}
+
+// countMisses does a read, or rejects it if earlier reads of the address found nothing too often. Another rejection than that
+// of all reads would still tell what exists.
+func (l *Load) countMisses(t *turn, read func() error) error {
+	if l.Misses == nil {
+		return read()
+	}
+	if t.findClient(); t.client == "" {
+		return read() // a Unix socket
+	}
+	if err := tooOften("TOO_MANY_MISSES", l.Misses.Wait(t.client)); err != nil {
+		return err
+	}
+	err := read()
+	if status.Code(err) == codes.NotFound {
+		l.Misses.Charge(t.client)
+	}
+	return err
 }
 
 func tooOften(reason string, wait time.Duration) error {

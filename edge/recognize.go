@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 // Recognizer says which operation a request asks for, to programs that send it to other servers.
@@ -125,7 +126,7 @@ func isPlainName(name string) bool {
 // and gives the request a copy. If the body is longer than a limit, the rest follows the copy. The
 // caller calls free when the body is sent.
 func (l *Load) ReceiveBody(proxies TrustedProxies, r *http.Request, limit int64) (free func(), err error) {
-	t := &turn{load: l, address: func() string { return clientKey(proxies.client(r)) }}
+	t := &turn{load: l, address: func() string { return admission.ClientKey(proxies.client(r)) }}
 	received, err := t.read(r.Context(), io.LimitReader(r.Body, limit), nil, 0)
 	if err != io.EOF {
 		t.end()

@@ -125,7 +125,7 @@ func TestABlankNameIsRefused(t *testing.T) {
 		return false
 	}
 	for name, isRefused := range map[string]bool{
-		" ": true, "\t\r\n": true, "\u3000": true, "\u200b\ufeff": true, "a": false, " a ": false, "😀": false, "晴": false,
+		" ": true, "\t\r\n": true, "\u3000": true, "\u200b\ufeff": true, "\u3164": true, "\u2800\u2800": true, "a": false, " a ": false, "😀": false, "晴": false,
 	} {
 		for _, request := range []proto.Message{
 			&accountv1.CreateUserRequest{Name: name}, &accountv1.UpdateUserRequest{Name: &name},

@@ -57,7 +57,8 @@ func startFleet(t *testing.T, s shape) *fleet {
 
 func (f *fleet) startStandalone(t *testing.T) {
 	p := &program{
-		name: "standalone", path: filepath.Join(bin, "standalone"), args: []string{"-demo=false", "-access-log=false", "-user-writes=0"},
+		name: "standalone", path: filepath.Join(bin, "standalone"), args: []string{"-demo=false", "-access-log=false", "-user-writes=0",
+			"-client-misses=0", "-comments-per-minute=0", "-comments-per-user=0"},
 		data: t.TempDir(), http: launch.Address(t), grpc: launch.Address(t),
 	}
 	p.start(t)
@@ -97,7 +98,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 			p.data = t.TempDir()
 		}
 		if name != "account" {
-			p.args = append(p.args, "-account", f.hop(t, name+"-account", grpcOf["account"]))
+			p.args = append(p.args, "-account", f.hop(t, name+"-account", grpcOf["account"]), "-comments-per-minute=0", "-comments-per-user=0")
 		}
 		p.start(t)
 		grpcOf[name] = p.grpc
@@ -106,7 +107,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 	}
 	edge := &program{
 		name: "edge", path: filepath.Join(bin, "edge"), environment: certificates.Environment("edge"),
-		http: launch.Address(t), args: []string{"-access-log=false", "-user-writes=0"},
+		http: launch.Address(t), args: []string{"-access-log=false", "-user-writes=0", "-client-misses=0"},
 	}
 	for _, name := range serviceNames {
 		edge.args = append(edge.args, "-"+name, f.hop(t, "edge-"+name, grpcOf[name]))

@@ -117,7 +117,7 @@ type deployment struct {
 }
 
 func startAlone(t *testing.T) *deployment {
-	p := launch.Start(t, binary, t.TempDir(), "-demo=false", "-user-writes=0")
+	p := launch.Start(t, binary, t.TempDir(), "-demo=false", "-user-writes=0", "-comments-per-minute=0", "-comments-per-user=0")
 	all := map[string]*launch.Process{"account": p, "album": p, "blog": p, "poi": p, "edge": p}
 	return connect(t, all, []*launch.Process{p})
 }

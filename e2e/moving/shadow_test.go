@@ -165,7 +165,7 @@ func TestNoClientWaitsForTheShadow(t *testing.T) {
 		<-release.Done()
 	}))
 	defer end()
-	p := startStandalone(t, "-shadow", shadow, "-shadow-rate", "0")
+	p := startStandalone(t, "-shadow", shadow, "-shadow-rate", "0", "-client-misses", "0")
 	const workers = 8
 	for range workers {
 		send(t, p, api("func=getAlbum&albumID=1"), "")

@@ -9,8 +9,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/longform"
 )
 
@@ -38,6 +42,44 @@ func TestTheAlertsFireWhenTheyShould(t *testing.T) {
 		wrong := bytes.ReplaceAll(all, []byte(change[0]), []byte(change[1]))
 		if output, err := evaluate(t, promtool, wrong, cases); err == nil {
 			t.Errorf("with %q instead of %q nothing fails:\n%s", change[1], change[0], output)
+		}
+	}
+}
+
+// A list without limit is whole (rule 9.1), so its duration says nothing about the edge.
+func TestTheAlertOfASlowEdgeLeavesOutAllListsAndNothingElse(t *testing.T) {
+	var file struct {
+		Groups []struct {
+			Rules []struct{ Alert, Expr string }
+		}
+	}
+	if err := yaml.Unmarshal(rulesOf(t), &file); err != nil {
+		t.Fatal(err)
+	}
+	var funcs *labels.Matcher
+	for _, group := range file.Groups {
+		for _, rule := range group.Rules {
+			if rule.Alert != "WaybookEdgeSlow" {
+				continue
+			}
+			expression, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, matcher := range slices.Concat(parser.ExtractSelectors(expression)...) {
+				if matcher.Name == "func" {
+					funcs = matcher
+				}
+			}
+		}
+	}
+	if funcs == nil {
+		t.Fatal("the alert has no matcher of func")
+	}
+	for _, each := range edge.Operations() {
+		isList := slices.ContainsFunc(each.Parameters, func(p operation.Parameter) bool { return p.Name == "limit" })
+		if funcs.Matches(each.Func) == isList {
+			t.Errorf("%s: is a list: %v, and the alert is about it: %[2]v", each.Func, isList)
 		}
 	}
 }

@@ -39,12 +39,26 @@ func TestANewlineAfterTheURIOfTheDatabaseDoesNotCount(t *testing.T) {
 	}
 }
 
-func TestAMalformedURIIsReportedWithItsSettingAndWithoutItsPassword(t *testing.T) {
+func TestAMalformedAddressIsReportedWithItsSettingAndWithoutItsPassword(t *testing.T) {
 	t.Parallel()
-	p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=mongodb:// amy:s3cr3t@db1/"}, launch.FreePorts(t.TempDir())...)
-	expectRefusal(t, p, 1, "-mongodb-uri", "white space")
-	if strings.Contains(p.Printed(), "s3cr3t") {
-		t.Errorf("the password is printed:\n%s", p.Printed())
+	for _, rest := range []string{" amy:s3cr3t@db1/", "wb:pass@s3cr3t/s3cr3t@db.example/waybook", "amy:s3cr3t/@h/%zz"} {
+		p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=mongodb://" + rest}, launch.FreePorts(t.TempDir())...)
+		expectRefusal(t, p, 1, "-mongodb-uri", "malformed")
+		if strings.Contains(p.Printed(), "s3cr3t") {
+			t.Errorf("the password is printed:\n%s", p.Printed())
+		}
+		args := []string{"-check"}
+		for _, name := range []string{
+			"console-tiles", "console-photos", "console-search", "shadow", "primary", "trusted-origins", "trusted-proxies", "path-prefix",
+			"otlp-endpoint", "admin-hosts",
+		} {
+			args = append(args, "-"+name+"=https://"+rest)
+		}
+		p = launch.Begin(t, binary, nil, append(args, "https://"+rest)...)
+		expectRefusal(t, p, 78, "console-tiles", "shadow")
+		if strings.Contains(p.Printed(), "s3cr3t") {
+			t.Errorf("the password is printed:\n%s", p.Printed())
+		}
 	}
 }
 

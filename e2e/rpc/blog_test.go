@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -18,8 +17,12 @@ func TestAnEntryCanQuoteOnlyAnExistingEntry(t *testing.T) {
 	request := newBlogRequest(author)
 	request.ReplyBlogId = 1
 	expectFault(t, failed(w.blog.CreateBlog(t.Context(), request)), codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND", "reply_blog_id")
-	expectFault(t, failed(w.blog.UpdateBlog(t.Context(), &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, ReplyBlogId: proto.Int64(1)})),
-		codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND", "reply_blog_id")
+	for _, quoted := range []int64{1, id} { // an entry does not quote itself (rule 7.30)
+		update := &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, ReplyBlogId: &quoted}
+		expectFault(t, failed(w.blog.UpdateBlog(t.Context(), update)), codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND", "reply_blog_id")
+		update.ActorId = w.newUser("b")
+		expectFailures(t, []failure{{"UpdateBlog of another's entry", calling(w.blog.UpdateBlog, update), codes.PermissionDenied, "NOT_OWNER"}})
+	}
 	request.RequestId, request.ReplyBlogId = requestID(1), id
 	quoting := must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog()
 	must(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}))(t)

@@ -67,7 +67,7 @@ func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
 		"func=getAlbum&albumID=%s", "func=updateAlbum&albumID=%s&albumTitle=x",
 		"func=getPOI&POIID=%s",
 		"func=getBlog&blogID=%s", "func=updateBlog&blogID=%s" + diary,
-		"func=postBlog&replyBlogID=%s" + diary, "func=updateBlog&blogID=12&replyBlogID=%s" + diary,
+		"func=postBlog&replyBlogID=%s" + diary, "func=updateBlog&blogID=13&replyBlogID=%s" + diary,
 		"func=updateAlbum&delete=true&albumID=%s", "func=updateBlog&delete=true&blogID=%s",
 	} {
 		texts := map[string]string{"album": "a-1", "POI": "p-1", "blog": "b-1"}

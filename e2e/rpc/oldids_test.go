@@ -67,6 +67,9 @@ func TestEveryIdentifierInARequestSaysWhatItIdentifies(t *testing.T) {
 	}
 }
 
+// quotable is how far the old identifier of an entry to quote is from that of the entry: none quotes itself.
+const quotable = 25
+
 // moveAll moves an album, an entry and a landmark in, all with the same old identifier, and with photos
 // and comments of that identifier.
 func (w *waybook) moveAll(old, user int64) {
@@ -74,7 +77,7 @@ func (w *waybook) moveAll(old, user int64) {
 	first := int(old)
 	expectOutcomes(w.t, w.moveAlbums(nil, fullAlbum(fmt.Sprint(old), user, first)), created)
 	blog := fullBlog(fmt.Sprint(old), user, first)
-	expectOutcomes(w.t, w.moveBlogs(nil, blog), created)
+	expectOutcomes(w.t, w.moveBlogs(nil, blog, movedBlog(fmt.Sprint(old+quotable), user)), created, created)
 	expectOutcomes(w.t, w.movePois(nil, fullPoi(fmt.Sprint(old), user, first)), created)
 }
 
@@ -88,6 +91,9 @@ func withOld(method protoreflect.MethodDescriptor, user, old int64) proto.Messag
 		} else if kind > typev1.Identifies_IDENTIFIES_USER {
 			message.Set(method.Input().Fields().ByName(name), protoreflect.ValueOfInt64(old))
 		}
+	}
+	if update, is := request.(*blogv1.UpdateBlogRequest); is {
+		update.ReplyBlogId = new(old + quotable)
 	}
 	return request
 }

@@ -49,8 +49,10 @@ func tooMany(answer *status.Status, cause error) *failure.Failure {
 		case *errdetails.ErrorInfo:
 			switch {
 			case detail.GetDomain() != ReasonDomain:
-			case detail.GetReason() == "TOO_MANY_ATTEMPTS":
+			case detail.GetReason() == "TOO_MANY_ATTEMPTS", detail.GetReason() == "TOO_MANY_COMMENTS":
 				f.Say(detail.GetReason())
+			case detail.GetReason() == "COMMENT_LIMIT_REACHED":
+				return failure.New(detail.GetReason()) // no retry helps
 			case detail.GetReason() == "SERVICE_BUSY":
 				f.Say(detail.GetReason())
 				f.Kind = failure.Unavailable

@@ -104,11 +104,15 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
 		set := &comments.Set[P]{Profiles: deps.Profiles, Now: deps.Now}
 		*into = set
-		return Children(&set.Set, ChildSpec[P, comments.Comment]{
+		opened, err := Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
 			Latest: spec.LatestComment, LatestField: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf, RequestKey: comments.RequestKey,
 		})(ctx, deps, parents)
+		if err == nil {
+			set.Limit(deps.Comments)
+		}
+		return opened, err
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/process"
@@ -37,17 +38,20 @@ type Service interface {
 // Main runs the service until SIGINT or SIGTERM.
 func (p Program) Main() {
 	var account string
+	var limits comments.Limits
 	service.Program{
 		Name: p.Name,
 		GRPC: p.GRPC,
 		Flags: func(flags *flag.FlagSet) {
 			flags.StringVar(&account, "account", "127.0.0.1:9091", "`address` of the account service")
+			limits.Register(flags)
 			if p.Flags != nil {
 				p.Flags(flags)
 			}
 		},
 		Check: func(checks *process.Checks) {
 			checks.Dial("account", account)
+			checks.Report(limits.Check())
 			if p.Check != nil {
 				p.Check(checks)
 			}
@@ -57,7 +61,9 @@ func (p Program) Main() {
 			if err != nil {
 				return nil, err
 			}
-			return p.New(ctx, NewDeps(host, accountv1.NewAccountServiceClient(connection)))
+			deps := NewDeps(host, accountv1.NewAccountServiceClient(connection))
+			deps.Comments = limits
+			return p.New(ctx, deps)
 		},
 	}.Main()
 }
@@ -70,6 +76,8 @@ type Deps struct {
 	Profiles *profiles.Directory
 	// Counting is the work that outlives its callers, such as the counting of choices.
 	Counting *choices.Background
+	// Comments are the limits of comments; there are none without them.
+	Comments comments.Limits
 
 	// numbers are the counters of small identifiers; nil if there are none.
 	numbers *smallids.Numbers

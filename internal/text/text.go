@@ -61,10 +61,17 @@ func Beginning(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// IsBlank reports whether s has nothing to see: only spaces, control characters and invisible
-// characters such as U+200B. An empty string is blank.
-func IsBlank(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Z, unicode.C)
-	})
+// isVisible reports whether a character shows something: it is no space, no control character, and by Unicode's
+// DerivedCoreProperties not Default_Ignorable_Code_Point. Other characters are blank by their drawing: the Braille
+// pattern without dots, the null notehead, and the filler of Khitan.
+func isVisible(r rune) bool {
+	switch r {
+	case 0x2800, 0x1D159, 0x16FE4:
+		return false
+	}
+	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Z, unicode.C, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
+
+// IsBlank reports whether s has nothing to see: only spaces, control characters and invisible
+// characters such as U+200B or U+3164. An empty string is blank.
+func IsBlank(s string) bool { return !strings.ContainsFunc(s, isVisible) }

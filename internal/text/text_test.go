@@ -21,10 +21,27 @@ func TestATextHasOnlyCharactersThatXMLCanCarry(t *testing.T) {
 func TestANameNeedsSomethingToSee(t *testing.T) {
 	for s, want := range map[string]bool{
 		"": true, " ": true, "\t\r\n": true, "\u3000\u00a0": true, "\u200b\ufeff\u202e": true, "\x07": true,
-		"a": false, " a ": false, "晴": false, "\u200b1": false, "😀": false, ".": false, "\ufffd": false,
+		"\u3164": true, "\u2800\u2800": true, "\U0001d159": true,
+		"a": false, " a ": false, "\u3164晴": false, "⠁": false, "ㅏ": false, "晴": false, "\u200b1": false, "😀": false, ".": false, "\ufffd": false,
 	} {
 		if got := IsBlank(s); got != want {
 			t.Errorf("%q: %v", s, got)
+		}
+	}
+}
+
+// The ranges are those of Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 17.
+func TestWhatUnicodeIgnoresByDefaultIsNothingToSee(t *testing.T) {
+	ignored := [][2]rune{
+		{0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F},
+		{0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFF8},
+		{0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+	}
+	for _, of := range ignored {
+		for r := of[0]; r <= of[1]; r++ {
+			if !IsBlank(string(r)) {
+				t.Errorf("%U is something to see", r)
+			}
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/admission"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
@@ -27,7 +28,8 @@ const (
 // attemptLimits bound the failed attempts in a window.
 type attemptLimits struct {
 	// pair is for one email address from one client address: low enough to stop guessing,
-	// high enough for typing errors.
+	// high enough for typing errors. The networks around an IPv6 address have limits for both
+	// too (admission.Allowance), so nobody who moves within a /48 reaches the limit of the email address.
 	pair int64
 	// client is for one client address. Many people may share it.
 	client int64
@@ -80,8 +82,9 @@ type attempt struct {
 type counter struct {
 	id    string
 	limit int64
-	// client, unless empty, has a count and a limit of its own within the count.
-	client      string
+	// clients, unless empty, have counts of their own within the count: the client, and the networks around it.
+	// clientLimit is the limit of the first.
+	clients     []string
 	clientLimit int64
 	// isForgiven: a success removes the whole count. Otherwise it removes the count of the client.
 	// The rest are attempts of others, or on other users.
@@ -96,46 +99,63 @@ func (l *limiter) counters(from source, end time.Time) []counter {
 	if from.device != "" {
 		return []counter{{id: attemptsID("device", from.device, end), limit: l.limits.device, isForgiven: true}}
 	}
-	email := counter{
-		id: attemptsID("email", from.emailKey, end), limit: l.limits.email,
-		client: digestOf(from.client), clientLimit: l.limits.pair,
+	counters := []counter{{id: attemptsID("email", from.emailKey, end), limit: l.limits.email, clientLimit: l.limits.pair}}
+	for i, network := range admission.KeysOf(from.client) {
+		if i > 0 && network == "" {
+			break
+		}
+		counters[0].clients = append(counters[0].clients, digestOf(network))
+		if from.client != "" {
+			counters = append(counters, counter{id: attemptsID("client", network, end), limit: l.limits.client * int64(admission.Allowance(i))})
+		}
 	}
-	if from.client == "" {
-		return []counter{email}
-	}
-	return []counter{email, {id: attemptsID("client", from.client, end), limit: l.limits.client}}
+	return counters
 }
 
 func (c counter) isFull(a attempts) bool {
-	return a.Count >= c.limit || c.client != "" && a.Clients[c.client] >= c.clientLimit
+	for i, client := range c.clients {
+		if a.Clients[client] >= c.clientLimit*int64(admission.Allowance(i)) {
+			return true
+		}
+	}
+	return a.Count >= c.limit
 }
 
 func (c counter) add(a *attempts) {
 	a.Count++
-	if c.client == "" {
-		return
+	for _, client := range c.clients {
+		if a.Clients == nil {
+			a.Clients = map[string]int64{}
+		}
+		a.Clients[client]++
 	}
-	if a.Clients == nil {
-		a.Clients = map[string]int64{}
-	}
-	a.Clients[c.client]++
 }
 
-// takeBack undoes add. It leaves no count below 0 of a client whose count a success removed.
+// takeBack undoes add.
 func (c counter) takeBack(a *attempts) {
 	a.Count--
-	if a.Clients[c.client] > 1 {
-		a.Clients[c.client]--
-	} else {
-		delete(a.Clients, c.client)
+	c.lower(a, 1)
+}
+
+// lower leaves no count below 0 of a client whose count a success removed.
+func (c counter) lower(a *attempts, by int64) {
+	for _, client := range c.clients {
+		if a.Clients[client] > by {
+			a.Clients[client] -= by
+		} else {
+			delete(a.Clients, client)
+		}
 	}
 }
 
+// forgive removes the count of the client. In the networks around it, the attempts of others stay.
 func (c counter) forgive(a *attempts) {
 	if c.isForgiven {
 		a.Count = 0
 	}
-	delete(a.Clients, c.client)
+	if len(c.clients) > 0 {
+		c.lower(a, a.Clients[c.clients[0]])
+	}
 }
 
 // begin begins an attempt, or refuses it with TOO_MANY_ATTEMPTS before its password costs any work.

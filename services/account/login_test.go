@@ -65,6 +65,9 @@ func TestConcurrentGuessesExceedNoLimit(t *testing.T) {
 		"from one address":          {func(int) string { return "client" }, limits.pair},
 		"from one unknown address":  {func(int) string { return "" }, limits.pair},
 		"each from another address": {func(i int) string { return fmt.Sprint("client ", i) }, limits.email},
+		"from the /64 of one /60":   {func(i int) string { return fmt.Sprintf("2001:db8:1:1%x::/64", i%16) }, 2 * limits.pair},
+		"from the /64 of one /48":   {func(i int) string { return fmt.Sprintf("2001:db8:1:%x::/64", i<<8) }, 4 * limits.pair},
+		"from addresses of one /48": {func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", i<<8) }, 4 * limits.pair},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, b *bench) {
@@ -91,8 +94,11 @@ func TestGuessesFromOneAddressRefuseNoOtherAddress(t *testing.T) {
 	s := b.newServer(t)
 	s.newUser(t, "a@waybook.example", "password of a")
 	guess(t, []*server{s}, 300, func(int) string { return "client" })
-	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "other"); err != nil {
-		t.Error(err)
+	guess(t, []*server{s}, 300, func(n int) string { return fmt.Sprintf("2001:db8:1:%x::/64", n) })
+	for _, other := range []string{"other", "2001:db8:2:1::/64"} {
+		if err := s.logIn(t.Context(), "a@waybook.example", "password of a", other); err != nil {
+			t.Errorf("%s: %v", other, err)
+		}
 	}
 }
 
@@ -120,7 +126,7 @@ func TestARefusedAttemptCountsNowhere(t *testing.T) {
 				end := b.clock().Truncate(attemptWindow).Add(attemptWindow)
 				for _, each := range servers[0].logins.counters(source{emailKey: "a@waybook.example", client: client}, end) {
 					stored, err := servers[0].logins.attempts.Get(t.Context(), each.id)
-					if err != nil || stored.Count != limit || each.client != "" && !maps.Equal(stored.Clients, map[string]int64{each.client: limit}) {
+					if err != nil || stored.Count != limit || each.clients != nil && !maps.Equal(stored.Clients, map[string]int64{each.clients[0]: limit}) {
 						t.Errorf("got %v, %v", stored, err)
 					}
 				}
@@ -130,7 +136,7 @@ func TestARefusedAttemptCountsNowhere(t *testing.T) {
 }
 
 func TestAnAttemptThatIsTakenBackLeavesItsClientNeitherACreditNorARecord(t *testing.T) {
-	of := counter{client: "client"}
+	of := counter{clients: []string{"client", "its network"}}
 	for name, steps := range map[string][]func(*attempts){
 		"alone":           {of.add, of.takeBack},
 		"after a success": {of.add, of.forgive, of.takeBack},

@@ -37,7 +37,7 @@ func (s *server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 		author, err = s.profiles.Require(ctx, request.GetAuthorId())
 		return err
 	}, func() error {
-		quotedOldID, quoted = s.requireQuoted(ctx, request.GetReplyBlogId())
+		quotedOldID, quoted = s.requireQuoted(ctx, 0, request.GetReplyBlogId())
 		return nil
 	})
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 func (s *server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
 	var updated blog
 	err := s.blogs.Together(func() error {
-		quotedOldID, err := s.requireQuoted(ctx, request.GetReplyBlogId())
+		quotedOldID, err := s.requireQuoted(ctx, request.GetBlogId(), request.GetReplyBlogId())
 		if err != nil {
 			// Only the author learns about the quoted entry.
 			_, denied := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
@@ -145,12 +145,16 @@ func (s *server) changeTo(request *blogv1.UpdateBlogRequest, quotedOldID string)
 	return set
 }
 
-// requireQuoted rejects a quote of an entry that does not exist. If the entry is deleted
-// later, the quote stays. It returns the old identifier of the quoted entry, if the identifier does
-// not tell it.
-func (s *server) requireQuoted(ctx context.Context, id int64) (oldID string, err error) {
-	if id == 0 {
+// requireQuoted rejects a quote of an entry that does not exist, or of the entry that quotes (0 if it is new). If
+// the quoted entry is deleted later, the quote stays. It returns the old identifier of the quoted entry, if the
+// identifier does not tell it.
+func (s *server) requireQuoted(ctx context.Context, by, id int64) (oldID string, err error) {
+	switch id {
+	case 0:
 		return "", nil
+	case by:
+		return "", apierror.Invalid("QUOTED_BLOG_NOT_FOUND",
+			apierror.Violation{Field: "reply_blog_id", Message: "an entry cannot quote itself"})
 	}
 	quoted, err := s.blogs.Documents.Get(ctx, id)
 	if errors.Is(err, docstore.ErrNotFound) {

@@ -112,6 +112,7 @@ func newServices(
 		return nil, nil, err
 	}
 	deps := content.NewDeps(host, accountClient)
+	deps.Comments = config.Comments
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, nil, err

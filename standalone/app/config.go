@@ -11,6 +11,7 @@ import (
 	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
+	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
@@ -36,6 +37,8 @@ type Config struct {
 	Account  account.Config
 	// Reward is an author's reward for posting an entry; see blog.Config.
 	Reward int64
+	// Comments are the limits of comments.
+	Comments comments.Limits
 }
 
 // socketName is the name of the gRPC port's default socket in the data directory.
@@ -63,6 +66,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
 	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
+	c.Comments.Register(flags)
 }
 
 // Check reports the faults of the settings.
@@ -78,6 +82,7 @@ func (c *Config) Check(checks *process.Checks) {
 		checks.Report(fmt.Errorf("-%s needs -ids old: other replies have identifiers of 53 bits", smallids.Flag))
 	}
 	checks.Report(c.Account.Check())
+	checks.Report(c.Comments.Check())
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }
 

@@ -47,7 +47,7 @@ func openBucket(where string, lookupEnv func(string) (string, bool)) (Place, err
 	endpoint := cmp.Or(variable("AWS_ENDPOINT_URL_S3"), variable("AWS_ENDPOINT_URL"), amazon)
 	address, err := url.Parse(endpoint)
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-		return nil, fmt.Errorf("AWS_ENDPOINT_URL_S3 is %q; write https://HOST or http://HOST:PORT", endpoint)
+		return nil, errors.New("AWS_ENDPOINT_URL_S3 is malformed; write https://HOST or http://HOST:PORT") // it may hold a password
 	}
 	signer := credentials.NewFileAWSCredentials(variable("AWS_SHARED_CREDENTIALS_FILE"), cmp.Or(variable("AWS_PROFILE"), "default"))
 	if id := variable("AWS_ACCESS_KEY_ID"); id != "" {

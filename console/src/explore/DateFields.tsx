@@ -9,6 +9,11 @@ export function isDatePart({ name }: Parameter): boolean {
   return name === 'year' || name === 'month' || name === 'day'
 }
 
+/** Says whether the date is that from which an entry is listed, not one to search by. */
+function isPlanned({ func }: Operation): boolean {
+  return func === 'postBlog' || func === 'updateBlog'
+}
+
 /** Year, month and day side by side, with the browser's calendar, which fills all three. */
 export function DateFields(props: { operation: Operation; parameters: readonly Parameter[]; faults: Map<string, string> }) {
   const { operation } = props
@@ -32,6 +37,7 @@ export function DateFields(props: { operation: Operation; parameters: readonly P
           <input id="pick-date" type="date" value={whole} onInput={event => pick(event.currentTarget.value)} data-testid="pick-date" />
         </div>
       </div>
+      {isPlanned(operation) && <p class="hint">{text('unlisted')}</p>}
     </fieldset>
   )
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 
+import { visibleOr } from '../format'
 import { Body } from '../read/ContentView'
 import { Failure } from '../read/Failure'
 import { contentHash, Facts } from '../read/Head'
@@ -30,7 +31,7 @@ export function ContentCard({ chosen: { kind, id }, back, found }: Props) {
         ← {text('back')}
       </button>
       <h2 ref={heading} tabIndex={-1}>
-        {loaded.state === 'ready' ? loaded.value.title.trim() || '–' : '…'}
+        {loaded.state === 'ready' ? visibleOr(loaded.value.title, '–') : '…'}
       </h2>
       {loaded.state === 'failed' && <Failure error={loaded.error} retry={reload} />}
       {loaded.state === 'ready' && (

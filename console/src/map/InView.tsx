@@ -1,3 +1,4 @@
+import { visibleOr } from '../format'
 import { formatDistance } from '../read/model'
 import { CategorySymbol, nameOfCategory } from './Legend'
 import { kindOf } from './kinds'
@@ -59,7 +60,7 @@ export function InView({ shown, order, chooseOrder, group, closeGroup, open }: P
               data-testid={`mark-${kindOf(each.category)}`}
             >
               <CategorySymbol category={each.category} />
-              <span class="map-name">{each.name.trim() || '–'}</span>
+              <span class="map-name">{visibleOr(each.name, '–')}</span>
               <span class="hidden">{nameOfCategory(each.category)}</span>
               {each.distance !== undefined && <span class="map-distance">{formatDistance(each.distance)}</span>}
             </button>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
+import { visibleOr } from '../format'
 import { contentHash, Facts } from './Head'
 import { Gate, loadContent } from './load'
 import { loadableImage, summaryOfContent, type Content, type ContentKind, type Summary } from './model'
@@ -37,7 +38,7 @@ export function Card({ item, heading: Heading }: { item: CardItem; heading: 'h2'
       )}
       <div class="read-card-text">
         <Heading>
-          <a href={contentHash(item.kind, item.id)}>{item.title.trim() || text('untitled')}</a>
+          <a href={contentHash(item.kind, item.id)}>{visibleOr(item.title, text('untitled'))}</a>
         </Heading>
         {shown && <Facts content={shown} />}
         {content === 'gone' && !isSummary && <p class="soft small">{text('gone')}</p>}

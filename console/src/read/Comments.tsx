@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
+import { visibleOr } from '../format'
 import { buildHash } from '../router'
 import type { Comment } from './model'
 import { Icon } from './Photos'
@@ -38,10 +39,10 @@ export function Comments(props: {
                 <strong>
                   {comment.author.id ? (
                     <a href={buildHash(['read', 'user', comment.author.id])}>
-                      {comment.author.name || text('unknownPerson')}
+                      {visibleOr(comment.author.name, text('unknownPerson'))}
                     </a>
                   ) : (
-                    comment.author.name || text('unknownPerson')
+                    visibleOr(comment.author.name, text('unknownPerson'))
                   )}
                 </strong>{' '}
                 <span class="soft small">{comment.time}</span>

@@ -1,5 +1,6 @@
 import './read.css'
 
+import { visibleOr } from '../format'
 import { Ballot, CommentActions, NewComment, Recommendation } from './Actions'
 import { Comments } from './Comments'
 import { Failure } from './Failure'
@@ -27,7 +28,7 @@ export function ContentView({ kind, id }: { kind: ContentKind; id: string }) {
           <p class="soft small">
             {text(kind)} {id}
           </p>
-          <h1>{content.title.trim() || text('untitled')}</h1>
+          <h1>{visibleOr(content.title, text('untitled'))}</h1>
           <Facts content={summaryOfContent(content)} zoom={content.entry?.zoom ?? 14} />
         </div>
         <SmallMap place={content.place} />
@@ -59,7 +60,7 @@ function Quoted({ id }: { id: string }) {
     <blockquote class="read-quoted card" data-testid="quoted">
       <p class="soft small">{text('answers')}</p>
       <p>
-        <a href={contentHash('blog', id)}>{quoted ? quoted.title.trim() || text('untitled') : text('entryOf', { id })}</a>{' '}
+        <a href={contentHash('blog', id)}>{quoted ? visibleOr(quoted.title, text('untitled')) : text('entryOf', { id })}</a>{' '}
         <span class="soft small">{quoted ? [quoted.owner.name, quoted.date].filter(Boolean).join(' · ') : text('gone')}</span>
       </p>
       {quoted?.entry && <p class="read-quoted-text">{quoted.entry.text}</p>}

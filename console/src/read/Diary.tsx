@@ -1,4 +1,5 @@
 import { numbers } from '../i18n'
+import { visibleOr } from '../format'
 import { buildHash } from '../router'
 import { loadDated } from './lists'
 import { countMonths, formatMonth, monthNames, weekdays, weeksOf, type Day, type Thread } from './calendar'
@@ -153,7 +154,7 @@ export function Threads({ threads }: { threads: Thread[] }) {
       {threads.map(({ entry, answers }) => (
         <li key={entry.id} data-testid="diary-entry">
           {entry.weather && <Weather name={entry.weather} />}{' '}
-          <a href={contentHash('blog', entry.id)}>{entry.title.trim() || text('untitled')}</a>
+          <a href={contentHash('blog', entry.id)}>{visibleOr(entry.title, text('untitled'))}</a>
           <Threads threads={answers} />
         </li>
       ))}

@@ -1,3 +1,4 @@
+import { visibleOr } from '../format'
 import { buildHash } from '../router'
 import { numbers } from '../i18n'
 import { categoryName } from './labels'
@@ -24,10 +25,10 @@ export function Facts({ content, zoom = 14 }: { content: Summary; zoom?: number 
         <Icon name={owner.name} address={owner.icon} />
         {owner.id ? (
           <a href={buildHash(['read', 'user', owner.id])} data-testid="owner">
-            {owner.name || text('unknownPerson')}
+            {visibleOr(owner.name, text('unknownPerson'))}
           </a>
         ) : (
-          owner.name || text('unknownPerson')
+          visibleOr(owner.name, text('unknownPerson'))
         )}
       </li>
       {content.category && (

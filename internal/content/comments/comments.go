@@ -68,6 +68,8 @@ type Set[P any] struct {
 	*child.Set[P, Comment]
 	Profiles *profiles.Directory
 	Now      func() time.Time
+
+	limits limits
 }
 
 // ParentOf returns the id of the document that a comment belongs to.
@@ -87,13 +89,26 @@ type NewComment interface {
 // Post adds a comment.
 func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (*typev1.Comment, error) {
 	authorID := request.GetAuthorId()
-	authorExists := func() error {
-		_, err := s.Profiles.Require(ctx, authorID)
+	asked := docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)}
+	mayComment := func() error {
+		if _, err := s.Profiles.Require(ctx, authorID); err != nil {
+			return err
+		}
+		refused := s.refuse(parentID, authorID)
+		if refused == nil {
+			refused = s.refuseMore(ctx, parentID, authorID)
+		}
+		if refused == nil {
+			return nil
+		}
+		// A retried request gets its reply at a limit, too.
+		_, found, err := s.Children.Answered(ctx, asked)
+		if err == nil && !found {
+			return refused
+		}
 		return err
 	}
-	comment, err := s.Add(ctx, 0, parentID,
-		docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		authorExists,
+	comment, err := s.Add(ctx, 0, parentID, asked, mayComment,
 		func(id int64, requestKey string) Comment {
 			return Comment{
 				ID: id, ParentID: parentID, AuthorID: authorID, RequestKey: requestKey,
@@ -108,6 +123,9 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 
 // Reply sets the owner's answer to a comment.
 func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
+	if err := s.refuse(parentID, actorID); err != nil {
+		return nil, err
+	}
 	comment, err := s.Update(ctx, actorID, parentID, commentID, "", func(comment *Comment) {
 		if comment.Reply == nil || comment.Reply.Text != text {
 			comment.Reply = &Reply{CreateTime: s.Now(), Text: text}

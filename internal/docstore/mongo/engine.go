@@ -304,33 +304,46 @@ func (e *Engine) call(ctx context.Context, do func() error) error {
 	return portError(ctx, do())
 }
 
-const (
-	scheme    = connstring.SchemeMongoDB + "://"
-	schemeSRV = connstring.SchemeMongoDBSRV + "://"
-)
+// errMalformed is the error of a URI that its grammar or the driver refuses. It has no part of the
+// URI: where the grammar is broken, nobody knows which part is a password.
+var errMalformed = errors.New(
+	"the URI is malformed: check the hosts, the database and the options; percent-encode the user name and the password")
 
 // CheckURI reports why a URI is malformed. It connects to nothing and reads no DNS record, so it
-// leaves the options of a mongodb+srv URI to Open. Its errors hold no credentials.
+// leaves the options of a mongodb+srv URI to Open. Its errors hold no part of a malformed URI, and no
+// credentials.
 func CheckURI(uri string) error {
+	kind, rest, hasScheme := strings.Cut(uri, "://")
 	switch {
 	case strings.ContainsFunc(uri, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
 		return errors.New("the URI is malformed: it contains white space or a control character")
-	case strings.HasPrefix(uri, schemeSRV):
-		return checkSRV(uri)
-	case !strings.HasPrefix(uri, scheme):
+	case !hasScheme || kind != connstring.SchemeMongoDB && kind != connstring.SchemeMongoDBSRV:
 		return errors.New("the URI is malformed: want mongodb://HOST/DATABASE or mongodb+srv://HOST/DATABASE")
+	case isAmbiguous(rest):
+		return errors.New("the URI is malformed: percent-encode the user name and the password (@ as %40, / as %2F, : as %3A), and every @ and / " +
+			"behind the hosts")
+	case kind == connstring.SchemeMongoDBSRV:
+		return checkSRV(uri)
 	}
-	_, err := connstring.ParseAndValidate(uri)
-	if err == nil {
-		err = settings(uri).Validate() // reads the files of certificates that the URI names
+	if _, err := connstring.ParseAndValidate(uri); err != nil {
+		return errMalformed
 	}
-	if err == nil {
-		return nil
+	err := settings(uri).Validate() // reads the files of certificates that the URI names
+	if err != nil && MayHavePassword(uri) {
+		return errMalformed
 	}
-	if MayHavePassword(uri) { // the driver's text may contain it
-		return errors.New("the URI is malformed: check the hosts, the database and the options; percent-encode the user name and the password")
+	if err != nil {
+		return fmt.Errorf("the URI is invalid: %w", err)
 	}
-	return fmt.Errorf("the URI is malformed: %w", err)
+	return nil
+}
+
+// isAmbiguous reports whether what follows the scheme has an @ besides the one before the hosts, or a slash in
+// the database. The driver takes the rest of a password for the hosts and the database then.
+func isAmbiguous(rest string) bool {
+	_, behind, _ := strings.Cut(rest, "/")
+	database, _, _ := strings.Cut(behind, "?")
+	return strings.Count(rest, "@") > 1 || strings.Contains(behind, "@") || strings.Contains(database, "/")
 }
 
 // checkSRV checks the host of a mongodb+srv URI, whose DNS records name the servers.
@@ -338,7 +351,7 @@ func checkSRV(uri string) error {
 	parsed, err := url.Parse(uri)
 	switch {
 	case err != nil:
-		return errors.New("the URI is malformed: percent-encode the user name and the password")
+		return errMalformed
 	case parsed.Hostname() == "" || parsed.Port() != "" || strings.Contains(parsed.Host, ","):
 		return errors.New("the URI is malformed: mongodb+srv:// takes one host name without a port")
 	}

@@ -3,6 +3,8 @@ package mongo
 import (
 	"strings"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 )
 
 func TestAMalformedURIIsReportedWithoutItsPassword(t *testing.T) {
@@ -13,9 +15,16 @@ func TestAMalformedURIIsReportedWithoutItsPassword(t *testing.T) {
 		"nothing":               {"", "want mongodb://HOST/DATABASE"},
 		"no host":               {"mongodb://", "malformed"},
 		"a password as it is":   {"mongodb://amy:s3cr3t/@@db1/waybook", "percent-encode"},
-		"an option":             {"mongodb://db1/?maxPoolSize=many", "many"},
+		"an option":             {"mongodb://db1/?maxPoolSize=s3cr3t", "the options"},
+		"a port of letters":     {"mongodb://amy:s3cr3t/db1", "percent-encode"},
 		"an option, a password": {"mongodb://amy:s3cr3t@db1/?maxPoolSize=s3cr3t", "check the hosts, the database and the options"},
 		"a missing file":        {"mongodb://db1/?tls=true&tlsCAFile=/nonexistent", "/nonexistent"},
+		"@ and a slash":         {"mongodb://amy:pass@s3cr3t/s3cr3t@db1/waybook", "@ as %40"},
+		"@ and two slashes":     {"mongodb://amy:pass@s3cr3t/s3cr3t/db1", "/ as %2F"},
+		"@ and an option":       {"mongodb://amy:pass@s3cr3t/?appName=s3cr3t@db1/waybook", "@ as %40"},
+		"records of an @":       {"mongodb+srv://amy:pass@s3cr3t/s3cr3t@db.example/waybook", "@ as %40"},
+		"records of a slash":    {"mongodb+srv://amy:1/s3cr3t@db.example/waybook", "@ as %40"},
+		"records of a colon":    {"mongodb+srv://amy:s3cr3t/db.example", "percent-encode"},
 		"records of a port":     {"mongodb+srv://amy:s3cr3t@db.example:27017/", "one host name without a port"},
 		"records of two hosts":  {"mongodb+srv://db1.example,db2.example/", "one host name without a port"},
 		"records of no host":    {"mongodb+srv:///waybook", "one host name"},
@@ -56,4 +65,35 @@ func TestAPasswordInAURIIsFound(t *testing.T) {
 			t.Errorf("%s: want %t", uri, want)
 		}
 	}
+}
+
+// The driver parses every URI that CheckURI takes: then the hosts and the database, which the log shows, are what
+// the grammar says.
+func FuzzNoPartOfAMalformedURIIsShown(f *testing.F) {
+	for _, uri := range []string{
+		"wb:s3cr@t/pw@db.example/waybook", "wb:s3cr%40t@db.example/waybook?appName=x", "[::1]:27017/?tls=true",
+	} {
+		f.Add(uri)
+	}
+	f.Fuzz(func(t *testing.T, rest string) {
+		if strings.Contains(rest, "tls") || strings.Contains(rest, "ssl") {
+			t.Skip("it may name a file")
+		}
+		const secret = "s3cr3t"
+		first, second, _ := strings.Cut(rest, "@")
+		uri := "mongodb://" + first + secret + "@" + second
+		if err := CheckURI(uri); err != nil {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("%q: %v", uri, err)
+			}
+			return
+		}
+		parsed, err := connstring.ParseAndValidate(uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := location(parsed, parsed.Database); strings.ContainsAny(at, "@") || strings.Count(at, "/") != 1 {
+			t.Errorf("%q: the log shows %q", uri, at)
+		}
+	})
 }

@@ -129,8 +129,8 @@ func (g *Gate) Limit() int64 {
 	return g.limits.Slots
 }
 
-// PerKey limits the concurrency of each key, such as the address of a client. The empty key has
-// no limit, and a nil PerKey has none at all. It remembers only the keys that hold a slot. It may
+// PerKey limits the concurrency of each key, such as the ClientKey of a client, whose wider networks have
+// limits too (KeysOf, Allowance). The empty key has no limit, and a nil PerKey has none at all. It remembers only the keys that hold a slot. It may
 // be used concurrently.
 type PerKey struct {
 	slots int
@@ -154,10 +154,17 @@ func (p *PerKey) TryEnter(key string) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken[key] >= p.slots {
-		return false
+	keys := KeysOf(key)
+	for i, each := range keys {
+		if each != "" && p.taken[each] >= p.slots*Allowance(i) {
+			return false
+		}
 	}
-	p.taken[key]++
+	for _, each := range keys {
+		if each != "" {
+			p.taken[each]++
+		}
+	}
 	return true
 }
 
@@ -168,8 +175,10 @@ func (p *PerKey) Leave(key string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.taken[key]--; p.taken[key] <= 0 {
-		delete(p.taken, key)
+	for _, each := range KeysOf(key) {
+		if p.taken[each]--; p.taken[each] <= 0 {
+			delete(p.taken, each)
+		}
 	}
 }
 
@@ -178,7 +187,7 @@ func (p *PerKey) Leave(key string) {
 const maxKeys = 100_000
 
 // Rate limits the events of each key to a rate per second, with a burst for a key that
-// was idle. It may be used concurrently.
+// was idle. The wider networks of a ClientKey have limits too (KeysOf, Allowance). It may be used concurrently.
 //
 // It uses the generic cell rate algorithm, which is equivalent to a token bucket. For each
 // key it stores one time: when all events so far would have happened at the even rate. A
@@ -218,22 +227,69 @@ func (l *Rate) Take(key string) (retryAfter time.Duration) {
 	now := l.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	keys := KeysOf(key)
+	retryAfter = l.wait(keys, now)
+	l.add(keys, now, retryAfter == 0)
+	return retryAfter
+}
+
+// Wait returns how long a key must wait for an event, and counts none. With Charge it limits events that are
+// known only afterwards.
+func (l *Rate) Wait(key string) time.Duration {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.wait(KeysOf(key), l.now())
+}
+
+// Charge counts an event of a key that has happened, also one beyond the limit: events at the same time then
+// wait for as long as if they had come one after the other.
+func (l *Rate) Charge(key string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(KeysOf(key), l.now(), true)
+}
+
+// wait returns how long keys must wait for an event. The caller holds the lock.
+func (l *Rate) wait(keys [3]string, now time.Time) (longest time.Duration) {
+	for i, key := range keys {
+		if i == 0 || key != "" {
+			longest = max(longest, l.done(key, now).Add(l.each/time.Duration(Allowance(i))).Sub(now)-l.burst)
+		}
+	}
+	return longest
+}
+
+func (l *Rate) done(key string, now time.Time) time.Time {
 	done, known := l.young[key]
 	if !known {
 		done = l.old[key]
 	}
 	if done.Before(now) {
-		done = now
+		return now
 	}
-	if ahead := done.Add(l.each).Sub(now); ahead > l.burst {
-		retryAfter = ahead - l.burst
-	} else {
-		done = done.Add(l.each)
+	return done
+}
+
+// add stores keys, with one more event if it isCounted. The caller holds the lock. Refused keys are stored too:
+// a key that keeps trying must not be evicted.
+func (l *Rate) add(keys [3]string, now time.Time, isCounted bool) {
+	for i, key := range keys {
+		if i > 0 && key == "" {
+			continue
+		}
+		done := l.done(key, now)
+		if isCounted {
+			done = done.Add(l.each / time.Duration(Allowance(i)))
+		}
+		if _, known := l.young[key]; !known && len(l.young) >= l.maxYoung {
+			l.old, l.young = l.young, map[string]time.Time{}
+		}
+		l.young[key] = done
 	}
-	// Store refused keys too: a key that keeps trying must not be evicted.
-	if !known && len(l.young) >= l.maxYoung {
-		l.old, l.young = l.young, map[string]time.Time{}
-	}
-	l.young[key] = done
-	return retryAfter
 }

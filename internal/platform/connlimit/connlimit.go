@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 // socketBuffer is the size of the kernel's buffers of a limited connection, in bytes for each
@@ -18,7 +20,8 @@ const socketBuffer = 64 << 10
 // Limits configure a Limiter.
 type Limits struct {
 	// All is the limit of open connections, PerClient that of one client; 0 means no limit. A
-	// client is an IPv4 address or the /64 of an IPv6 address.
+	// client is an IPv4 address or the /64 of an IPv6 address; the /56 and the /48 have limits
+	// too (admission.Allowance).
 	All, PerClient int
 	// IsProxy reports whether an address is that of a proxy. PerClient does not apply to it,
 	// because its connections carry the requests of many clients. nil means no proxies.
@@ -34,7 +37,7 @@ type Limiter struct {
 
 	mu      sync.Mutex
 	open    int
-	clients map[netip.Addr]int
+	clients map[netip.Prefix]int
 	// waiting has the connections that may give way, the next one first: those that wait for a request,
 	// and with ServedGiveWay all.
 	waiting list.List
@@ -50,7 +53,7 @@ func New(limits Limits) *Limiter {
 	if limits.IsProxy == nil {
 		limits.IsProxy = func(netip.Addr) bool { return false }
 	}
-	return &Limiter{limits: limits, clients: map[netip.Addr]int{}}
+	return &Limiter{limits: limits, clients: map[netip.Prefix]int{}}
 }
 
 // Stats returns the usage of the limiter.
@@ -119,27 +122,18 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// clientOf returns the key under which PerClient counts a connection. It is the zero Addr if
-// PerClient does not apply.
-func (l *Limiter) clientOf(connection net.Conn) netip.Addr {
+// clientOf returns the networks by which PerClient counts a connection; none if PerClient does not
+// apply.
+func (l *Limiter) clientOf(connection net.Conn) admission.Networks {
 	address, ok := connection.RemoteAddr().(*net.TCPAddr)
 	if !ok {
-		return netip.Addr{} // a Unix socket: its clients have no addresses
+		return admission.Networks{} // a Unix socket: its clients have no addresses
 	}
 	peer := address.AddrPort().Addr().Unmap().WithZone("")
 	if l.limits.PerClient <= 0 || l.limits.IsProxy(peer) {
-		return netip.Addr{}
+		return admission.Networks{}
 	}
-	return Client(peer)
-}
-
-// Client returns the address under which a client is counted: an IPv4 address, or the first one
-// of an IPv6 address's /64, because one customer has a whole /64.
-func Client(address netip.Addr) netip.Addr {
-	if address.Is6() {
-		return netip.PrefixFrom(address, 64).Masked().Addr()
-	}
-	return address
+	return admission.NetworksOf(peer)
 }
 
 // admit counts a connection if there is room for it, and reports whether there is.
@@ -148,8 +142,10 @@ func (l *Limiter) admit(c *conn, waits bool) bool {
 	displaced, hasRoom := l.makeRoom(c.client)
 	if hasRoom {
 		l.open++
-		if c.client.IsValid() {
-			l.clients[c.client]++
+		for _, network := range c.client {
+			if network.IsValid() {
+				l.clients[network]++
+			}
 		}
 		c.isCounted = true
 		if waits {
@@ -172,14 +168,19 @@ func (l *Limiter) admit(c *conn, waits bool) bool {
 
 // makeRoom reports whether one more connection of a client fits. It may stop counting a waiting
 // connection for that, which the caller has to close.
-func (l *Limiter) makeRoom(client netip.Addr) (displaced *conn, hasRoom bool) {
-	isClientFull := client.IsValid() && l.clients[client] >= l.limits.PerClient
-	if !isClientFull && (l.limits.All <= 0 || l.open < l.limits.All) {
+func (l *Limiter) makeRoom(client admission.Networks) (displaced *conn, hasRoom bool) {
+	full := -1 // the smallest full network: a connection that leaves it leaves the wider ones too
+	for i, network := range client {
+		if full < 0 && network.IsValid() && l.clients[network] >= l.limits.PerClient*admission.Allowance(i) {
+			full = i
+		}
+	}
+	if full < 0 && (l.limits.All <= 0 || l.open < l.limits.All) {
 		return nil, true
 	}
 	for element := l.waiting.Front(); element != nil; element = element.Next() {
 		c := element.Value.(*conn)
-		if !isClientFull || c.client == client {
+		if full < 0 || c.client[full] == client[full] {
 			l.forget(c)
 			l.stats.Displaced++
 			return c, true
@@ -195,9 +196,9 @@ func (l *Limiter) forget(c *conn) {
 	}
 	c.isCounted = false
 	l.open--
-	if c.client.IsValid() {
-		if l.clients[c.client]--; l.clients[c.client] == 0 {
-			delete(l.clients, c.client)
+	for _, network := range c.client {
+		if l.clients[network]--; l.clients[network] <= 0 {
+			delete(l.clients, network)
 		}
 	}
 	l.leave(c)

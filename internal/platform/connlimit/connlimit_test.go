@@ -3,6 +3,7 @@ package connlimit
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -272,13 +273,50 @@ func TestAClientHasALimitOfItsOwnUnlessItIsAProxy(t *testing.T) {
 	}
 }
 
-func TestAClientIsAnAddressOrAnIPv6Network(t *testing.T) {
-	for given, want := range map[string]string{
-		"192.0.2.1": "192.0.2.1", "2001:db8::1": "2001:db8::", "2001:db8::ffff:1": "2001:db8::", "2001:db8:0:1::1": "2001:db8:0:1::",
+// addressed is a connection from an address.
+type addressed struct {
+	net.Conn
+	from netip.Addr
+}
+
+func (c addressed) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.AddrPortFrom(c.from, 1))
+}
+func (addressed) Close() error { return nil }
+
+// Connections from ever new networks of one /60, /56 or /48 count together; those of a neighbour find room.
+func TestAClientIsAnAddressOrIPv6NetworksOfEachSize(t *testing.T) {
+	for name, test := range map[string]struct {
+		of   func(n int) string
+		want int
+	}{
+		"addresses of IPv4": {func(n int) string { return fmt.Sprintf("192.0.2.%d", n) }, 100},
+		"IPv4 in IPv6":      {func(n int) string { return fmt.Sprintf("::ffff:192.0.2.%d", n) }, 100},
+		"one /64":           {func(n int) string { return fmt.Sprintf("2001:db8:1:2::%x", n) }, 3},
+		"one /60":           {func(n int) string { return fmt.Sprintf("2001:db8:1:1%x::1", n%16) }, 6},
+		"one /56":           {func(n int) string { return fmt.Sprintf("2001:db8:1:1%02x::1", n) }, 6},
+		"one /48":           {func(n int) string { return fmt.Sprintf("2001:db8:1:%x::1", n<<8) }, 12},
+		"many /48":          {func(n int) string { return fmt.Sprintf("2001:db8:%x::1", n) }, 100},
 	} {
-		if got := Client(netip.MustParseAddr(given)); got.String() != want {
-			t.Errorf("%s: %s, want %s", given, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			l := New(Limits{PerClient: 3})
+			var open []*conn
+			for n := range 100 {
+				inner := addressed{from: netip.MustParseAddr(test.of(n))}
+				if c := (&conn{Conn: inner, limiter: l, client: l.clientOf(inner)}); l.admit(c, false) {
+					open = append(open, c)
+				}
+			}
+			if len(open) != test.want {
+				t.Errorf("%d connections, want %d", len(open), test.want)
+			}
+			for _, c := range open {
+				l.close(c)
+			}
+			if len(l.clients) > 0 || l.Stats().Open != 0 {
+				t.Errorf("%v are left", l.clients)
+			}
+		})
 	}
 }
 

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"time"
+
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 // header follows the lines of a request's header as they are read. The zero header is at its
@@ -46,7 +47,7 @@ func (h *header) read(part []byte) {
 type conn struct {
 	net.Conn
 	limiter *Limiter
-	client  netip.Addr
+	client  admission.Networks
 	// isCounted and place, that in a list of the limiter, are guarded by the limiter.
 	isCounted bool
 	place     *list.Element

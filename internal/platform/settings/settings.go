@@ -93,8 +93,18 @@ func (r *reading) set(f *flag.Flag, value, source string) {
 		r.fault("%s has only white space; leave it out, or set a value", source)
 		return
 	}
-	if err := f.Value.Set(trimmed); err != nil {
-		r.fault("invalid value %q for %s: %w", shortened(trimmed), source, err)
+	r.invalid(trimmed, source, f.Value.Set(trimmed))
+}
+
+// invalid adds a fault unless err is nil. No part of an address with an @ is shown, nor of the error, which may quote any
+// part of it: a password may stand there.
+func (r *reading) invalid(value, source string, err error) {
+	switch {
+	case err == nil:
+	case mayHavePassword(value):
+		r.fault("invalid value %q for %s: want an address without a user and a password; it is not shown because of its @", shortened(value), source)
+	default:
+		r.fault("invalid value %q for %s: %w", shortened(value), source, err)
 	}
 }
 
@@ -113,13 +123,22 @@ func List(value string) (parts []string) {
 	return parts
 }
 
-// shortened bounds a value in an error.
+// shortened bounds a value in an error, and shows nothing behind the :// of an address that may have a password.
 func shortened(value string) string {
 	const most = 200
-	if len(value) > most {
-		return value[:most] + "..."
+	if mayHavePassword(value) {
+		value = value[:strings.Index(value, "://")] + "://"
+	} else if len(value) <= most {
+		return value
 	}
-	return value
+	return value[:min(len(value), most)] + "..."
+}
+
+// mayHavePassword reports whether a value is an address with an @. Whoever writes one wrongly may have a / or a # in
+// the password, so the @ may be anywhere.
+func mayHavePassword(value string) bool {
+	_, rest, _ := strings.Cut(value, "://")
+	return strings.Contains(rest, "@")
 }
 
 // EnvName returns the environment variable of a flag: WAYBOOK_SOME_FLAG of some-flag.
@@ -156,9 +175,7 @@ type lenient struct {
 
 // Set sets the value.
 func (l *lenient) Set(value string) error {
-	if err := l.Value.Set(value); err != nil {
-		l.r.fault("invalid value %q for -%s: %w", shortened(value), l.name, err)
-	}
+	l.r.invalid(value, "-"+l.name, l.Value.Set(value))
 	return nil
 }
 

@@ -1752,8 +1752,9 @@ type AuthenticateRequest struct {
 	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	// The password, 1 to 200 characters.
 	Password string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	// Address by which the caller distinguishes clients, at most 100 bytes. All attempts
-	// without one count as one client, which has no limit of its own.
+	// Address by which the caller distinguishes clients, at most 100 bytes. An IPv6 address, or
+	// its /64, counts by its /64, /56 and /48. All attempts without one count as one client,
+	// which has no limit of its own.
 	ClientAddress string `protobuf:"bytes,3,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
 	// Device tokens that earlier logins returned to this client, at most 4. The service
 	// ignores those that are not valid for the user.

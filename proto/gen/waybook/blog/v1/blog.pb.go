@@ -943,7 +943,7 @@ type UpdateBlogRequest struct {
 	PostDate *v1.Date `protobuf:"bytes,7,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
 	// New weather.
 	Weather *Weather `protobuf:"varint,8,opt,name=weather,proto3,enum=waybook.blog.v1.Weather,oneof" json:"weather,omitempty"`
-	// The entry that this one now quotes, which must exist; 0 removes the quote.
+	// The entry that this one now quotes, which must exist and be another one; 0 removes the quote.
 	ReplyBlogId *int64 `protobuf:"varint,9,opt,name=reply_blog_id,json=replyBlogId,proto3,oneof" json:"reply_blog_id,omitempty"`
 	// New map zoom level, from 0 to 21; cleared, 14.
 	ZoomLevel *int32 `protobuf:"varint,10,opt,name=zoom_level,json=zoomLevel,proto3,oneof" json:"zoom_level,omitempty"`

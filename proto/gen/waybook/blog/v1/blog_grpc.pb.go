@@ -123,10 +123,12 @@ type BlogServiceClient interface {
 	// (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
 	// Adds a comment to an entry.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author).
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
 	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
 	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo).
 	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
 	// Removes a comment. Only the entry's author and the comment's author may. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
@@ -496,10 +498,12 @@ type BlogServiceServer interface {
 	// (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
 	// Adds a comment to an entry.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author).
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
 	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
 	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo).
 	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
 	// Removes a comment. Only the entry's author and the comment's author may. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).

@@ -144,10 +144,12 @@ type PoiServiceClient interface {
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error)
 	// Adds a comment to a landmark.
-	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author).
+	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
 	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
 	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo).
 	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
 	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
 	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
@@ -595,10 +597,12 @@ type PoiServiceServer interface {
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error)
 	// Adds a comment to a landmark.
-	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author).
+	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
 	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
 	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
+	// (TOO_MANY_COMMENTS, with RetryInfo).
 	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
 	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
 	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
