@@ -45,8 +45,8 @@ const common = "$db lsid txnNumber stmtId stmtIds startTransaction autocommit re
 
 // onlyNewer are fields that 4.4 does not know.
 var onlyNewer = map[string][]string{
-	"find": {"let"}, "aggregate": {"let"}, "update": {"let"}, "delete": {"let"}, "findAndModify": {"let"},
-	"insert": {"bypassEmptyTsReplacement"},
+	"find": {"let"}, "aggregate": {"let"}, "delete": {"let"}, "insert": {"bypassEmptyTsReplacement"},
+	"update": {"let", "bypassEmptyTsReplacement"}, "findAndModify": {"let", "bypassEmptyTsReplacement"},
 }
 
 var shapes = func() map[string]shape {
@@ -68,12 +68,12 @@ var shapes = func() map[string]shape {
 		"insert": {isRetryable: true, unknown: idlUnknown, mistyped: typeMismatch, required: []string{"documents"}, fields: fieldsOf(
 			"documents:array ordered:bool bypassDocumentValidation:bool bypassEmptyTsReplacement:bool")},
 		"update": {isRetryable: true, unknown: idlUnknown, mistyped: typeMismatch, required: []string{"updates"}, fields: fieldsOf(
-			"updates:array ordered:bool bypassDocumentValidation:bool let:object")},
+			"updates:array ordered:bool bypassDocumentValidation:bool bypassEmptyTsReplacement:bool let:object")},
 		"delete": {isRetryable: true, unknown: idlUnknown, mistyped: typeMismatch, required: []string{"deletes"}, fields: fieldsOf(
 			"deletes:array ordered:bool let:object")},
 		"findAndModify": {isRetryable: true, unknown: 51177, mistyped: typeMismatch, fields: fieldsOf(
 			"query:object sort:object remove update new fields:object upsert hint collation:object arrayFilters:array " +
-				"bypassDocumentValidation let:object")},
+				"bypassDocumentValidation bypassEmptyTsReplacement:bool let:object")},
 		"createIndexes": {unknown: badValue, mistyped: typeMismatch, fields: fieldsOf("indexes:array commitQuorum")},
 		"dropIndexes":   {fields: fieldsOf("index")},
 		"listIndexes":   {isRead: true, unknown: idlUnknown, mistyped: typeMismatch, fields: fieldsOf("cursor:object")},
