@@ -131,6 +131,16 @@ func TestProgramsWaitForTheirUserOfMongoDB(t *testing.T) {
 	}
 }
 
+func TestAProgramWarnsOfAMongoDBThatIsTooOldAndGoesOn(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.StartServer(t, mongowire.Config{Plays: mongowire.Version44}).URI(mongotest.Database())
+	service := launch.Begin(t, filepath.Join(binaries, "standalone"), nil,
+		append(launch.FreePorts(t.TempDir()), "-admin", launch.Address(t), "-mongodb-uri", uri, "-demo=false")...)
+	service.Ready()
+	service.AwaitLog("this MongoDB is older than the versions that Waybook supports")
+	service.AwaitLog(" mongodb=4.4.0")
+}
+
 func TestPrepareDropsIndexesOfOtherVersionsOnlyIfToldOnEachStore(t *testing.T) {
 	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
