@@ -24,17 +24,7 @@ const postgreSQLUser = "postgres"
 // PostgreSQL are missing.
 func StartOnPostgreSQL(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	tb.Helper()
-	running, err := startFerret("-postgresql", StartPostgreSQL(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if err := running.input.Close(); err != nil {
-			tb.Error(err)
-		}
-	})
-	config.Backend = running.address
-	return listen(tb, mongowire.Listen, config)
+	return startAlone(tb, config, "-postgresql", StartPostgreSQL(tb))
 }
 
 // untilInputEnds runs a program until the standard input ends, as when this process is killed.

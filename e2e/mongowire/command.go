@@ -182,13 +182,13 @@ func (c Command) readConcern() (level string, at bson.Timestamp) {
 
 // needsMajority reports whether the reply to a write waits for a majority. Since MongoDB 5,
 // a majority is the default.
-func (c Command) needsMajority() bool {
+func (c Command) needsMajority(plays Version) bool {
 	if c.class() != write {
 		return false
 	}
 	w := c.Body.Lookup("writeConcern", "w")
 	n, isNumber := w.AsInt64OK()
-	return !isNumber || n > 1
+	return !isNumber && (plays != Version44 || !w.IsZero()) || n > 1 || c.Name == "createIndexes" // its commit quorum
 }
 
 // maxRecorded and maxRecordedBytes bound the recorded commands. The oldest are forgotten

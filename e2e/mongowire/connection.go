@@ -106,7 +106,7 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	if fault.Kind == CutAfter {
 		return nil, errCut
 	}
-	if reply, err = s.majority.acknowledge(ctx, command, s.waitsForMajority(command), reply, steppedDown); err != nil {
+	if reply, err = s.majority.acknowledge(ctx, command, command.needsMajority(s.plays), s.waitsForMajority(command), reply, steppedDown); err != nil {
 		return nil, err
 	}
 	if fault.Kind == Unacknowledged && isSuccess(reply) {

@@ -68,8 +68,8 @@ func (m *majority) release() {
 // those of a server: a write that waited for its wtimeout has a write concern error with
 // code 64, one that waited for maxTimeMS has code 50, and a read fails with code 50. If the server steps down
 // meanwhile, both have code 11602.
-func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRead bool, reply bson.Raw, steppedDown <-chan struct{}) (bson.Raw, error) {
-	if !isSuccess(reply) || !command.needsMajority() && !isWaitingRead {
+func (m *majority) acknowledge(ctx context.Context, command Command, needsMajority, isWaitingRead bool, reply bson.Raw, steppedDown <-chan struct{}) (bson.Raw, error) {
+	if !isSuccess(reply) || !needsMajority && !isWaitingRead {
 		return reply, nil
 	}
 	if number, isNumber := command.Body.Lookup("writeConcern", "w").AsInt64OK(); isNumber && number > members {
@@ -79,7 +79,7 @@ func (m *majority) acknowledge(ctx context.Context, command Command, isWaitingRe
 		return withWriteConcernError(reply, 79, "UnknownReplWriteConcern", "No write concern mode named '"+mode+"' found in replica set configuration"), nil
 	}
 	limit, wtimeout := millis(command.Body, "maxTimeMS"), time.Duration(0)
-	if command.needsMajority() {
+	if needsMajority {
 		wtimeout = millis(command.Body, "writeConcern", "wtimeout")
 	}
 	isWtimeout := wtimeout > 0 && (limit == 0 || wtimeout <= limit)
