@@ -9,9 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/platform/admission"
@@ -94,25 +91,6 @@ func (l *Load) refuseClient(proxies TrustedProxies, r *http.Request) error {
 // invented cookie.
 func (l *Load) refuseUser(user operation.UserID) error {
 	return tooOften("TOO_MANY_WRITES", l.Users.Take(strconv.FormatInt(int64(user), 10)))
-}
-
-// countMisses does a read, or rejects it if earlier reads of the address found nothing too often. Another rejection than that
-// of all reads would still tell what exists.
-func (l *Load) countMisses(t *turn, read func() error) error {
-	if l.Misses == nil {
-		return read()
-	}
-	if t.findClient(); t.client == "" {
-		return read() // a Unix socket
-	}
-	if err := tooOften("TOO_MANY_MISSES", l.Misses.Wait(t.client)); err != nil {
-		return err
-	}
-	err := read()
-	if status.Code(err) == codes.NotFound {
-		l.Misses.Charge(t.client)
-	}
-	return err
 }
 
 func tooOften(reason string, wait time.Duration) error {

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/internal/platform/admission"
 )
@@ -79,3 +82,22 @@ func (w PatientWriter) Write(piece []byte) (int, error) {
 }
 
 func (w PatientWriter) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(DefaultWriteTimeout)) }
+
+// countMisses does a read, or rejects it if earlier reads of the address found nothing too often. Another rejection than that
+// of all reads would still tell what exists.
+func (l *Load) countMisses(t *turn, read func() error) error {
+	if l.Misses == nil {
+		return read()
+	}
+	if t.findClient(); t.client == "" {
+		return read() // a Unix socket
+	}
+	if err := tooOften("TOO_MANY_MISSES", l.Misses.Wait(t.client)); err != nil {
+		return err
+	}
+	err := read()
+	if status.Code(err) == codes.NotFound {
+		l.Misses.Charge(t.client)
+	}
+	return err
+}
