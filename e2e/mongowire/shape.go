@@ -36,7 +36,6 @@ const (
 	invalidNS       = 73
 	commandNotFound = 59
 	unauthorized    = 13
-	noSuchField     = "nothing"
 )
 
 // common are the fields that each command takes.
