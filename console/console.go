@@ -37,15 +37,13 @@ const (
 	healthPath     = "/console/health.json"
 )
 
-// Config has the dependencies and settings of the console. All but Tiles, Photos and Search are required.
+// Config has the dependencies and settings of the console. All but Tiles and Photos are required.
 type Config struct {
 	// Edge is the edge that the page talks to.
 	Edge *edge.Config
 	// Tiles is the address of the map's raster tiles, and Photos that of the server of photos.
 	Tiles  Tiles
 	Photos Photos
-	// Search is the address of a server that finds content by words.
-	Search Search
 	// Ready returns nil if the program can take requests.
 	Ready func(context.Context) error
 	// Metrics are the program's.
@@ -109,12 +107,12 @@ func (h *handler) setHeaders(header http.Header) {
 }
 
 // policy returns the Content-Security-Policy of the page. It allows the page's own files and
-// requests, images of the origins of tiles and photos, and requests to the server that searches.
+// requests, and images of the origins of tiles and photos.
 func policy(config Config) string {
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self'",
 		strings.Join(strings.Fields("img-src 'self' data: "+config.Tiles.Origin()+" "+config.Photos.Origin()), " "),
-		strings.TrimSpace("connect-src 'self' " + config.Search.Origin()), "font-src 'self'", "worker-src 'self'",
+		"connect-src 'self'", "font-src 'self'", "worker-src 'self'",
 		"base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
 	}, "; ")
 }

@@ -260,31 +260,6 @@ func TestTilesAreOneAddressOfImages(t *testing.T) {
 	}
 }
 
-func TestSearchesGoToOneAddress(t *testing.T) {
-	for value, origin := range map[string]string{"": "", "https://search.example/search": "https://search.example", "http://127.0.0.1:8090/search": "http://127.0.0.1:8090"} {
-		var set Search
-		if err := set.Set(value); err != nil || set.String() != value || set.Origin() != origin {
-			t.Errorf("%q: %q of %q, %v", value, set.String(), set.Origin(), err)
-		}
-	}
-	kept := Search{"https://kept.example/search", "https://kept.example"}
-	for _, value := range []string{
-		"search.example/search", "ftp://search.example/search", "https://search.example/search?q=", "https://search.example/search#", "https://user:secret@search.example/",
-		"https://search.example;script-src */", "https://*/", "https://search.example/" + strings.Repeat("a", maxTilesBytes),
-	} {
-		if err := kept.Set(value); err == nil || kept.Origin() != "https://kept.example" {
-			t.Errorf("%q is accepted: %v", value, kept)
-		}
-	}
-	h := newConsole(t, func(c *Config) { c.Search = kept })
-	if policy := get(h, "/").Header().Get("Content-Security-Policy"); !strings.Contains(policy, "connect-src 'self' https://kept.example;") {
-		t.Errorf("the policy is %s", policy)
-	}
-	if described := get(h, operationsPath).Body.String(); !strings.Contains(described, `"search":"https://kept.example/search"`) {
-		t.Error("the page does not learn of the server")
-	}
-}
-
 func TestPhotosComeFromOneFolderOfAServer(t *testing.T) {
 	for base, origin := range map[string]string{
 		"": "", "https://photos.example/": "https://photos.example", "http://127.0.0.1:8088/old/": "http://127.0.0.1:8088",

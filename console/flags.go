@@ -22,8 +22,6 @@ type Flags struct {
 	Tiles Tiles
 	// Photos is the address of the server of photos.
 	Photos Photos
-	// Search is the address of a server that searches by words.
-	Search Search
 }
 
 // Register declares the flags. isOn says whether the console is on by default.
@@ -31,7 +29,6 @@ func (f *Flags) Register(flags *flag.FlagSet, isOn bool) {
 	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to whoever can connect")
 	flags.Var(&f.Tiles, "console-tiles", "`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; browsers fetch them from there")
 	flags.Var(&f.Photos, "console-photos", "`address` that relative addresses of photos are resolved against in the console, such as https://photos.example/old/; browsers fetch them from there")
-	flags.Var(&f.Search, "console-search", "`address` of a server that finds content by words as examples/search does, such as https://search.example/search; browsers ask it")
 }
 
 // Page returns the function that puts the console in front of the handler of an edge; nil if the
@@ -43,7 +40,7 @@ func (f Flags) Page() func(
 		return nil
 	}
 	return func(of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler) (http.Handler, error) {
-		return New(Config{Edge: of, Tiles: f.Tiles, Photos: f.Photos, Search: f.Search, Ready: ready, Metrics: metrics}, next)
+		return New(Config{Edge: of, Tiles: f.Tiles, Photos: f.Photos, Ready: ready, Metrics: metrics}, next)
 	}
 }
 
@@ -143,33 +140,6 @@ func (p *Photos) Set(value string) error {
 		return fmt.Errorf("%q does not end with / behind a folder", value)
 	}
 	*p = Photos{value, originOf(parsed)}
-	return nil
-}
-
-// Search is the address of a server that finds content by words, such as https://search.example/search. It is a flag.
-// The zero value has none: the page then has no field for words.
-type Search struct{ address, origin string }
-
-// String returns the flag's value.
-func (s Search) String() string { return s.address }
-
-// Origin returns the scheme, the host and the port of the server; "" without an address.
-func (s Search) Origin() string { return s.origin }
-
-// Set parses the flag's value and replaces the earlier one.
-func (s *Search) Set(value string) error {
-	if value == "" {
-		*s = Search{}
-		return nil
-	}
-	parsed, err := parseBounded(value)
-	switch {
-	case err != nil:
-		return err
-	case strings.ContainsAny(value, "?#"):
-		return fmt.Errorf("%q has a query or a fragment; the page adds the query", value)
-	}
-	*s = Search{value, originOf(parsed)}
 	return nil
 }
 

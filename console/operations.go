@@ -19,8 +19,6 @@ type description struct {
 	Tiles string `json:"tiles"`
 	// Photos is the address that relative addresses of photos are resolved against; "" for that of the page.
 	Photos string `json:"photos"`
-	// Search is the address of a server that finds content by words; "" for none.
-	Search string `json:"search"`
 	// Additions says whether there are operations that the legacy contract lacks.
 	Additions  bool                 `json:"additions"`
 	Paths      paths                `json:"paths"`
@@ -88,7 +86,7 @@ type describedFailure struct {
 func describe(from Config) ([]byte, error) {
 	config := from.Edge
 	d := description{
-		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(), Search: from.Search.String(),
+		Version: buildinfo.Read().Version, Tiles: from.Tiles.String(), Photos: from.Photos.String(),
 		Paths:  newPaths(string(config.PathPrefix)),
 		Shared: parameters(slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" })),
 	}

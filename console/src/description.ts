@@ -49,8 +49,6 @@ export interface Description {
   tiles: string
   /** The address against which addresses of photos are resolved; empty for that of the page. */
   photos?: string
-  /** The address of a server that finds content by words; empty for none. */
-  search?: string
   additions: boolean
   paths: { api: string; session: string; health: string }
   operations: Operation[]

@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
 	binaries = directory
-	err = launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/edge/cmd/edge", "github.com/waybook/waybook/examples/search", "github.com/waybook/waybook/waybookctl")
+	err = launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/edge/cmd/edge", "github.com/waybook/waybook/waybookctl")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -9,6 +9,8 @@ import (
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,7 +55,9 @@ func TestThePicturesOfTheDocumentation(t *testing.T) {
 	for i := range 4 {
 		writePhoto(t, filepath.Join(folder, fmt.Sprintf("upload/album/demo/thumb_%d.jpg", i+1)), i)
 	}
-	process := start(t, "-photos", folder)
+	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
+	defer server.Close()
+	process := start(t, "-console-photos", server.URL+"/")
 	made := fillTravels(t, process)
 	importLandmarks(t, process, 100_000)
 	demo := views(t, process)

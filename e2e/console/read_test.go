@@ -62,12 +62,9 @@ func TestThePhotosOfAnOldServiceAreShown(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "upload/1.png"), picture.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// They are on the edge, or on a server of their own.
 	server := httptest.NewServer(http.StripPrefix("/old/", http.FileServer(http.Dir(folder))))
 	defer server.Close()
-	for _, setting := range [][]string{{"-photos", folder}, {"-console-photos", server.URL + "/old/"}} {
-		showPhoto(t, start(t, setting...))
-	}
+	showPhoto(t, start(t, "-console-photos", server.URL+"/old/"))
 }
 
 func TestAnAlbumPrintsWithAllOfItsPhotosAndWithoutTheRestOfThePage(t *testing.T) {

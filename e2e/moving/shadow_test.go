@@ -245,11 +245,11 @@ func TestInvalidSettingsOfTheComparisonAreReported(t *testing.T) {
 	t.Parallel()
 	for _, binary := range []string{"standalone", "edge"} {
 		p := launch.Begin(t, filepath.Join(binaries, binary), nil,
-			"-check", "-shadow", "http://a.example", "-primary", "http://b.example", "-shadow-sample", "0", "-shadow-rate", "-1", "-primary-read-only", strings.Repeat("x", 1001), "-photos", "nowhere")
+			"-check", "-shadow", "http://a.example", "-primary", "http://b.example", "-shadow-sample", "0", "-shadow-rate", "-1", "-primary-read-only", strings.Repeat("x", 1001))
 		if status := p.Wait(); status != 78 {
 			t.Errorf("status %d", status)
 		}
-		for _, part := range []string{"-shadow and -primary exclude each other", "-shadow-sample is 0", "-shadow-rate is -1", "-primary-read-only has 1001 bytes", "-photos is nowhere"} {
+		for _, part := range []string{"-shadow and -primary exclude each other", "-shadow-sample is 0", "-shadow-rate is -1", "-primary-read-only has 1001 bytes"} {
 			if !strings.Contains(p.Printed(), part) {
 				t.Errorf("%q is not in:\n%s", part, p.Printed())
 			}

@@ -174,14 +174,3 @@ func TestPrepareDropsIndexesOfOtherVersionsOnlyIfToldOnEachStore(t *testing.T) {
 		}
 	})
 }
-
-func TestPrepareSetsValidatorsOnlyIfTold(t *testing.T) {
-	t.Parallel()
-	longform.Only(t)
-	// FerretDB has no validators, and says so.
-	s := store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}}
-	_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{Validators: true})
-	if err == nil || !strings.Contains(err.Error(), "set the validator") || !strings.Contains(err.Error(), "collMod") {
-		t.Errorf("got %v", err)
-	}
-}

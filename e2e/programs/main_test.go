@@ -2,7 +2,7 @@
 //
 // It starts standalone with its flags, reads its output, sends it signals, and calls it with clients in
 // other languages. It runs it on one machine as docs/one-machine.md installs it: by the unit of systemd,
-// and behind nginx and Caddy. And it runs examples/search beside it.
+// and behind nginx and Caddy.
 package programs_test
 
 import (
@@ -19,7 +19,6 @@ var binaries, binary string
 func TestMain(m *testing.M) {
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries, binary = directory, filepath.Join(directory, "standalone")
-		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone",
-			"github.com/waybook/waybook/edge/cmd/edge", "github.com/waybook/waybook/examples/search")
+		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/edge/cmd/edge")
 	}))
 }

@@ -49,7 +49,7 @@ func TestAMalformedAddressIsReportedWithItsSettingAndWithoutItsPassword(t *testi
 		}
 		args := []string{"-check"}
 		for _, name := range []string{
-			"console-tiles", "console-photos", "console-search", "shadow", "primary", "trusted-origins", "trusted-proxies", "path-prefix",
+			"console-tiles", "console-photos", "shadow", "primary", "trusted-origins", "trusted-proxies", "path-prefix",
 			"otlp-endpoint", "admin-hosts",
 		} {
 			args = append(args, "-"+name+"=https://"+rest)

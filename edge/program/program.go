@@ -40,8 +40,6 @@ type Front struct {
 	// Page is the page for people; nil if the program has none.
 	Page   Page
 	Shadow shadow.Flags
-	// Photos, unless empty, is the folder of an old service whose images are served.
-	Photos string
 	// HasAccessLog logs one line per request.
 	HasAccessLog bool
 }
@@ -56,7 +54,6 @@ type Page func(
 // Register declares the flags, with their defaults.
 func (f *Front) Register(flags *flag.FlagSet, hasAccessLog bool) {
 	f.Shadow.Register(flags)
-	flags.StringVar(&f.Photos, "photos", "", "`folder` of an old service, whose images are served under the addresses that they had there, up to 32 MiB each")
 	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php")
 }
 
@@ -83,7 +80,7 @@ func (c *Config) Check(checks *process.Checks) {
 	checks.Dial("poi", c.Poi)
 	_, err := process.Zone(c.TimeZone)
 	checks.Report(err)
-	checks.Report(c.Front.Check())
+	checks.Report(c.Front.Shadow.Check())
 }
 
 // Start starts the edge and pushes its parts on env's stack.
@@ -148,12 +145,6 @@ func NewHandler(ctx context.Context, env process.Env, reports Reports, front Fro
 		handler = edge.New(config)
 	}
 	handler = requests.follow(handler)
-	if front.Photos != "" && !front.Shadow.IsPrimary() {
-		var err error
-		if handler, err = newPhotos(env, front.Photos, config.PathPrefix, handler); err != nil {
-			return nil, err
-		}
-	}
 	if !config.HasConsole {
 		return handler, nil
 	}

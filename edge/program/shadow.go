@@ -2,26 +2,12 @@ package program
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
-	"os"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/moving/shadow"
 )
-
-// Check reports the faults of the settings.
-func (f *Front) Check() error {
-	faults := f.Shadow.Check()
-	if f.Photos != "" {
-		if info, err := os.Stat(f.Photos); err != nil || !info.IsDir() {
-			faults = errors.Join(faults, fmt.Errorf("-photos is %s, which is no folder that can be read", f.Photos))
-		}
-	}
-	return faults
-}
 
 // newShadow returns the handler of an edge whose replies are compared with those of an old server.
 // If that one answers the clients, only its answers are observed.

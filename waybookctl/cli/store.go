@@ -68,12 +68,11 @@ type storePrepare struct {
 	storeChoice `embed:""`
 
 	DropReplaced bool `help:"On MongoDB, drop the indexes that other versions of the services declare differently. Use it when only this version runs."`
-	Validators   bool `help:"On MongoDB, make the server refuse documents without the indexed fields."`
 }
 
 // Run prepares the store.
 func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
-	prepared, err := storekeeping.Prepare(ctx, c.options(out), storekeeping.Preparation{DropReplaced: c.DropReplaced, Validators: c.Validators})
+	prepared, err := storekeeping.Prepare(ctx, c.options(out), storekeeping.Preparation{DropReplaced: c.DropReplaced})
 	if err != nil {
 		return err
 	}

@@ -205,13 +205,11 @@ type Prepared struct {
 	Collections []PreparedCollection `json:"collections"`
 }
 
-// Preparation says what Prepare does besides. Both make sense on MongoDB only; the embedded
-// store always does as if both were set.
+// Preparation says what Prepare does besides. It makes sense on MongoDB only; the embedded
+// store always drops such indexes.
 type Preparation struct {
 	// DropReplaced drops the indexes that declarations of other versions have left.
 	DropReplaced bool
-	// Validators makes the server refuse documents without the declared indexed fields.
-	Validators bool
 }
 
 // PreparedCollection is a collection that exists as its service declares it.
@@ -295,7 +293,7 @@ func prepare(ctx context.Context, store docstore.Engine, service string, c colle
 		}
 		return made, nil
 	}
-	changes, err := server.Prepare(ctx, c.spec, mongo.Preparation{DropReplaced: preparation.DropReplaced, Validate: preparation.Validators})
+	changes, err := server.Prepare(ctx, c.spec, mongo.Preparation{DropReplaced: preparation.DropReplaced})
 	if err != nil {
 		return made, fmt.Errorf("prepare collection %s: %w", c.spec.Name, err)
 	}

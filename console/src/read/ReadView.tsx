@@ -2,7 +2,6 @@ import './read.css'
 
 import { useState } from 'preact/hooks'
 
-import { description } from '../description'
 import { buildHash, go, route } from '../router'
 import { userOfSession } from './access'
 import { Browse } from './Browse'
@@ -10,7 +9,6 @@ import { canBrowse } from './lists'
 import { ContentView } from './ContentView'
 import { isIdentifier } from './identifier'
 import type { ContentKind } from './model'
-import { Found, SearchField } from './Search'
 import { UserView } from './UserView'
 import { text } from './words'
 
@@ -30,20 +28,13 @@ export default function ReadView() {
       </div>
     )
   }
-  const words = route.value.query.get('words') ?? ''
   return (
     <div class="read">
-      <SearchField key={words} words={words} />
       <details class="read-finder-fold" open={!canBrowse()}>
         <summary>{text('byIdentifier')}</summary>
         <Finder key={`${known}/${id}`} kind={known ?? 'user'} id={id ?? ''} />
       </details>
-      {words && description().search ? (
-        <>
-          <Ways />
-          <Found words={words} />
-        </>
-      ) : canBrowse() ? (
+      {canBrowse() ? (
         <Browse />
       ) : (
         <section>

@@ -295,25 +295,3 @@ func TestACollectionWithACollationIsRefused(t *testing.T) {
 		t.Error("indexes were created")
 	}
 }
-
-func TestPrepareSetsAValidatorForTheDeclaredFields(t *testing.T) {
-	engine, peer := openOn(t, (&catalog{indexes: make(map[string]bson.D)}).answer)
-	spec := keyedSpec()
-	if _, err := engine.Prepare(t.Context(), spec, Preparation{}); err != nil || len(peer.commands("collMod")) > 0 {
-		t.Fatalf("got %v and commands %v", err, peer.commands("collMod"))
-	}
-	if _, err := engine.Prepare(t.Context(), spec, Preparation{Validate: true}); err != nil {
-		t.Fatal(err)
-	}
-	want := `{"collMod":"sessions","validator":{"$jsonSchema":{"bsonType":"object","required":["_id","_rev","expire_millis"],` +
-		`"properties":{"_id":{"bsonType":"string"},"_rev":{"bsonType":"long"},"expire_millis":{"bsonType":["long","int"]},"flag":{"bsonType":["string"]}}}},` +
-		`"validationLevel":"moderate","validationAction":"error","writeConcern":{"w":"majority"}`
-	sent := peer.commands("collMod")
-	if len(sent) != 1 {
-		t.Fatalf("got %v", sent)
-	}
-	got, err := bson.MarshalExtJSON(sent[0], false, false)
-	if err != nil || !strings.HasPrefix(string(got), want) {
-		t.Errorf("got  %s, %v\nwant %s…", got, err, want)
-	}
-}

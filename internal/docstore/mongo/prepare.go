@@ -16,8 +16,6 @@ type Preparation struct {
 	// DropReplaced drops the indexes that other declarations of an index have left. It ends
 	// their uniqueness and slows down the processes of the versions that declare them.
 	DropReplaced bool
-	// Validate makes the server refuse documents that do not fit the declaration.
-	Validate bool
 }
 
 // Prepared reports the changes that Prepare has made.
@@ -45,14 +43,9 @@ func (e *Engine) Prepare(ctx context.Context, spec docstore.Spec, preparation Pr
 			return err
 		}
 		if preparation.DropReplaced {
-			if prepared.Dropped, err = t.dropReplaced(ctx); err != nil {
-				return err
-			}
+			prepared.Dropped, err = t.dropReplaced(ctx)
 		}
-		if preparation.Validate {
-			return t.validate(ctx)
-		}
-		return nil
+		return err
 	})
 	return prepared, err
 }
@@ -92,58 +85,6 @@ func (t *table) make(ctx context.Context) error {
 		return fmt.Errorf("create collection %q: %w", t.spec.Name, err)
 	}
 	return nil
-}
-
-// validate sets the validator of the collection.
-func (t *table) validate(ctx context.Context) error {
-	if err := t.engine.database.RunCommand(ctx, validation(t.spec)).Err(); err != nil {
-		return fmt.Errorf("set the validator of collection %q: %w", t.spec.Name, err)
-	}
-	return nil
-}
-
-// validation returns the command that makes the server check the _id, the revision and the
-// indexed fields of a document that is written; a tombstone needs only those that it keeps. A stored
-// document that does not fit may still be changed.
-func validation(spec docstore.Spec) bson.D {
-	required := bson.A{docstore.IDIndex, docstore.RevisionField}
-	var ofDocument bson.A
-	types := bson.D{
-		{Key: docstore.IDIndex, Value: bson.D{{Key: "bsonType", Value: typeOf(spec.ID)}}},
-		{Key: docstore.RevisionField, Value: bson.D{{Key: "bsonType", Value: typeOf(docstore.Int64)}}},
-	}
-	for _, index := range indexesOf(spec) {
-		for _, field := range index.Fields {
-			if slices.ContainsFunc(types, func(e bson.E) bool { return e.Key == field.Name }) {
-				continue
-			}
-			if field.Name == docstore.ChangedField || field.Name == docstore.DueField {
-				types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: "timestamp"}}})
-				continue
-			}
-			if _, hasDefault := spec.Defaults[field.Name]; !hasDefault && !index.Sparse {
-				if spec.Tombstones && !spec.Keeps(field.Name) && field.Name != docstore.PlaceField {
-					ofDocument = append(ofDocument, field.Name)
-				} else {
-					required = append(required, field.Name)
-				}
-			}
-			types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: typesOf(field.Kind)}}})
-		}
-	}
-	schema := bson.D{{Key: "bsonType", Value: "object"}, {Key: "required", Value: required}, {Key: "properties", Value: types}}
-	if len(ofDocument) > 0 {
-		schema = append(schema, bson.E{Key: "anyOf", Value: bson.A{
-			bson.D{{Key: "required", Value: ofDocument}}, bson.D{{Key: "required", Value: bson.A{docstore.GoneField}}},
-		}})
-	}
-	return bson.D{
-		{Key: "collMod", Value: spec.Name},
-		{Key: "validator", Value: bson.D{{Key: "$jsonSchema", Value: schema}}},
-		{Key: "validationLevel", Value: "moderate"},
-		{Key: "validationAction", Value: "error"},
-		{Key: "writeConcern", Value: bson.D{{Key: "w", Value: "majority"}}},
-	}
 }
 
 // backfillBatch is how many documents one command of a backfill changes.
