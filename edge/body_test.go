@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/edge/form"
-	"github.com/waybook/waybook/internal/requestsig"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -70,33 +68,6 @@ func TestTheLegacyCharsetIsThatOfFormsThatNameNone(t *testing.T) {
 	}
 	if w := postAs(h, formType, Path, newAlbum+"albumTitle=%E6%99%B4"); w.Body.String() != failed("INVALID ENCODING: albumTitle") {
 		t.Errorf("UTF-8 without its name: %s", w.Body)
-	}
-}
-
-// A client signs the bytes that it sends, whatever their charset and whoever reads them.
-func TestASignatureCoversTheBytesThatWereSent(t *testing.T) {
-	f := judging(nil)
-	h, _ := watched(t, f, SignaturesRequired)
-	sent := "func=getAlbum&albumID=12&key=k&ts=1700000000"
-	multi, multiType := multipartForm(t, sent+"&note=晴&sig="+legacySig)
-	const text = "albumID=12func=getAlbumkey=k"
-	for _, c := range []struct{ name, contentType, body, want string }{
-		{"Big5", big5Form, sent + "&note=%A5x%A5_&sig=" + legacySig, text + "note=" + big5Bytes + "ts=1700000000"},
-		{"multipart", multiType, multi, text + "note=晴ts=1700000000"},
-		{"a line break at the end", formType, sent + "&sig=" + legacySig + "\r\n", text + "ts=1700000000"},
-		{"an invalid percent-encoding", formType, sent + "&note=100%&sig=" + legacySig, text + "note=100%ts=1700000000"},
-		{"no text", formType, sent + "&note=%FF%00&sig=" + legacySig, text + "note=\xff\x00ts=1700000000"},
-	} {
-		w := postAs(h, c.contentType, Path, c.body)
-		verified := f.called()[0].(*accountv1.VerifySignatureRequest)
-		if got := string(verified.GetLegacy().GetText()); got != c.want || !strings.Contains(w.Body.String(), "SUCCESS") {
-			t.Errorf("%s: the signature of %q was verified: %s", c.name, got, w.Body)
-		}
-	}
-	postAs(h, big5Form, Path, sent+"&note=%A5x%A5_&sig="+hmacSig)
-	digest := requestsig.Digest("POST\n/API.php\nalbumID=12&func=getAlbum&key=k&note=%A5x%A5_&ts=1700000000")
-	if got := f.called()[0].(*accountv1.VerifySignatureRequest).GetHmac().GetCanonicalSha256(); !bytes.Equal(got, digest[:]) {
-		t.Errorf("the signature of other bytes was verified: %x", got)
 	}
 }
 

@@ -41,9 +41,6 @@ func SharedParameters() []operation.Parameter {
 	return []operation.Parameter{
 		{Name: "func", Hint: "the operation", IsRequired: true},
 		{Name: paramResponseFormat.Name, Hint: paramResponseFormat.Hint, Type: operation.Enum, Values: formats},
-		{Name: paramKey.Name, Hint: paramKey.Hint},
-		{Name: paramTs.Name, Hint: paramTs.Hint, Type: operation.Integer},
-		{Name: paramSig.Name, Hint: paramSig.Hint},
 	}
 }
 
@@ -89,13 +86,6 @@ func Failures() []FailureEntry {
 		plainEntry("LOGIN_REQUIRED",
 			"the cookie is missing, or its session is not open; login: the password changed, or all sessions were closed, during the login",
 			"log in, and send the cookie with the request"),
-		plainEntry("SIGNATURE_REQUIRED", "signatures are required (`docs/signatures.md`) and `sig` is missing", "sign the request"),
-		plainEntry("SIGNATURE_INVALID", "`sig` is not a valid signature of an enabled application, in a form that it may use",
-			"check the key, the secret and the text that is signed"),
-		plainEntry("SIGNATURE_EXPIRED", "`sig` is valid, but `ts` is more than 5 minutes from now", "set the clock, and sign the request again"),
-		plainEntry("SIGNATURE_REPLAYED", "`sig` is valid, but was already used for a write", "sign each write anew"),
-		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: sig (send it once)",
-			"signatures are required and `key`, `ts` or `sig` was sent more than once", "send each once"),
 		plainEntry("PASSWORD_INCORRECT", "login: no user has this email and password; the edge does not say which is wrong",
 			"enter the email and the password again"),
 		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: password (send it in the body)",

@@ -4,7 +4,7 @@
 // Data flows one way through its packages. Package form turns bytes into values. Package
 // operation holds the table: it turns values into calls, and responses into values. Package
 // reply turns those values into XML or JSON. This package is the HTTP around them: sessions,
-// limits, origins, signatures and the sending of replies.
+// limits, origins and the sending of replies.
 package edge
 
 import (
@@ -55,8 +55,6 @@ type Config struct {
 	TrustedProxies TrustedProxies
 	// CookieSecure says when the cookie of a session is Secure.
 	CookieSecure CookieSecure
-	// Signatures says whether applications must sign requests.
-	Signatures Signatures
 	// LegacyCharset is the charset of queries, and of bodies that name none; UTF-8 unless set.
 	LegacyCharset form.Charset
 	// Identifiers says which identifiers replies show of what was moved in from an old service.
@@ -102,8 +100,4 @@ type Answer struct {
 	Status  int
 	Bytes   int64
 	Elapsed time.Duration
-	// Signature is the form of a valid signature, hmac or legacy. For an invalid one it is the
-	// failure reason, even if the request was served. It is "" when the edge did not check the
-	// signature.
-	Signature string
 }

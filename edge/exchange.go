@@ -31,8 +31,6 @@ type exchange struct {
 	turn     turn
 	// function is the request's func, once the edge has found it in the table.
 	function string
-	// signature is the outcome of checking the signature, in the form of Answer.Signature.
-	signature string
 	// failed is why the request failed; nil if it did not.
 	failed *failure.Failure
 }

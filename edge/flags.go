@@ -18,7 +18,6 @@ type Flags struct {
 	HasLogin       bool
 	TrustedProxies TrustedProxies
 	CookieSecure   CookieSecure
-	Signatures     Signatures
 	TrustedOrigins TrustedOrigins
 	PathPrefix     PathPrefix
 	// LegacyCharset is the charset of queries, and of bodies that name none.
@@ -56,8 +55,6 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 		"proxies in front of the edge, whose X-Forwarded-For and X-Forwarded-Proto count: their `number`, if nobody else can connect, or their exact networks as comma-separated CIDRs")
 	flags.Var(&f.CookieSecure, "cookie-secure",
 		"`when` the session cookie is Secure: auto (the default; when the request came over TLS) or always")
-	flags.Var(&f.Signatures, "signatures",
-		"check of request signatures (key, ts, sig): off (the default), `observe` (count and log only) or require (docs/signatures.md)")
 	flags.Var(&f.TrustedOrigins, "trusted-origins",
 		"comma-separated `origins` (https://host) of other sites whose pages may write with the cookies of their visitors, and read replies (CORS); null for pages without an origin, which any site can make")
 	flags.Var(&f.PathPrefix, "path-prefix",
@@ -93,7 +90,7 @@ func (f *Flags) Config() Config {
 	}
 	return Config{
 		Additions: additions, Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
-		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset, Identifiers: f.Identifiers,
+		TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset, Identifiers: f.Identifiers,
 		PathPrefix: f.PathPrefix, Load: newLoad(f),
 	}
 }
@@ -117,31 +114,6 @@ func (i Identifiers) String() string {
 // Set parses the flag's value.
 func (i *Identifiers) Set(value string) error {
 	return setWord(i, value, "neither new nor old", NewIdentifiers, OldIdentifiers)
-}
-
-// Signatures says how the edge treats key, ts and sig, the parameters with which an application
-// signs a request (docs/signatures.md). It is a flag with one word as its value.
-type Signatures int
-
-const (
-	// SignaturesIgnored treats key, ts and sig as unknown parameters.
-	SignaturesIgnored Signatures = iota
-	// SignaturesObserved verifies each request and reports the outcome to Config.Observe. It
-	// serves the request whatever the outcome. Verifying uses up a one-time signature, so
-	// outcomes are the same as with SignaturesRequired.
-	SignaturesObserved
-	// SignaturesRequired rejects a request without a valid signature.
-	SignaturesRequired
-)
-
-// String returns the flag's value.
-func (s Signatures) String() string {
-	return [...]string{SignaturesIgnored: "off", SignaturesObserved: "observe", SignaturesRequired: "require"}[s]
-}
-
-// Set parses the flag's value.
-func (s *Signatures) Set(value string) error {
-	return setWord(s, value, "none of off, observe and require", SignaturesIgnored, SignaturesObserved, SignaturesRequired)
 }
 
 // CookieSecure says when the cookie of a session is Secure, so that browsers send it over TLS

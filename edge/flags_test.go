@@ -30,7 +30,6 @@ func TestASettingTakesItsValuesAndStaysAsItIsForOthers(t *testing.T) {
 			[][2]string{{"/waybook/", "/waybook"}, {"", ""}, {"/waybook", "/waybook"}, {"/", ""}, {"/a/b.c~d", "/a/b.c~d"}},
 			[]string{"waybook", "//", "//evil.example", "/a//b", "/a?b", "/a#b", "/a%20b", "/a b", "https://a.example"},
 		},
-		{new(Signatures), [][2]string{{"require", "require"}, {"off", "off"}, {"observe", "observe"}}, []string{"on"}},
 	} {
 		for _, value := range c.taken {
 			if err := c.setting.Set(value[0]); err != nil || c.setting.String() != value[1] {

@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -75,7 +74,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.exchanges.Put(x)
 	}()
 	reason, complete := h.conclude(x, h.answer(x))
-	h.config.Observe(r, Answer{x.function, reason, x.failed, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
+	h.config.Observe(r, Answer{x.function, reason, x.failed, x.response.status, x.response.bodyBytes, time.Since(began)})
 	if !complete {
 		if !r.ProtoAtLeast(1, 1) {
 			x.response.reset()
@@ -146,8 +145,7 @@ func (h *handler) answer(x *exchange) (err error) {
 	return h.carryOut(x, function)
 }
 
-// carryOut checks the method, the site, the signature and the session, in this order. Then it
-// runs the operation.
+// carryOut checks the method, the site and the session, in this order. Then it runs the operation.
 func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 	if f.Effect() == operation.Writes {
 		if x.request.Method != http.MethodPost {
@@ -156,9 +154,6 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 		if err := h.sites.refuseOthers(x.request); err != nil {
 			return err
 		}
-	}
-	if err := h.checkSignature(x, f.Effect()); err != nil {
-		return err
 	}
 	if f.Login() == operation.LoginNeeded {
 		x.op.In.User, err = h.sessionUser(x.request.Context(), x.request.Header)
@@ -174,36 +169,6 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 		return h.config.Load.countMisses(&x.turn, run)
 	}
 	return run()
-}
-
-// checkSignature fails when the setting requires a signature and the request has no valid one.
-func (h *handler) checkSignature(x *exchange, effect operation.Effect) error {
-	if h.config.Signatures == SignaturesIgnored {
-		return nil
-	}
-	timeout := h.config.CallTimeout
-	if h.config.Signatures == SignaturesObserved {
-		timeout = min(timeout, observeTimeout)
-	}
-	ctx, cancel := context.WithTimeout(x.request.Context(), timeout)
-	defer cancel()
-	outcome, err := verifySignature(ctx, h.config.Account, x.request, &x.form, effect)
-	if err == nil {
-		x.signature = outcome
-		return nil
-	}
-	if x.leftDuring(err) {
-		return err
-	}
-	// A violation of the service's contract names no parameter of the client: the empty Reader
-	// makes it an internal error.
-	failed := operation.FailureOf(err, &form.Reader{})
-	x.signature = failed.Reason
-	if h.config.Signatures == SignaturesObserved {
-		h.log(x, failed)
-		return nil
-	}
-	return failed
 }
 
 // conclude sends the unsent part of the reply, or the failure. It returns the stable reason of a

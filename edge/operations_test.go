@@ -51,13 +51,13 @@ func sendNoPois(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.Strea
 	return nil
 }
 
-func TestSharedParametersAreFuncFormatAndSignature(t *testing.T) {
+func TestSharedParametersAreFuncAndFormat(t *testing.T) {
 	var names []string
 	for _, p := range SharedParameters() {
 		names = append(names, p.Name)
 	}
 	slices.Sort(names)
-	if got := strings.Join(names, " "); got != "func key responseFormat sig ts" {
+	if got := strings.Join(names, " "); got != "func responseFormat" {
 		t.Errorf("every request may carry %s", got)
 	}
 }

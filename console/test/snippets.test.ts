@@ -10,7 +10,6 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Method } from '../src/api'
 import type { Pair } from '../src/form'
-import { canonicalString, signatureOf } from '../src/explore/sign'
 import { programs, type Program } from '../src/snippets/programs'
 import { snippetParameters, variablesOf, type Snippet } from '../src/snippets/snippet'
 
@@ -56,7 +55,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-const secrets = { COOKIE: 'id=12; idrand=0123456789abcdef0123456789abcdef', SECRET: "s3'cr$et", PASSWORD: `p a+b&c=d%"'$x\\台` }
+const secrets = { COOKIE: 'id=12; idrand=0123456789abcdef0123456789abcdef', PASSWORD: `p a+b&c=d%"'$x\\台` }
 
 const awkward = `台北 "101" & 'it''s' $HOME \`id\` \\ \\u0041 \\n %41 {$x} #{y} %s ! @file\n第二行\t<b>;😀`
 
@@ -65,7 +64,6 @@ interface Case {
   method: Method
   pairs: Pair[]
   hasCookie?: boolean
-  key?: string
   /** Programs that are compiled first send only what differs for them. */
   isForScripts?: boolean
 }
@@ -76,8 +74,6 @@ const cases: Case[] = [
   { name: 'characters that nobody sees', method: 'POST', pairs: [['func', 'postBlog'], ['t', 'a\r\nb\u202ec\u200b\ufeff\x7f\u0085\x01']] },
   { name: 'a long text', method: 'POST', pairs: [['func', 'postBlog'], ['blogContent', '山城的雨😀\n'.repeat(17_000)]] },
   { name: 'a login', method: 'POST', pairs: [['func', 'login'], ['email', 'amy@example.org'], ['password', 'not in the program']], isForScripts: true },
-  { name: 'a signed read', method: 'GET', pairs: [['func', 'getAlbum'], ['a-b', '~*'], ['a', awkward], ['é', ' '], ['B', '+']], key: 'old.app ü' },
-  { name: 'a signed login', method: 'POST', pairs: [['func', 'login'], ['password', 'not in the program'], ['z', 'a+b']], key: 'my-map', hasCookie: true },
   { name: 'a request that is refused', method: 'GET', pairs: [['func', 'getAlbum'], ['refuse', '1']], isForScripts: true },
 ]
 
@@ -87,8 +83,6 @@ function snippetOf(each: Case): Snippet {
     method: each.method,
     parameters: snippetParameters(each.pairs, name => name === 'password'),
     hasCookie: each.hasCookie ?? false,
-    key: each.key,
-    hasNonce: each.key !== undefined && each.method === 'POST',
   }
 }
 
@@ -111,24 +105,17 @@ for (const program of Object.keys(programs) as Program[]) {
         const { method, form, cookie } = received[0]!
         expect(method).toBe(each.method)
         expect(cookie).toBe(each.hasCookie ? secrets.COOKIE : undefined)
-        await expectForm(each, form)
+        expectForm(each, form)
       })
     }
   })
 }
 
-async function expectForm(each: Case, form: readonly Pair[]): Promise<void> {
+function expectForm(each: Case, form: readonly Pair[]): void {
   const sent = new Map(form)
   expect(sent.size).toBe(form.length)
   const wanted = new Map(each.pairs)
   if (wanted.has('password')) wanted.set('password', secrets.PASSWORD)
-  if (each.key !== undefined) {
-    expect(sent.get('sig')).toBe(await signatureOf(canonicalString(each.method, form), secrets.SECRET))
-    expect(Number(sent.get('ts'))).toBeGreaterThan(1_700_000_000)
-    expect(sent.has('nonce')).toBe(each.method === 'POST')
-    expect(sent.get('key')).toBe(each.key)
-    for (const name of ['sig', 'ts', 'nonce', 'key']) sent.delete(name)
-  }
   expect([...sent].toSorted()).toEqual([...wanted].toSorted())
 }
 
@@ -139,5 +126,5 @@ test('no program contains a secret', () => {
 })
 
 test('a snippet names the variables that it reads', () => {
-  expect(variablesOf(snippetOf(cases[6]!))).toEqual(['PASSWORD', 'COOKIE', 'SECRET'])
+  expect(variablesOf(snippetOf({ ...cases[4]!, hasCookie: true }))).toEqual(['PASSWORD', 'COOKIE'])
 })

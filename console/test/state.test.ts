@@ -20,7 +20,7 @@ test('a state of the form survives its address', () => {
   const form: FormState = {
     values: { blogID: '12', blogContent: '第一行\n& = # ? 😀 "\' \t' },
     extras: [['.format', 'x'], ['..a', 'y'], ['a b', ''], ['blogID', ''], ['blogContent', 'a=b'], ['note', '台北']],
-    format: 'JSON', method: 'POST', signed: true, key: '我的.app',
+    format: 'JSON', method: 'POST',
   }
   const back = there(change, form)
   expect(back.values).toEqual(form.values)

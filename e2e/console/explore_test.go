@@ -12,7 +12,6 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // operation is what /console/operations.json says of an operation, as far as the tests need it.
@@ -172,35 +171,6 @@ func TestAFailedCallShowsItsReasonAndWhatToDo(t *testing.T) {
 	p.visit("#/explore/addAlbum?albumTitle=x&category=1&lat=95&lng=0")
 	if _, raw := p.send(); !strings.Contains(raw, "LOGIN REQUIRED") || p.text(id("failure-reason")) != "LOGIN_REQUIRED" {
 		t.Errorf("without a session: %s", raw)
-	}
-}
-
-func TestARequestIsSignedInThePage(t *testing.T) {
-	longform.Only(t)
-	process := start(t, "-signatures", "require")
-	created, err := accountv1.NewAccountServiceClient(launch.Dial(t, process.GRPC)).
-		CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "console"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := open(t, process, "#/explore/getCategoryPOIList?category=2")
-	if _, raw := p.send(); !strings.Contains(raw, "SIGNATURE REQUIRED") {
-		t.Errorf("without a signature: %s", raw)
-	}
-	p.click(id("sign"))
-	p.fill(id("sign-key"), created.GetApplication().GetKey())
-	p.fill(id("sign-secret"), created.GetSecret())
-	if _, raw := p.send(); !strings.Contains(raw, "SUCCESS") {
-		t.Errorf("with the signature: %s", raw)
-	}
-	p.shot("explore-signed")
-	p.fill(id("sign-secret"), "wrong")
-	if _, raw := p.send(); !strings.Contains(raw, "SIGNATURE INVALID") {
-		t.Errorf("with a wrong secret: %s", raw)
-	}
-	kept := value[string](p, `location.href + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)`)
-	if strings.Contains(kept, created.GetSecret()) || strings.Contains(kept, "wrong") {
-		t.Errorf("the secret is kept in %s", kept)
 	}
 }
 

@@ -129,7 +129,6 @@ func TestABlankNameIsRefused(t *testing.T) {
 	} {
 		for _, request := range []proto.Message{
 			&accountv1.CreateUserRequest{Name: name}, &accountv1.UpdateUserRequest{Name: &name},
-			&accountv1.CreateApplicationRequest{Name: name}, &accountv1.UpdateApplicationRequest{Name: &name},
 			&poiv1.CreatePoiRequest{Name: name}, &poiv1.UpdatePoiRequest{Name: &name}, &poiv1.ImportedPoi{Name: name},
 		} {
 			if got := refuses(request, "name"); got != isRefused {

@@ -19,20 +19,9 @@ import (
 // separator precedes the output of each example.
 const separator = "\n@@@ example\n"
 
-// Setting describes the environment of a document's examples, in addition to a folder in which
-// standalone keeps its data.
-type Setting struct {
-	// Programs are the packages of programs that the examples call. Folder holds other programs
-	// that are already built. Both may be empty.
-	Programs []string
-	Folder   string
-	// Args are arguments of standalone.
-	Args []string
-}
-
-// Play runs the examples of a document in one shell and compares their output with the document. It
-// returns the number of examples.
-func Play(t *testing.T, document string, setting Setting) int {
+// Play runs the examples of a document in one shell and compares their output with the document. They
+// find standalone and the programs in the folder tools, which may be empty. Play returns their number.
+func Play(t *testing.T, document, tools string) int {
 	t.Helper()
 	Need(t, "bash")
 	all, err := examples(Docs + document)
@@ -40,12 +29,11 @@ func Play(t *testing.T, document string, setting Setting) int {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	if err := launch.Build(folder, launch.AsTested, append(setting.Programs, "github.com/waybook/waybook/standalone")...); err != nil {
+	if err := launch.Build(folder, launch.AsTested, "github.com/waybook/waybook/standalone"); err != nil {
 		t.Fatal(err)
 	}
 	// The examples find the gRPC port at its default address, below their folder.
-	args := append([]string{"-grpc="}, setting.Args...)
-	waybook := launch.Start(t, filepath.Join(folder, "standalone"), filepath.Join(folder, "waybook-data"), args...)
+	waybook := launch.Start(t, filepath.Join(folder, "standalone"), filepath.Join(folder, "waybook-data"), "-grpc=")
 	place := strings.NewReplacer("127.0.0.1:8080", waybook.HTTP)
 
 	script := "set -u\n"
@@ -67,7 +55,7 @@ func Play(t *testing.T, document string, setting Setting) int {
 	}
 	shell := exec.CommandContext(t.Context(), "bash", "-c", script)
 	shell.Dir = folder
-	path := strings.Join([]string{setting.Folder, folder, os.Getenv("PATH")}, string(filepath.ListSeparator))
+	path := strings.Join([]string{tools, folder, os.Getenv("PATH")}, string(filepath.ListSeparator))
 	shell.Env = append(os.Environ(), "PATH="+path, "NO_PROXY=127.0.0.1")
 	output, err := shell.CombinedOutput()
 	if err != nil {

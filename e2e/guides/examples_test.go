@@ -14,18 +14,18 @@ const docs = examples.Docs
 func TestTheExamplesForInternalCallersWork(t *testing.T) {
 	t.Parallel()
 	longform.Only(t) // grpcurl and its dependencies are compiled for it
-	play(t, "grpc.md", examples.Setting{Folder: buildGrpcurl(t)})
+	play(t, "grpc.md", buildGrpcurl(t))
 }
 
 func TestTheExamplesForLegacyClientsWork(t *testing.T) {
 	t.Parallel()
 	examples.Need(t, "curl")
-	play(t, "legacy.md", examples.Setting{})
+	play(t, "legacy.md", "")
 }
 
-func play(t *testing.T, document string, setting examples.Setting) {
+func play(t *testing.T, document, tools string) {
 	t.Helper()
-	if count := examples.Play(t, document, setting); count < 8 {
+	if count := examples.Play(t, document, tools); count < 8 {
 		t.Errorf("%s has %d examples", document, count)
 	}
 }

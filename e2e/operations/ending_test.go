@@ -64,7 +64,7 @@ func TestBashCompletesCommandLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for words, want := range map[string]string{
-		`waybookctl ""`:                      "user session application album entry landmark",
+		`waybookctl ""`:                      "user session album entry landmark",
 		`waybookctl album photo ""`:          "add update remove list",
 		`waybookctl album create --cat`:      "--category",
 		`waybookctl album list --output = y`: "yaml",

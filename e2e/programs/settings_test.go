@@ -90,10 +90,10 @@ func TestAnInvalidFileOfSettingsIsStatus78(t *testing.T) {
 func TestACheckReportsAllInvalidSettingsAndStartsNothing(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
-	file := writeFile(t, "waybook.yaml", "reward: -1\ntime-zone: Asia/Nowhere\nsignature-window: 2h\n")
+	file := writeFile(t, "waybook.yaml", "reward: -1\ntime-zone: Asia/Nowhere\n")
 	p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=db1"},
 		append(launch.FreePorts(data), "-config", file, "-check", "-http", "localhost", "-trusted-proxies", "-1")...)
-	expectRefusal(t, p, 78, "-reward is -1", "-signature-window is 2h0m0s", "-time-zone: unknown", "-mongodb-uri: the URI is malformed", `-http: "localhost"`, `"-1" for -trusted-proxies`)
+	expectRefusal(t, p, 78, "-reward is -1", "-time-zone: unknown", "-mongodb-uri: the URI is malformed", `-http: "localhost"`, `"-1" for -trusted-proxies`)
 
 	p = launch.Begin(t, binary, nil, append(launch.FreePorts(data), "-check")...)
 	if status := p.Wait(); status != 0 || p.Printed() != "standalone: the settings are valid\n" {

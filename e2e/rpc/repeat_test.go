@@ -96,9 +96,6 @@ func TestARepeatAfterTheDeletionIsRefusedUntilTheDeletionIsForgotten(t *testing.
 			first[name] = must(creates["Create"+name](ctx, owner, requestID(1), "x"))(t)
 			got(t, 0, feed.remove(first[name]))
 		}
-		application := &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "x"}
-		made := must(p.account.CreateApplication(ctx, application))(t).GetApplication()
-		must(p.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: made.GetKey()}))(t)
 
 		for _, passes := range []time.Duration{0, time.Hour} {
 			p.store.clock.advance(passes)
@@ -106,9 +103,6 @@ func TestARepeatAfterTheDeletionIsRefusedUntilTheDeletionIsForgotten(t *testing.
 				for _, text := range []string{"x", "another"} {
 					expectFault(t, failed(creates["Create"+name](ctx, owner, requestID(1), text)), codes.NotFound, "GONE")
 				}
-			}
-			if passes == 0 { // no source draws the key of an application
-				expectFault(t, failed(p.account.CreateApplication(ctx, application)), codes.NotFound, "GONE")
 			}
 			p.sweep()
 		}
@@ -118,9 +112,6 @@ func TestARepeatAfterTheDeletionIsRefusedUntilTheDeletionIsForgotten(t *testing.
 			if again := must(creates["Create"+name](ctx, owner, requestID(1), "x"))(t); again == first[name] {
 				t.Errorf("Create%s made %d again", name, again)
 			}
-		}
-		if again := must(p.account.CreateApplication(ctx, application))(t).GetApplication(); again.GetKey() == made.GetKey() {
-			t.Errorf("CreateApplication made %s again", again.GetKey())
 		}
 	})
 }
@@ -137,17 +128,6 @@ func TestARepeatMayNameTheDefaults(t *testing.T) {
 	}
 	request.ZoomLevel = proto.Int32(15)
 	expectFault(t, failed(w.blog.CreateBlog(t.Context(), request)), codes.AlreadyExists, "REQUEST_ID_REUSED")
-}
-
-// Otherwise a repeat would show whether a secret is right.
-func TestARepeatMayHaveAnotherSecret(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	for _, secret := range []string{"the-first-secret-of-it", "the-second-secret-of-it", ""} {
-		must(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "x", Secret: secret}))(t)
-	}
-	other := &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "y"}
-	expectFault(t, failed(w.account.CreateApplication(t.Context(), other)), codes.AlreadyExists, "REQUEST_ID_REUSED")
 }
 
 func TestARepeatAfterAnUpdateIsComparedWithTheFirstRequest(t *testing.T) {

@@ -96,7 +96,7 @@ func TestTheIndexesOfShardedCollectionsBeginWithTheShardKey(t *testing.T) {
 			t.Errorf("%s: no index begins with the shard key %s", spec.Name, shardKey(spec))
 		}
 	}
-	if kinds[docstore.OneShard] != 2 || kinds[docstore.ByID] == 0 || kinds[docstore.ByPlace] == 0 {
+	if kinds[docstore.OneShard] != 1 || kinds[docstore.ByID] == 0 || kinds[docstore.ByPlace] == 0 {
 		t.Errorf("collections by kind: %v; a collection that grows with users or content is not OneShard", kinds)
 	}
 }
@@ -117,7 +117,7 @@ func sweptWrites() map[string]string {
 	}
 	swept["delete album_photos"], swept["delete poi_photos"] = children, children
 	swept["delete blog_ballots"], swept["delete rewards"] = children, gone
-	for _, each := range []string{"sessions", "login_attempts", "login_devices", "used_signatures", "reward_days"} {
+	for _, each := range []string{"sessions", "login_attempts", "login_devices", "reward_days"} {
 		swept["delete "+each] = expired
 	}
 	return swept

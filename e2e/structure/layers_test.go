@@ -32,7 +32,7 @@ func layers() map[string]layer {
 		"the foundation": {
 			folders: []string{
 				"internal/arena", "internal/chance", "internal/docstore", "internal/id", "internal/longform", "internal/pause",
-				"internal/requestsig", "internal/text",
+				"internal/text",
 			},
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},

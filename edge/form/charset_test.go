@@ -96,7 +96,7 @@ func TestBig5IsReadAsBrowsersReadItIfAClientWritesIt(t *testing.T) {
 	}
 }
 
-func TestASignatureCoversTheBytesOfTheClient(t *testing.T) {
+func TestTheParametersThatCountHaveTheBytesOfTheClient(t *testing.T) {
 	var f Form
 	f.ParseQuery("a=%A5x", Big5)
 	f.ParseBody("b=100%&%FF=%4&a=%A5_", Big5)

@@ -70,14 +70,6 @@ func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(s
 	return Required(r, p, field, convert)
 }
 
-// RequiredOnce reads a parameter that must occur exactly once.
-func RequiredOnce[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) T {
-	if r.Form.Count(p.Name) > 1 {
-		return refuse[T](r, p, "send it once")
-	}
-	return Required(r, p, field, convert)
-}
-
 // Optional reads a parameter that may be absent. It returns nil if it is absent or invalid. An
 // empty parameter counts as absent (rule 2.7). field is as in Required.
 func Optional[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) *T {

@@ -24,9 +24,8 @@ type requests struct {
 	env      process.Env
 	isLogged bool
 
-	durations  *prometheus.HistogramVec
-	inFlight   prometheus.Gauge
-	signatures *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	inFlight  prometheus.Gauge
 }
 
 // newRequests returns a requests and registers its metrics.
@@ -38,12 +37,8 @@ func newRequests(env process.Env, metrics *process.Metrics, isLogged bool) *requ
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "waybook_edge_requests_in_flight", Help: "Requests to /API.php in flight.",
 		}),
-		signatures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "waybook_edge_signatures_total",
-			Help: "Verified signatures of requests to /API.php, by outcome: the form of a valid one (hmac or legacy), or the failure reason.",
-		}, []string{"outcome"}),
 	}
-	metrics.Registry.MustRegister(r.durations, r.inFlight, r.signatures)
+	metrics.Registry.MustRegister(r.durations, r.inFlight)
 	return r
 }
 
@@ -75,9 +70,6 @@ func (f *requests) follow(next http.Handler) http.Handler {
 // observe records the answer to a request.
 func (f *requests) observe(r *http.Request, a edge.Answer) {
 	f.durations.WithLabelValues(a.Function, a.Reason).Observe(a.Elapsed.Seconds())
-	if a.Signature != "" {
-		f.signatures.WithLabelValues(a.Signature).Inc()
-	}
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		describeSpan(span, r, a)
 	}
@@ -97,9 +89,6 @@ func (f *requests) observe(r *http.Request, a edge.Answer) {
 		slog.String("method", methodName(r.Method)), slog.String("func", a.Function), slog.String("reason", a.Reason),
 		slog.Int("status", a.Status), slog.Int64("bytes", a.Bytes),
 		slog.Float64("duration_ms", float64(a.Elapsed.Microseconds())/1000), slog.String("remote", remote),
-	}
-	if a.Signature != "" {
-		attributes = append(attributes, slog.String("signature", a.Signature))
 	}
 	f.env.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attributes...)
 }

@@ -140,45 +140,6 @@ type rewardDay struct {
 
 func (d rewardDay) expiry() int64 { return d.ExpireMillis }
 
-// application is an application as stored.
-type application struct {
-	// Key is the application's key.
-	Key        string `bson:"_id"`
-	RequestKey string `bson:"request_key"`
-	Name       string `bson:"name"`
-	// Secret is the secret in plain text, because computing an HMAC needs it.
-	Secret      string    `bson:"secret"`
-	AllowLegacy bool      `bson:"allow_legacy"`
-	Disabled    bool      `bson:"disabled"`
-	CreateTime  time.Time `bson:"create_time"`
-	SecretTime  time.Time `bson:"secret_time"`
-}
-
-func applicationsSpec() docstore.Spec {
-	return docstore.Spec{
-		Name: "applications", ID: docstore.String, Tombstones: true, Indexes: []docstore.Index{byRequest().Declare()},
-	}
-}
-
-// usedSignature is a signature that cannot be used again.
-type usedSignature struct {
-	// ID is the result of signatureID.
-	ID string `bson:"_id"`
-	// RequestID is the request id of the call that used it.
-	RequestID string `bson:"request_id"`
-	// ExpireMillis is when no replica accepts the signature any more, in milliseconds since
-	// 1970.
-	ExpireMillis int64 `bson:"expire_millis"`
-}
-
-func (u usedSignature) expiry() int64 { return u.ExpireMillis }
-
-func usedSignaturesSpec() docstore.Spec {
-	return docstore.Spec{
-		Name: "used_signatures", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
-	}
-}
-
 func sessionsSpec() docstore.Spec {
 	// Almost every read is by id.
 	return docstore.Spec{

@@ -1,12 +1,10 @@
-// Package account is the account service. It manages users with their passwords, sessions
-// and rewards, and the applications that sign requests.
+// Package account is the account service. It manages users with their passwords, sessions and rewards.
 package account
 
 import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
@@ -49,9 +47,6 @@ type Config struct {
 	// SessionsPerUser limits the open sessions of a user, and RewardsPerDay a user's rewards
 	// in a day of UTC. 0 means no limit.
 	SessionsPerUser, RewardsPerDay int
-	// SignatureWindow is how far the time of a signature may be from now, in the past or
-	// in the future, up to MaxSignatureWindow. If it is 0 or less, DefaultSignatureWindow applies.
-	SignatureWindow time.Duration
 }
 
 // Register declares the flags, with their defaults.
@@ -60,32 +55,21 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
 	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
 	flags.IntVar(&c.RewardsPerDay, "rewards-per-day", DefaultRewardsPerDay, "limit of a user's rewards in a day of UTC, 0 for none; further ones have the amount 0")
-	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now, in the past or in the future; at most 1h")
-}
-
-// Check reports a setting out of its range.
-func (c Config) Check() error {
-	if c.SignatureWindow > MaxSignatureWindow {
-		return fmt.Errorf("-signature-window is %v; it must be at most %v", c.SignatureWindow, MaxSignatureWindow)
-	}
-	return nil
 }
 
 // server implements AccountService. It may be used concurrently.
 type server struct {
 	accountv1.UnimplementedAccountServiceServer
 
-	store        docstore.Engine
-	users        *docstore.Collection[int64, user]
-	sessions     *docstore.Collection[string, session]
-	openings     *turns
-	rewards      *docstore.Collection[string, reward]
-	daily        *dailyRewards
-	passwords    *passwords
-	logins       *limiter
-	devices      *devices
-	applications *docstore.Collection[string, application]
-	signatures   *verifier
+	store     docstore.Engine
+	users     *docstore.Collection[int64, user]
+	sessions  *docstore.Collection[string, session]
+	openings  *turns
+	rewards   *docstore.Collection[string, reward]
+	daily     *dailyRewards
+	passwords *passwords
+	logins    *limiter
+	devices   *devices
 	// moved are the deleted users who were moved in.
 	moved   *aliases.Aliases
 	changes *changes.Feed[user, accountv1.UserChange]
@@ -113,9 +97,6 @@ type Service interface {
 
 // New returns the service. It opens its collections in deps.Store.
 func New(ctx context.Context, deps service.Deps, config Config) (Service, error) {
-	if err := config.Check(); err != nil {
-		return nil, err
-	}
 	users, err := docstore.Open[int64, user](ctx, deps.Store, usersSpec(deps.Changes))
 	if err != nil {
 		return nil, err
@@ -140,14 +121,6 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if err != nil {
 		return nil, err
 	}
-	applications, err := docstore.Open[string, application](ctx, deps.Store, applicationsSpec())
-	if err != nil {
-		return nil, err
-	}
-	used, err := docstore.Open[string, usedSignature](ctx, deps.Store, usedSignaturesSpec())
-	if err != nil {
-		return nil, err
-	}
 	moved, err := aliases.Open(ctx, deps.Store, "user_aliases")
 	if err != nil {
 		return nil, err
@@ -157,9 +130,8 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 		users: users, sessions: sessions, openings: &turns{}, rewards: rewards,
 		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: &turns{}},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		devices:      &devices{stored: known, now: deps.Now, turns: &turns{}},
-		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
-		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		devices: &devices{stored: known, now: deps.Now, turns: &turns{}},
+		ids:     deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err
@@ -176,8 +148,8 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
-// Sweep removes expired sessions, devices and used signatures, and old counts of login
-// attempts and of rewards. It removes what belonged to deleted users, and forgets old deletions.
+// Sweep removes expired sessions and devices, and old counts of login attempts and of rewards. It
+// removes what belonged to deleted users, and forgets old deletions.
 //
 // It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
 // expired by the clock of the store, too: others may need what has expired by a wrong clock.
@@ -192,10 +164,10 @@ func (s *server) Sweep(ctx context.Context) error {
 	}
 	return errors.Join(
 		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.devices.stored, now),
-		removeExpired(ctx, s.signatures.used, now), removeExpired(ctx, s.daily.days, now),
+		removeExpired(ctx, s.daily.days, now),
 		s.users.Sweep(ctx, s.kept, func(ctx context.Context, userID int64) error {
 			return errors.Join(s.bury(ctx, userID), s.deleteBelongings(ctx, userID))
-		}), s.applications.Sweep(ctx, s.kept, nil),
+		}),
 	)
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/process"
@@ -34,8 +33,6 @@ type App struct {
 	hasLogin bool
 	// hasConsole reports that the edge's address has a page for people.
 	hasConsole bool
-	// needsSignatures reports that requests must be signed.
-	needsSignatures bool
 }
 
 // Start starts Waybook and pushes its parts on env's stack.
@@ -64,11 +61,10 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 			Blog:    blogv1.NewBlogServiceClient(channel),
 			Poi:     poiv1.NewPoiServiceClient(channel),
 		},
-		dataDir:         config.Store.Data,
-		hasDemo:         config.HasDemo,
-		hasLogin:        config.Interface.HasLogin && config.Interface.HasAdditions,
-		hasConsole:      config.Console.IsOn && !config.Front.Shadow.IsPrimary(),
-		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
+		dataDir:    config.Store.Data,
+		hasDemo:    config.HasDemo,
+		hasLogin:   config.Interface.HasLogin && config.Interface.HasAdditions,
+		hasConsole: config.Console.IsOn && !config.Front.Shadow.IsPrimary(),
 	}
 	if config.HasDemo {
 		host.Readiness.Starting("looking for demo content")

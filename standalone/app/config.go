@@ -81,7 +81,6 @@ func (c *Config) Check(checks *process.Checks) {
 	if c.Store.SmallIDsFrom != 0 && c.Interface.Identifiers != edge.OldIdentifiers {
 		checks.Report(fmt.Errorf("-%s needs -ids old: other replies have identifiers of 53 bits", smallids.Flag))
 	}
-	checks.Report(c.Account.Check())
 	checks.Report(c.Comments.Check())
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }
@@ -102,11 +101,7 @@ func (a *App) Greet(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "  edge   http://%s/API.php\n  grpc   %s\n  admin  http://%s\n",
 		a.HTTP, process.Target(a.GRPC), a.Admin)
-	switch {
-	case a.needsSignatures:
-		fmt.Fprint(out, "\nRequests must be signed by an application: waybookctl application create NAME makes one,\n"+
-			"and docs/signatures.md says how it signs.\n")
-	case shown != nil:
+	if shown != nil {
 		a.suggest(out, shown)
 	}
 	fmt.Fprint(out, "\nCtrl-C ends it.\n")

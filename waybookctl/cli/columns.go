@@ -44,7 +44,6 @@ var columns = map[string]string{ // #nosec G101 -- names of fields
 	"account.v1.PasswordFormCount":      "FORM:form USERS:user_count",
 	"account.v1.GetRewardTotalResponse": "TOTAL:total REWARDS:reward_count",
 	"account.v1.Session":                "SESSION:session_id USER:user_id OPENED:create_time|- LAST_USED:last_used_time|- EXPIRES:expire_time",
-	"account.v1.Application":            "KEY:key NAME:name DISABLED:disabled LEGACY_FORM:allow_legacy SECRET_OF:secret_time CREATED:create_time",
 }
 
 // columnsOf returns the headings of a message, and what makes its texts below them; nil if it has no columns of its own.

@@ -19,7 +19,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
-const description = `Operate Waybook: users, sessions, applications, albums, entries and landmarks over gRPC, and the store itself.
+const description = `Operate Waybook: users, sessions, albums, entries and landmarks over gRPC, and the store itself.
 
 Results go to standard output, everything else to standard error. Exit statuses:
 
@@ -39,23 +39,22 @@ type commands struct {
 
 	Version versionFlag `help:"Print the version, the commit and the Go version."`
 
-	User        userCommands        `cmd:"" service:"account" help:"Users, who can log in and own things."`
-	Session     sessionCommands     `cmd:"" service:"account" help:"Sessions, which legacy clients name in a cookie."`
-	Application applicationCommands `cmd:"" service:"account" help:"Applications, which sign the requests of legacy clients."`
-	Album       albumCommands       `cmd:"" service:"album" help:"Albums with their photos and comments."`
-	Entry       entryCommands       `cmd:"" service:"blog" help:"Diary entries, also called blogs, with their comments."`
-	Landmark    landmarkCommands    `cmd:"" service:"poi" help:"Landmarks, also called POIs, with their photos and comments."`
-	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
-	Move        moveCommands        `cmd:"" help:"Move the data of an old service in: check, import, verify."`
-	Compare     compareCommand      `cmd:"" diff:"" help:"Play a log of requests against two servers and compare their replies."`
-	Console     consoleCommand      `cmd:"" help:"Serve pages for operators to a browser on this machine."`
-	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
-	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
-	Contexts    contextCommands     `cmd:"" name:"context" help:"Contexts: connections with a name, in a file of yours."`
-	HelpWord    helpCommand         `cmd:"" name:"help" help:"Show the help of a command."`
-	VersionWord versionCommand      `cmd:"" name:"version" help:"Print the version, the commit and the Go version."`
-	Completion  completionCommands  `cmd:"" help:"Scripts that complete command lines in a shell."`
-	Complete    completeWords       `cmd:"" hidden:"" passthrough:"all" help:"Print completion candidates for a command line."`
+	User        userCommands       `cmd:"" service:"account" help:"Users, who can log in and own things."`
+	Session     sessionCommands    `cmd:"" service:"account" help:"Sessions, which legacy clients name in a cookie."`
+	Album       albumCommands      `cmd:"" service:"album" help:"Albums with their photos and comments."`
+	Entry       entryCommands      `cmd:"" service:"blog" help:"Diary entries, also called blogs, with their comments."`
+	Landmark    landmarkCommands   `cmd:"" service:"poi" help:"Landmarks, also called POIs, with their photos and comments."`
+	Store       storeCommands      `cmd:"" help:"The store itself; only a backup needs a running service."`
+	Move        moveCommands       `cmd:"" help:"Move the data of an old service in: check, import, verify."`
+	Compare     compareCommand     `cmd:"" diff:"" help:"Play a log of requests against two servers and compare their replies."`
+	Console     consoleCommand     `cmd:"" help:"Serve pages for operators to a browser on this machine."`
+	Trace       traceCommand       `cmd:"" help:"Show what a slow request did in each program, by its request id."`
+	Certs       certsCommand       `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
+	Contexts    contextCommands    `cmd:"" name:"context" help:"Contexts: connections with a name, in a file of yours."`
+	HelpWord    helpCommand        `cmd:"" name:"help" help:"Show the help of a command."`
+	VersionWord versionCommand     `cmd:"" name:"version" help:"Print the version, the commit and the Go version."`
+	Completion  completionCommands `cmd:"" help:"Scripts that complete command lines in a shell."`
+	Complete    completeWords      `cmd:"" hidden:"" passthrough:"all" help:"Print completion candidates for a command line."`
 }
 
 // name is the program's name.
@@ -151,7 +150,7 @@ func newParser(tree *commands, streams Streams, twins *environment, args []strin
 	if err != nil {
 		return nil, err
 	}
-	tree.User.Generated, tree.Session.Generated, tree.Application.Generated = made["user"], made["session"], made["application"]
+	tree.User.Generated, tree.Session.Generated = made["user"], made["session"]
 	tree.Album.Generated, tree.Entry.Generated, tree.Landmark.Generated = made["album"], made["entry"], made["landmark"]
 	return kong.New(tree,
 		kong.Name(name),

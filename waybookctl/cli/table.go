@@ -6,7 +6,7 @@ package cli
 // nouns are the nouns of services and the names of their messages. Methods whose name has none of these belong to the
 // first noun of their service.
 var nouns = []noun{
-	{"user", "account", "User"}, {"session", "account", "Session"}, {"application", "account", "Application"},
+	{"user", "account", "User"}, {"session", "account", "Session"},
 	{"album", "album", "Album"}, {"entry", "blog", "Blog"}, {"landmark", "poi", "Poi"},
 }
 
@@ -30,7 +30,6 @@ var rows = []row{
 	{method: "CreateBlog", command: "create", help: "Create an entry."},
 	{method: "GetBlog", command: "show", help: "Show an entry with its text, vote and first comments, even before its planned date."},
 	{method: "ListUsers", command: "list", help: "List all users, or those with an old form of password."},
-	{method: "DeleteApplication", command: "delete", help: "Delete an application; its signatures are refused at once."},
 	{method: "ListAlbums", command: "list", help: "List a user's albums in creation order."},
 	{method: "ListPois", command: "list", help: "List a category's landmarks in creation order."},
 	{method: "ListRecentAlbums", command: "recent", help: "List the albums of all users, newest first."},
@@ -57,17 +56,10 @@ var rows = []row{
 	{method: "UpdateUser", command: "enable", fixed: "!disabled", fields: "-", help: "Let a disabled user log in again."},
 	{method: "CloseAllSessions", command: "close-all", help: "Close all sessions of a user and forget the devices that the user has logged in from."},
 	{method: "ListSessions", command: "list", help: "List the open sessions of a user, without their secrets."},
-	{method: "GetApplication", command: "show", help: "Show an application, without its secret."},
-	{method: "UpdateApplication", command: "rename", fields: "name", help: "Rename an application."},
-	{method: "UpdateApplication", command: "allow-legacy", fixed: "allow_legacy", fields: "-", help: "Accept an application's signatures in the legacy form too, which is weak."},
-	{method: "UpdateApplication", command: "refuse-legacy", fixed: "!allow_legacy", fields: "-", help: "Accept an application's signatures only in the current form."},
-	{method: "UpdateApplication", command: "disable", fixed: "disabled", fields: "-", help: "Refuse all signatures of an application."},
-	{method: "UpdateApplication", command: "enable", fixed: "!disabled", fields: "-", help: "Accept an application's signatures again."},
-	{method: "RotateApplicationSecret", command: "rotate", help: "Give an application a new secret and print it, only this once; the old secret is refused at once."},
 
 	// These read or print secrets.
-	{method: "CreateUser"}, {method: "CreateApplication"}, {method: "Authenticate"}, {method: "OpenSession"},
-	{method: "VerifySession"}, {method: "VerifySessions"}, {method: "CloseSession"}, {method: "VerifySignature"},
+	{method: "CreateUser"}, {method: "Authenticate"}, {method: "OpenSession"},
+	{method: "VerifySession"}, {method: "VerifySessions"}, {method: "CloseSession"},
 	// user delete, user find and entry list do more than a call.
 	{method: "DeleteUser"}, {method: "FindUsers"}, {method: "ListBlogs"},
 	// move import calls these.

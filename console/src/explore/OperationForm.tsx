@@ -9,7 +9,7 @@ import { faultsOf } from './check'
 import { DateFields, isDatePart } from './DateFields'
 import { Field } from './Field'
 import { FurtherParameters } from './FurtherParameters'
-import { changeForm, clearForm, formOf, hashOf, result, sendForm, signingSecret } from './store'
+import { changeForm, clearForm, formOf, hashOf, result, sendForm } from './store'
 import { TransportOptions } from './TransportOptions'
 import { text } from './words'
 
@@ -18,10 +18,9 @@ export function OperationForm({ operation }: { operation: Operation }) {
   const now = result.value?.of
   const isSending = now?.state === 'sending'
   const state = formOf(operation)
-  const cannotSign = state.signed && (state.key === '' || signingSecret.value === '')
   const submit = (event: Event) => {
     event.preventDefault()
-    if (!cannotSign) void sendForm(operation)
+    void sendForm(operation)
   }
   const isDeletion = operation.variant === 'delete'
   return (
@@ -40,7 +39,6 @@ export function OperationForm({ operation }: { operation: Operation }) {
         <ParameterFields operation={operation} faults={faults()} />
         <FurtherParameters extras={state.extras} change={extras => changeForm(operation, { extras })} />
         <TransportOptions operation={operation} />
-        {cannotSign && <p class="note warn">{text('signIncomplete')}</p>}
         {operation.login && session.value.state !== 'open' && <LoginNote />}
       </div>
       <div class="form-foot">
@@ -50,7 +48,7 @@ export function OperationForm({ operation }: { operation: Operation }) {
               {text('cancel')}
             </button>
           ) : (
-            <button type="submit" class={isDeletion ? 'primary danger' : 'primary'} disabled={cannotSign} title={text('sendHint')} data-testid="send">
+            <button type="submit" class={isDeletion ? 'primary danger' : 'primary'} title={text('sendHint')} data-testid="send">
               {text(isDeletion ? 'sendDelete' : 'send')}
             </button>
           )}

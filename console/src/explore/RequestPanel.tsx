@@ -47,23 +47,19 @@ function snippetOf(operation: Operation, parameters: readonly Pair[]): Snippet {
     method: form.method,
     parameters: snippetParameters(parameters, name => isSecret(name)),
     hasCookie: operation.login || operation.func === 'logout',
-    key: form.signed ? form.key : undefined,
-    hasNonce: operation.effect === 'write',
   }
 }
 
 function Preview({ operation, parameters }: { operation: Operation; parameters: readonly Pair[] }) {
   const form = formOf(operation)
-  const signature: Pair[] = form.signed ? [['key', form.key], ['ts', '…'], ...(operation.effect === 'write' ? [['nonce', '…'] as const] : []), ['sig', '…']] : []
-  const shown: Pair[] = [...parameters.map(hideSecret), ...signature]
+  const shown = parameters.map(hideSecret)
   const request: SentRequest = prepare({ method: form.method, parameters: shown })
-  const notes = form.signed ? [text('previewNote')] : []
-  return <Message request={request} length={request.body.length} parameters={shown} notes={notes} />
+  return <Message request={request} length={request.body.length} parameters={shown} notes={[]} />
 }
 
 /** Returns the parameter, with dots in place of a secret. */
 export function hideSecret([name, value]: Pair): Pair {
-  return [name, isSecret(name) && name !== 'sig' ? '•'.repeat(Math.min(value.length, 8)) : value]
+  return [name, isSecret(name) ? '•'.repeat(Math.min(value.length, 8)) : value]
 }
 
 function ProgramText({ snippet, program }: { snippet: Snippet; program: Program }) {

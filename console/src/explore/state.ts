@@ -13,17 +13,14 @@ export interface FormState {
   extras: readonly Pair[]
   format: Format
   method: Method
-  signed: boolean
-  /** The key of the application that signs. It is public. */
-  key: string
 }
 
 /** Returns the form of an operation without values. */
 export function emptyForm(operation: Operation): FormState {
-  return { values: {}, extras: [], format: 'XML', method: operation.effect === 'write' ? 'POST' : 'GET', signed: false, key: '' }
+  return { values: {}, extras: [], format: 'XML', method: operation.effect === 'write' ? 'POST' : 'GET' }
 }
 
-/** Returns the parameters that the form sends, before a signature. */
+/** Returns the parameters that the form sends. */
 export function parametersOf(operation: Operation, form: FormState): Pair[] {
   const pairs: Pair[] = [['func', operation.func], ...Object.entries(operation.fixed ?? {})]
   for (const { name } of operation.parameters ?? []) {
@@ -71,8 +68,6 @@ export function toQuery(operation: Operation, form: FormState, operations?: read
   }
   if (form.format !== 'XML') query.append('.format', form.format)
   if (form.method !== emptyForm(operation).method) query.append('.method', form.method)
-  if (form.signed) query.append('.signed', 'yes')
-  if (form.key) query.append('.key', form.key)
   return query
 }
 
@@ -104,8 +99,6 @@ export function fromQuery(operation: Operation, query: URLSearchParams, operatio
     extras,
     format: query.get('.format')?.toUpperCase() === 'JSON' ? 'JSON' : 'XML',
     method: operation.effect === 'read' && query.get('.method') === 'POST' ? 'POST' : form.method,
-    signed: query.get('.signed') === 'yes',
-    key: query.get('.key') ?? '',
   }
 }
 

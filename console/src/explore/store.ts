@@ -1,4 +1,4 @@
-// What the explorer holds in memory: the form of each operation, the secret that signs, and the last reply.
+// What the explorer holds in memory: the form of each operation, and the last reply.
 
 import { effect, signal, untracked } from '@preact/signals'
 import { send, type Reply } from '../api'
@@ -9,7 +9,6 @@ import { parseReply } from '../reply/parse'
 import { readSetting, writeSetting } from '../settings'
 import { noteUser } from '../session/session'
 import { noteIdentifiers } from './seen'
-import { sign } from './sign'
 import { emptyForm, fromQuery, isSecret, parametersOf, pathOf, toQuery, type FormState } from './state'
 
 export type Result =
@@ -18,9 +17,6 @@ export type Result =
   | { state: 'failed'; cause: string }
 
 const forms = signal<ReadonlyMap<string, FormState>>(new Map())
-
-/** The secret of the application that signs. It is kept nowhere else. */
-export const signingSecret = signal('')
 
 /** The outcome of the last request of the operation that is shown. */
 export const result = signal<{ name: string; of: Result }>()
@@ -107,12 +103,8 @@ export async function sendForm(operation: Operation): Promise<void> {
   }
   put({ state: 'sending', stop: () => { control.abort(); result.value = undefined } })
   try {
-    let parameters = parametersOf(operation, form)
-    if (form.signed) {
-      const nonce = operation.effect === 'write' ? crypto.randomUUID() : ''
-      parameters = await sign(form.method, parameters, { key: form.key, secret: signingSecret.value, time: Math.floor(Date.now() / 1000), nonce })
-    }
-    const secrets = parameters.flatMap(([each]) => (each !== 'sig' && isSecret(each) ? each : []))
+    const parameters = parametersOf(operation, form)
+    const secrets = parameters.flatMap(([each]) => (isSecret(each) ? each : []))
     const reply = await send({ method: form.method, parameters }, control.signal)
     put({ state: 'done', reply, parsed: null, secrets })
     const parsed = await parseReply(reply.text, reply.isJSON)

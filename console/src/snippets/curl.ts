@@ -1,14 +1,12 @@
 import { percentEncode } from '../form'
-import { sortedPairs } from '../explore/sign'
 import { isPlain, shellQuoted } from './quote'
 import type { Snippet, Value } from './snippet'
 
 /** The longest form, in bytes, that may be an argument. Linux allows 131,072 for one. */
 const maxArgument = 60_000
 
-/** Returns a script for a POSIX shell with curl, and openssl for a signature. */
+/** Returns a script for a POSIX shell with curl. */
 export function curl(snippet: Snippet): string {
-  if (snippet.key !== undefined) return signed(snippet, snippet.key)
   const isShort = snippet.parameters.every(([name, { text = '' }]) => isPlain(name + text) && percentEncode(text).length < maxArgument)
   return isShort ? plain(snippet) : encoded(snippet)
 }
@@ -32,36 +30,18 @@ function encoded(snippet: Snippet): string {
   return lines.join('\n') + '\n'
 }
 
-function signed(snippet: Snippet, key: string): string {
-  const known: [string, Value][] = [['key', { text: key }], ['ts', { variable: '(date +%s)' }]]
-  if (snippet.hasNonce) known.push(['nonce', { variable: '(openssl rand -hex 8)' }])
-  const all = new Map<string, Value>([...snippet.parameters, ...known])
-  const order = sortedPairs([...all.keys()].map(name => [name, '']))
-  const form = joined(order.map(([name]) => [name, all.get(name)!]))
-  const lines = form.includes('$(escape') ? [escapeFunction] : []
-  lines.push(
-    `form="${form}"`,
-    `digest=$(printf '%s\\n/API.php\\n%s' ${snippet.method} "$form" | openssl dgst -sha256 -r | cut -c1-64)`,
-    `sig=$(printf %s "$digest" | openssl dgst -sha256 -hmac "$SECRET" -r | cut -c1-64)`,
-    `printf '%s&sig=%s' "$form" "$sig" | ${command(snippet)}${snippet.method === 'GET' ? ' -G' : ''} --data @- ${shellQuoted(snippet.url)}`,
-  )
-  return lines.join('\n') + '\n'
-}
-
 /** Returns the form percent-encoded, for double quotes of the shell. */
 function joined(parameters: Snippet['parameters']): string {
   return parameters.map(([name, value]) => `${percentEncode(name)}=${encodedValue(value)}`).join('&')
 }
 
 function encodedValue({ text = '', variable }: Value): string {
-  if (variable === undefined) return percentEncode(text)
-  return variable.startsWith('(') ? '$' + variable : `$(escape "$${variable}")`
+  return variable === undefined ? percentEncode(text) : `$(escape "$${variable}")`
 }
 
 function command(snippet: Snippet): string {
   return snippet.hasCookie ? 'curl -sS -b "$COOKIE"' : 'curl -sS'
 }
 
-// A signature covers the form as it is, so only the bytes that must be encoded are.
 const escapeFunction = `escape() { printf %s "$1" | od -An -v -tu1 |
   awk '{for (i = 1; i <= NF; i++) {c = sprintf("%c", $i); if ($i < 128 && c ~ /[A-Za-z0-9._~-]/) printf "%s", c; else printf "%%%02X", $i}}'; }`

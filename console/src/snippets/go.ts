@@ -4,10 +4,8 @@ import type { Snippet, Value } from './snippet'
 /** Returns a Go program of the standard library, to run with `go run request.go`. */
 export function go(snippet: Snippet): string {
   const isPost = snippet.method === 'POST'
-  const isSigned = snippet.key !== undefined
   const imports = ['io', 'log', 'net/http', 'net/url', 'os']
-  if (isPost || isSigned) imports.push('strings')
-  if (isSigned) imports.push('crypto/hmac', 'crypto/sha256', 'fmt', 'strconv', 'time', ...(snippet.hasNonce ? ['crypto/rand'] : []))
+  if (isPost) imports.push('strings')
   const target = isPost ? quoted(snippet.url) : `${quoted(snippet.url + '?')}+form.Encode()`
   return [
     'package main',
@@ -20,7 +18,6 @@ export function go(snippet: Snippet): string {
     '\tform := url.Values{',
     ...aligned(snippet.parameters),
     '\t}',
-    ...(snippet.key === undefined ? [] : signing(snippet, snippet.key)),
     `\trequest, err := http.NewRequest("${snippet.method}", ${target}, ${isPost ? 'strings.NewReader(form.Encode())' : 'nil'})`,
     '\tif err != nil {',
     '\t\tlog.Fatal(err)',
@@ -45,19 +42,6 @@ function aligned(parameters: Snippet['parameters']): string[] {
   const names = parameters.map(([name]) => quoted(name) + ':')
   const width = Math.max(...names.map(each => [...each].length))
   return parameters.map(([, value], i) => `\t\t${names[i]!}${' '.repeat(width - [...names[i]!].length)} {${expression(value)}},`)
-}
-
-function signing(snippet: Snippet, key: string): string[] {
-  return [
-    `\tform.Set("key", ${quoted(key)})`,
-    '\tform.Set("ts", strconv.FormatInt(time.Now().Unix(), 10))',
-    ...(snippet.hasNonce ? ['\tform.Set("nonce", rand.Text())'] : []),
-    `\tcanonical := "${snippet.method}\\n/API.php\\n" + strings.ReplaceAll(form.Encode(), "+", "%20")`,
-    '\tdigest := sha256.Sum256([]byte(canonical))',
-    '\tmac := hmac.New(sha256.New, []byte(os.Getenv("SECRET")))',
-    '\tfmt.Fprintf(mac, "%x", digest)',
-    '\tform.Set("sig", fmt.Sprintf("%x", mac.Sum(nil)))',
-  ]
 }
 
 function expression({ text = '', variable }: Value): string {

@@ -7,9 +7,7 @@ const maxLiteral = 20_000
 /** Returns a program for Java 11 or newer, to run with `java Request.java`. */
 export function java(snippet: Snippet): string {
   const isPost = snippet.method === 'POST'
-  const isSigned = snippet.key !== undefined
   const imports = ['java.net.URI', 'java.net.URLEncoder', 'java.net.http.*', 'java.util.*', 'static java.nio.charset.StandardCharsets.UTF_8']
-  if (isSigned) imports.push('java.security.MessageDigest', 'javax.crypto.Mac', 'javax.crypto.spec.SecretKeySpec')
   return [
     '// Save it in UTF-8 as Request.java. Until Java 17: java -Dfile.encoding=UTF-8 Request.java',
     ...imports.map(each => `import ${each};`),
@@ -18,7 +16,6 @@ export function java(snippet: Snippet): string {
     '    public static void main(String[] arguments) throws Exception {',
     '        var form = new LinkedHashMap<String, String>();',
     ...snippet.parameters.map(([name, value]) => `        form.put(${quoted(name)}, ${expression(value)});`),
-    ...(snippet.key === undefined ? [] : signing(snippet, snippet.key)),
     ...request(snippet, isPost),
     '        var client = HttpClient.newHttpClient();',
     '        System.out.write(client.send(request.build(), HttpResponse.BodyHandlers.ofByteArray()).body());',
@@ -34,7 +31,6 @@ export function java(snippet: Snippet): string {
     '    static String escape(String text) {',
     '        return URLEncoder.encode(text, UTF_8).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");',
     '    }',
-    ...(isSigned ? hexMethod : []),
     '}',
     '',
   ].join('\n')
@@ -52,28 +48,6 @@ function request(snippet: Snippet, isPost: boolean): string[] {
   lines[lines.length - 1] += ';'
   return lines
 }
-
-function signing(snippet: Snippet, key: string): string[] {
-  return [
-    `        form.put("key", ${quoted(key)});`,
-    '        form.put("ts", Long.toString(System.currentTimeMillis() / 1000));',
-    ...(snippet.hasNonce ? ['        form.put("nonce", UUID.randomUUID().toString());'] : []),
-    '        var sorted = new TreeMap<String, String>((a, b) -> Arrays.compareUnsigned(a.getBytes(UTF_8), b.getBytes(UTF_8)));',
-    '        sorted.putAll(form);',
-    `        var canonical = "${snippet.method}\\n/API.php\\n" + encode(sorted);`,
-    '        var digest = hex(MessageDigest.getInstance("SHA-256").digest(canonical.getBytes(UTF_8)));',
-    '        var mac = Mac.getInstance("HmacSHA256");',
-    '        mac.init(new SecretKeySpec(System.getenv("SECRET").getBytes(UTF_8), "HmacSHA256"));',
-    '        form.put("sig", hex(mac.doFinal(digest.getBytes(UTF_8))));',
-  ]
-}
-
-const hexMethod = [
-  '',
-  '    static String hex(byte[] bytes) {',
-  '        return String.format("%064x", new java.math.BigInteger(1, bytes));',
-  '    }',
-]
 
 function expression({ text = '', variable }: Value): string {
   if (variable !== undefined) return `System.getenv("${variable}")`

@@ -1,6 +1,5 @@
 // The request of a form, as the programs of a snippet send it. They read secrets from the environment:
-// COOKIE (what `login` returns, as `id=…; idrand=…`), SECRET (of the application that signs) and the
-// passwords of a form.
+// COOKIE (what `login` returns, as `id=…; idrand=…`) and the passwords of a form.
 
 import type { Method } from '../api'
 import type { Pair } from '../form'
@@ -14,13 +13,9 @@ export interface Value {
 export interface Snippet {
   url: string
   method: Method
-  /** One parameter of each name, in their order, without key, ts, nonce and sig of a signature. */
+  /** One parameter of each name, in their order. */
   parameters: readonly (readonly [name: string, value: Value])[]
   hasCookie: boolean
-  /** The key of the application that signs; undefined without a signature. */
-  key: string | undefined
-  /** Says whether a signature needs a nonce, which tells two equal writes apart. */
-  hasNonce: boolean
 }
 
 /** Returns the parameters of a snippet. Values of secret parameters come from the environment. */
@@ -36,6 +31,5 @@ function variableOf(name: string): string {
 export function variablesOf(snippet: Snippet): string[] {
   const names = snippet.parameters.flatMap(([, value]) => value.variable ?? [])
   if (snippet.hasCookie) names.push('COOKIE')
-  if (snippet.key !== undefined) names.push('SECRET')
   return [...new Set(names)]
 }

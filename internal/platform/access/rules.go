@@ -36,9 +36,8 @@ type Rule struct {
 	Callers []string
 	// IsRead reports whether a call changes nothing.
 	IsRead bool
-	// Event, PasswordEvent and RefusedEvent name the events of the audit log, as the option
-	// explains.
-	Event, PasswordEvent, RefusedEvent string
+	// Event and PasswordEvent name the events of the audit log, as the option explains.
+	Event, PasswordEvent string
 }
 
 // Rules are the rules of all methods of the contracts. They do not change.
@@ -79,7 +78,7 @@ func ruleOf(method descriptors.Method) Rule {
 	}
 	if declared, ok := proto.GetExtension(options, accessv1.E_Access).(*accessv1.Access); ok {
 		rule.Callers = declared.GetCallers()
-		rule.Event, rule.PasswordEvent, rule.RefusedEvent = declared.GetEvent(), declared.GetPasswordEvent(), declared.GetRefusedEvent()
+		rule.Event, rule.PasswordEvent = declared.GetEvent(), declared.GetPasswordEvent()
 	}
 	return rule
 }

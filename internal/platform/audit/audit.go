@@ -136,8 +136,6 @@ func (l *Log) eventOf(call *Call) string {
 		return rule.PasswordEvent
 	case rule.Event != "":
 		return rule.Event
-	case rule.RefusedEvent != "" && call.Failure != nil && call.Failure.Kind == codes.Unauthenticated:
-		return rule.RefusedEvent
 	case call.Caller.IsOperator && !rule.IsRead:
 		return OperatorCall
 	}
@@ -175,8 +173,8 @@ func (u unfiltered) WithGroup(name string) slog.Handler { return unfiltered{u.Ha
 // That is enough to tell addresses apart.
 const hashDigits = 16
 
-// appendSubjects adds the user, the client, the application and the email address of a call,
-// as far as its messages name them. It reads no other fields.
+// appendSubjects adds the user, the client and the email address of a call, as far as its messages
+// name them. It reads no other fields.
 func appendSubjects(attributes []slog.Attr, call *Call) []slog.Attr {
 	request, reply := fieldsOf(call.Request), fieldsOf(call.Reply)
 	if call.Failure != nil {
@@ -188,9 +186,6 @@ func appendSubjects(attributes []slog.Attr, call *Call) []slog.Attr {
 	}
 	if address := request.text("client_address"); address != "" {
 		attributes = append(attributes, slog.String("client_address", address))
-	}
-	if key := cmp.Or(request.text("key"), reply.part("application").text("key")); key != "" {
-		attributes = append(attributes, slog.String("application", key))
 	}
 	if hash := emailHash(request.text("email")); hash != "" {
 		attributes = append(attributes, slog.String("email_hash", hash))

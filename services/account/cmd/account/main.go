@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 
-	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 )
@@ -18,7 +17,6 @@ func main() {
 		Flags: func(flags *flag.FlagSet) {
 			config.Register(flags)
 		},
-		Check: func(checks *process.Checks) { checks.Report(config.Check()) },
 		New: func(ctx context.Context, host service.Host) (service.Service, error) {
 			return account.New(ctx, host.Deps, config)
 		},

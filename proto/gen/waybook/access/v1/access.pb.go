@@ -36,8 +36,6 @@ type Access struct {
 	Event string `protobuf:"bytes,2,opt,name=event,proto3" json:"event,omitempty"`
 	// The event of a call that sets a password, in place of event.
 	PasswordEvent string `protobuf:"bytes,3,opt,name=password_event,json=passwordEvent,proto3" json:"password_event,omitempty"`
-	// The event of a call that fails with UNAUTHENTICATED, for a method without event.
-	RefusedEvent  string `protobuf:"bytes,4,opt,name=refused_event,json=refusedEvent,proto3" json:"refused_event,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -93,13 +91,6 @@ func (x *Access) GetPasswordEvent() string {
 	return ""
 }
 
-func (x *Access) GetRefusedEvent() string {
-	if x != nil {
-		return x.RefusedEvent
-	}
-	return ""
-}
-
 var file_waybook_access_v1_access_proto_extTypes = []protoimpl.ExtensionInfo{
 	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
@@ -124,12 +115,11 @@ var File_waybook_access_v1_access_proto protoreflect.FileDescriptor
 
 const file_waybook_access_v1_access_proto_rawDesc = "" +
 	"\n" +
-	"\x1ewaybook/access/v1/access.proto\x12\x11waybook.access.v1\x1a google/protobuf/descriptor.proto\"\x84\x01\n" +
+	"\x1ewaybook/access/v1/access.proto\x12\x11waybook.access.v1\x1a google/protobuf/descriptor.proto\"_\n" +
 	"\x06Access\x12\x18\n" +
 	"\acallers\x18\x01 \x03(\tR\acallers\x12\x14\n" +
 	"\x05event\x18\x02 \x01(\tR\x05event\x12%\n" +
-	"\x0epassword_event\x18\x03 \x01(\tR\rpasswordEvent\x12#\n" +
-	"\rrefused_event\x18\x04 \x01(\tR\frefusedEvent:S\n" +
+	"\x0epassword_event\x18\x03 \x01(\tR\rpasswordEvent:S\n" +
 	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18\xb5\x87\x03 \x01(\v2\x19.waybook.access.v1.AccessR\x06accessBc\n" +
 	"\x11waybook.access.v1B\vAccessProtoP\x01Z?github.com/waybook/waybook/proto/gen/waybook/access/v1;accessv1b\x06proto3"
 
