@@ -25,10 +25,6 @@ func importLandmarks(t *testing.T, p *launch.Process, count int) {
 	t.Helper()
 	connection := launch.Dial(t, p.GRPC)
 	owner := launch.CreateUser(t, connection, "地主")
-	stream, err := poiv1.NewPoiServiceClient(connection).ImportPois(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	for first := 0; first < count; first += perMessage {
 		request := &poiv1.ImportPoisRequest{OwnerId: owner}
 		for i := first; i < first+perMessage; i++ {
@@ -37,12 +33,10 @@ func importLandmarks(t *testing.T, p *launch.Process, count int) {
 				Location: &typev1.Location{Lat: 22.2 + float64(i%387)/387*2.8, Lng: 120.3 + float64(i/387)/388*1.4},
 			})
 		}
-		if err := stream.Send(request); err != nil {
-			t.Fatal(err)
+		imported, err := poiv1.NewPoiServiceClient(connection).ImportPois(t.Context(), request)
+		if err != nil || imported.GetCreatedCount() != perMessage {
+			t.Fatalf("imported %v: %v", imported, err)
 		}
-	}
-	if imported, err := stream.CloseAndRecv(); err != nil || imported.GetCreatedCount() != int64(count) {
-		t.Fatalf("imported %v: %v", imported, err)
 	}
 }
 

@@ -135,11 +135,7 @@ func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, 
 		name := fmt.Sprint("landmark ", n)
 		batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{Key: name, Name: name, Category: 1, Location: place})
 	}
-	stream, err := w.services.poi.ImportPois(ctx)
-	if err := must(t, stream, err).Send(batch); err != nil {
-		t.Fatal(err)
-	}
-	imported, err := stream.CloseAndRecv()
+	imported, err := w.services.poi.ImportPois(ctx, batch)
 	if made := must(t, imported, err).GetCreatedCount(); made != landmarks {
 		t.Fatalf("created %d landmarks", made)
 	}

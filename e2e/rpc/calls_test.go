@@ -92,8 +92,6 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 		return request.Interface()
 	case "ImportPois":
 		return batchOf(user, importedPoi("x", "x"))
-	case "ExportPois":
-		return &poiv1.ExportPoisRequest{OwnerId: user}
 	case "SearchNearby":
 		request := newMessage(method.Input()).ProtoReflect()
 		around := request.Descriptor().Fields().ByName("circle")

@@ -182,12 +182,7 @@ func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
 	movedAgain := movedAlbum("1", owner)
 	movedAgain.Comments = append(movedAgain.Comments, &typev1.MovedComment{OldId: "new", Author: &typev1.MovedComment_AuthorId{AuthorId: owner}, Text: "new", CreateTime: movedAgain.GetCreateTime()})
 	must(w.poi.MoveInPois(ctx, &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", owner)}}))(t)
-	imports, err := w.poi.ImportPois(ctx)
-	got(t, 0, err)
-	got(t, 0, errors.Join(imports.Send(batchOf(owner, importedPoi("a", "imported"))), imports.CloseSend()))
-	if err := imports.RecvMsg(&poiv1.ImportPoisResponse{}); err != nil {
-		t.Fatal(err)
-	}
+	must(w.importPois(ctx, batchOf(owner, importedPoi("a", "imported"))))(t)
 	all, token := feeds["Album"].catchUp(t, tokens["Album"], 0)
 	if len(all) != 1 || all[0].id != albumID || all[0].kind != isCreated {
 		t.Errorf("moved in: %v", all)

@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,19 +15,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// importPois sends batches of landmarks.
-func (w *waybook) importPois(ctx context.Context, batches ...*poiv1.ImportPoisRequest) (*poiv1.ImportPoisResponse, error) {
-	stream, err := w.poi.ImportPois(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, batch := range batches {
-		// If the service has ended the call, CloseAndRecv returns the cause.
-		if stream.Send(batch) != nil {
-			break
-		}
-	}
-	return stream.CloseAndRecv()
+func (w *waybook) importPois(ctx context.Context, request *poiv1.ImportPoisRequest) (*poiv1.ImportPoisResponse, error) {
+	return w.poi.ImportPois(ctx, request)
 }
 
 func importedPoi(key, name string) *poiv1.ImportedPoi {
@@ -44,28 +34,41 @@ func expectImport(t *testing.T, got *poiv1.ImportPoisResponse, created, unchange
 	}
 }
 
+// imported returns an owner's landmarks as they can be imported again, by key.
+func (w *waybook) imported(owner int64) (all []*poiv1.ImportedPoi) {
+	w.t.Helper()
+	for _, p := range must(w.poi.ListPoisOfOwner(w.t.Context(), &poiv1.ListPoisOfOwnerRequest{OwnerId: owner, PageSize: 1000}))(w.t).GetPois() {
+		key := cmp.Or(p.GetImportKey(), fmt.Sprint("poi:", p.GetPoiId()))
+		all = append(all, &poiv1.ImportedPoi{Key: key, Name: p.GetName(), Category: p.GetCategory(), Location: p.GetLocation()})
+	}
+	return byKey(all)
+}
+
+func byKey(pois []*poiv1.ImportedPoi) []*poiv1.ImportedPoi {
+	return slices.SortedFunc(slices.Values(pois), func(a, b *poiv1.ImportedPoi) int { return cmp.Compare(a.GetKey(), b.GetKey()) })
+}
+
+func expectSame(t *testing.T, got, want []*poiv1.ImportedPoi) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, func(a, b *poiv1.ImportedPoi) bool { return proto.Equal(a, b) }) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
 func TestARepeatedImportReportsUnchangedLandmarks(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
-	batches := func(owner int64) []*poiv1.ImportPoisRequest {
-		var batches []*poiv1.ImportPoisRequest
-		for b := range 3 {
-			batch := batchOf(owner)
-			for i := range 500 {
-				batch.Pois = append(batch.Pois, importedPoi(fmt.Sprint(b, "-", i), fmt.Sprint("landmark ", i)))
-			}
-			batches = append(batches, batch)
-		}
-		return batches
+	var pois []*poiv1.ImportedPoi
+	for i := range 1000 {
+		pois = append(pois, importedPoi(fmt.Sprint(i), fmt.Sprint("landmark ", i)))
 	}
-	for _, step := range []struct{ owner, created, unchanged int64 }{{owner, 1500, 0}, {owner, 0, 1500}, {other, 1500, 0}} {
-		expectImport(t, must(w.importPois(t.Context(), batches(step.owner)...))(t), step.created, step.unchanged, 0)
+	for _, step := range []struct{ owner, created, unchanged int64 }{{owner, 1000, 0}, {owner, 0, 1000}, {other, 1000, 0}} {
+		expectImport(t, must(w.importPois(t.Context(), batchOf(step.owner, pois...)))(t), step.created, step.unchanged, 0)
 	}
-	if count := len(w.thrills()); count != 3000 {
+	if count := len(w.thrills()); count != 2000 {
 		t.Errorf("%d landmarks", count)
 	}
-	expectImport(t, must(w.importPois(t.Context()))(t), 0, 0, 0)
 }
 
 func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
@@ -74,10 +77,9 @@ func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
 	owner := w.newUser("a")
 	moved := importedPoi("1", "one")
 	moved.Location = &typev1.Location{Lat: 1, Lng: 2}
-	reply := must(w.importPois(t.Context(),
-		batchOf(owner, importedPoi("1", "one"), importedPoi("1", "one"), importedPoi("1", "other"), &poiv1.ImportedPoi{}),
-		batchOf(owner, moved, importedPoi(strings.Repeat("中", 34), "two"), importedPoi("2", long(200))),
-	))(t)
+	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("1", "one"), importedPoi("1", "one"), importedPoi("1", "other"), &poiv1.ImportedPoi{},
+		moved, importedPoi(strings.Repeat("中", 34), "two"), importedPoi("2", long(200)),
+	)))(t)
 	expectImport(t, reply, 2, 1, 4)
 	var failures []string
 	for _, f := range reply.GetFailures() {
@@ -94,20 +96,6 @@ func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
 	}
 }
 
-func TestAnImportListsTheFirstThousandFailuresAndCountsAll(t *testing.T) {
-	t.Parallel()
-	w := start(t)
-	bad := batchOf(w.newUser("a"))
-	for range 600 {
-		bad.Pois = append(bad.Pois, importedPoi("", ""))
-	}
-	reply := must(w.importPois(t.Context(), bad, bad))(t)
-	expectImport(t, reply, 0, 0, 1200)
-	if failures := reply.GetFailures(); len(failures) != 1000 || failures[999].GetIndex() != 999 {
-		t.Errorf("%d failures are listed", len(failures))
-	}
-}
-
 func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	w := start(t)
@@ -115,7 +103,7 @@ func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
 	expectImport(t, reply, 1, 0, 0)
 	p := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
-	if p.GetName() != "x" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
+	if p.GetName() != "x" || p.GetImportKey() != "k" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
 		t.Errorf("got %v", p)
 	}
 	// The key is free again after its landmark is deleted.
@@ -127,7 +115,7 @@ func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
 	t.Parallel()
 	w, ctx := start(t), t.Context()
-	owner, other := w.newUser("a"), w.newUser("b")
+	owner := w.newUser("a")
 	item := importedPoi("1", "x")
 	tooMany := batchOf(owner)
 	for range 1001 {
@@ -140,12 +128,6 @@ func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
 	badMode := batchOf(owner, item)
 	badMode.Mode = 9
 	expectFault(t, failed(w.importPois(ctx, badMode)), codes.InvalidArgument, "INVALID_PARAMETER", "mode")
-	expectFault(t, failed(w.importPois(ctx, batchOf(owner, item), batchOf(1, item))), codes.NotFound, "USER_NOT_FOUND")
-	// Landmarks of the earlier batch remain.
-	reply := must(w.importPois(ctx, batchOf(owner, item)))(t)
-	expectImport(t, reply, 0, 1, 0)
-	reply = must(w.importPois(ctx, batchOf(owner, item), batchOf(other, item), batchOf(owner, item)))(t)
-	expectImport(t, reply, 1, 2, 0)
 }
 
 func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
@@ -175,16 +157,16 @@ func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 			send(batchOf(user, first...), update, true, 3, 0, 0, 0)
 			send(batchOf(user, first...), update, false, 3, 0, 0, 0)
 		}
-		before, others := p.export(owner, 0), p.export(other, 0)
+		before, others := p.imported(owner), p.imported(other)
 		ids := p.thrills()
 
 		changed := append(pois("y"), importedPoi("new", "x"))
 		send(batchOf(owner, changed...), refuse, true, 1, 0, 1, 3)
 		send(batchOf(owner, changed...), update, true, 1, 3, 1, 0)
-		expectExport(t, p.export(owner, 0), before)
+		expectSame(t, p.imported(owner), before)
 		send(batchOf(owner, changed...), update, false, 1, 3, 1, 0)
-		expectExport(t, p.export(owner, 0), byKey(changed))
-		expectExport(t, p.export(other, 0), others)
+		expectSame(t, p.imported(owner), byKey(changed))
+		expectSame(t, p.imported(other), others)
 		send(batchOf(owner, changed...), update, false, 0, 0, 5, 0)
 		// They are the same landmarks, and are found where they are now.
 		for _, poiID := range append(ids, single) {
@@ -197,4 +179,53 @@ func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 			t.Errorf("nearby there are %v", found)
 		}
 	})
+}
+
+func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	owner, other := w.newUser("a"), w.newUser("b")
+	must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
+	imported := w.thrills()[0]
+	single, deleted := w.newPoi(owner, "x"), w.newPoi(owner, "x")
+	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}))(t)
+	key := fmt.Sprint("poi:", single)
+	same := importedPoi(key, "x")
+	same.Category = poiv1.PoiCategory_POI_CATEGORY_TENDER
+	for _, step := range []struct {
+		name                       string
+		owner                      int64
+		item                       *poiv1.ImportedPoi
+		created, unchanged, failed int64
+	}{
+		{"the same content", owner, same, 0, 1, 0},
+		{"other content", owner, importedPoi(key, "y"), 0, 0, 1},
+		{"another owner", other, same, 1, 0, 0},
+		{"another owner again", other, same, 0, 1, 0},
+		{"a landmark that was imported", owner, importedPoi(fmt.Sprint("poi:", imported), "x"), 1, 0, 0},
+		{"a landmark that was deleted", owner, importedPoi(fmt.Sprint("poi:", deleted), "x"), 1, 0, 0},
+		{"no identifier", owner, importedPoi(fmt.Sprint("poi:0", single), "x"), 1, 0, 0},
+		{"too high an identifier", owner, importedPoi("poi:9007199254740992", "x"), 1, 0, 0},
+		{"a negative identifier", owner, importedPoi("poi:-1", "x"), 1, 0, 0},
+	} {
+		reply, err := w.importPois(t.Context(), batchOf(step.owner, step.item))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply.GetCreatedCount() != step.created || reply.GetUnchangedCount() != step.unchanged || reply.GetFailedCount() != step.failed {
+			t.Errorf("%s: %v", step.name, reply)
+		}
+		for _, failure := range reply.GetFailures() {
+			if failure.GetReason() != "KEY_TAKEN" || failure.GetKey() != key {
+				t.Errorf("%s: %v", step.name, failure)
+			}
+		}
+	}
+}
+
+// thrills returns the identifiers of the landmarks of the category of importedPoi.
+func (w *waybook) thrills() []int64 {
+	w.t.Helper()
+	pois := w.kinds()[2]
+	return pois.ids(must(pois.streamed(w.t.Context(), fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}))(w.t))
 }

@@ -2,7 +2,6 @@ package sharding_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -150,7 +149,6 @@ func operations() []operation {
 		{name: "login again", parameters: login},
 		{name: "login from a known device", isOwner: true, parameters: func(c material) string { return credentials(c.owner) }},
 		{name: "ImportPois of two landmarks", call: importPois},
-		{name: "ExportPois of an owner", call: exportPois},
 		{name: "BatchGetAlbums in three places", call: batchGet},
 		{name: "SearchNearby of albums", call: nearbyAlbums},
 		{name: "ListRecentAlbums", call: recentAlbums},
@@ -211,18 +209,11 @@ func (o operation) run(t *testing.T, p *replica, about material) {
 }
 
 func importPois(t *testing.T, p *replica, about material) error {
-	stream, err := p.poi.ImportPois(t.Context())
-	if err != nil {
-		return err
-	}
 	request := &poiv1.ImportPoisRequest{OwnerId: about.owner.id}
 	for _, key := range []string{"a", "b"} {
 		request.Pois = append(request.Pois, &poiv1.ImportedPoi{Key: key, Name: key, Category: 1, Location: taipei})
 	}
-	if err := stream.Send(request); err != nil {
-		return err
-	}
-	reply, err := stream.CloseAndRecv()
+	reply, err := p.poi.ImportPois(t.Context(), request)
 	if err == nil && reply.GetCreatedCount() != 2 {
 		err = fmt.Errorf("got %v", reply)
 	}
@@ -245,17 +236,6 @@ func moveInAlbums(t *testing.T, p *replica, about material) error {
 		if result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_CREATED {
 			return fmt.Errorf("got %v", result)
 		}
-	}
-	return err
-}
-
-func exportPois(t *testing.T, p *replica, about material) error {
-	stream, err := p.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: about.owner.id})
-	for err == nil {
-		_, err = stream.Recv()
-	}
-	if err == io.EOF {
-		return nil
 	}
 	return err
 }

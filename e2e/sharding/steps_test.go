@@ -55,7 +55,6 @@ func stepsOfOperations() map[string]string {
 		"MoveInAlbums of two albums":          "1 1 1 1 1 1 1 1 1",
 		"getAlbum of an old identifier":       "1 1 3 1",
 		"getAlbum of an old identifier that is no number": "1 1 1",
-		"ExportPois of an owner":                          "1 1 1",
 		"GetAlbum of its title":                           "1",
 		"GetAlbum of its photos":                          "1 1",
 		"GetBlog of its content":                          "1",

@@ -3,7 +3,6 @@ package send
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -72,7 +71,8 @@ func ExportPerson(ctx context.Context, services Services, userID int64, what Sel
 		list(ctx, e, e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
 	}
 	if what == Everything {
-		e.landmarks(ctx, userID)
+		request := &poiv1.ListPoisOfOwnerRequest{OwnerId: userID, PageSize: personPage}
+		list(ctx, e, e.Poi.ListPoisOfOwner, request, (*poiv1.ListPoisOfOwnerResponse).GetPois, e.landmark)
 	}
 	if e.err == nil {
 		e.err = e.out.End()
@@ -258,29 +258,6 @@ func (e *personExport) entryRecord(b *blogv1.Blog) (*movefile.Entry, error) {
 		}
 	}
 	return record, nil
-}
-
-func (e *personExport) landmarks(ctx context.Context, userID int64) {
-	if e.err != nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the stream on an error
-	stream, err := e.Poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: userID, WithIds: true})
-	for err == nil && e.err == nil {
-		var batch *poiv1.ExportPoisResponse
-		batch, err = stream.Recv()
-		for _, each := range batch.GetPois() {
-			found, err := e.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: each.GetPoiId()})
-			if err == nil {
-				e.landmark(ctx, found.GetPoi())
-			}
-			e.err = cmp.Or(e.err, gone(err))
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		e.err = cmp.Or(e.err, err)
-	}
 }
 
 func (e *personExport) landmark(ctx context.Context, p *poiv1.Poi) {

@@ -125,7 +125,7 @@ func BenchmarkImportPois(b *testing.B) {
 						Location: &typev1.Location{Lat: float64(key%170) - 85, Lng: float64(key % 180)},
 					}
 				}
-				if _, err := s.importBatch(b.Context(), &poiv1.ImportPoisRequest{OwnerId: 1, Pois: items}); err != nil {
+				if _, err := s.importAll(b.Context(), &poiv1.ImportPoisRequest{OwnerId: 1, Pois: items}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -48,7 +48,7 @@ func byCategory() docstore.Index1[int64] {
 func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
 // byRequest finds the landmark that a request or an import created, in the place of its owner and
-// key. Exports and lists of one owner read the landmarks in its order.
+// key. Lists of one owner read the landmarks in its order.
 func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true, Walked: true}
 }

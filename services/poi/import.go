@@ -3,10 +3,10 @@ package poi
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"strconv"
 	"strings"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -20,43 +20,26 @@ import (
 
 const (
 	// importPrefix begins the request key of an imported landmark, and freedPrefix that of one that was
-	// deleted. No UUID and no key of docstore.Create begins that way. importEnd is after all of the former.
-	importPrefix, importEnd = "import:", "import;"
-	freedPrefix             = "freed:"
-	// maxFailures is how many rejected items a reply lists. maxShownKey is how many bytes
-	// of each key it shows.
-	maxFailures = 1000
+	// deleted. No UUID and no key of docstore.Create begins that way.
+	importPrefix = "import:"
+	freedPrefix  = "freed:"
+	// maxShownKey is how many bytes of the key of a rejected item a reply shows.
 	maxShownKey = 100
 	// maxImportTries bounds the attempts to store an item. An attempt fails when the id is
 	// taken, or when the landmark with its key is deleted between two reads.
 	maxImportTries = 16
 )
 
-// ImportPois creates landmarks in batches, and updates those that differ if asked to.
-func (s *server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRequest, poiv1.ImportPoisResponse]) error {
-	ctx := stream.Context()
-	summary := importSummary{reply: &poiv1.ImportPoisResponse{}}
-	ownerID := int64(0)
-	for {
-		batch, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return stream.SendAndClose(summary.reply)
-		}
-		if err != nil {
-			return err
-		}
-		if ownerID != batch.GetOwnerId() {
-			if _, err := s.profiles.Require(ctx, batch.GetOwnerId()); err != nil {
-				return err
-			}
-			ownerID = batch.GetOwnerId()
-		}
-		outcomes, err := s.importBatch(ctx, batch)
-		if err != nil {
-			return err
-		}
-		summary.add(batch.GetPois(), outcomes)
+// ImportPois creates landmarks, and updates those that differ if asked to.
+func (s *server) ImportPois(ctx context.Context, request *poiv1.ImportPoisRequest) (*poiv1.ImportPoisResponse, error) {
+	if _, err := s.profiles.Require(ctx, request.GetOwnerId()); err != nil {
+		return nil, err
 	}
+	outcomes, err := s.importAll(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return replyOf(request.GetPois(), outcomes), nil
 }
 
 // outcome is the result of an item. The zero outcome means that it was created.
@@ -69,12 +52,11 @@ type outcome struct {
 	reason, message string
 }
 
-// importBatch imports items independently of each other. If the batch is to be validated only, it
-// stores nothing.
-func (s *server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest) ([]outcome, error) {
-	outcomes := make([]outcome, len(batch.GetPois()))
+// importAll imports items independently of each other. If they are to be validated only, it stores nothing.
+func (s *server) importAll(ctx context.Context, request *poiv1.ImportPoisRequest) ([]outcome, error) {
+	outcomes := make([]outcome, len(request.GetPois()))
 	var open []int
-	for i, item := range batch.GetPois() {
+	for i, item := range request.GetPois() {
 		violations, err := service.Violations(s.validator, item)
 		switch {
 		case err != nil:
@@ -86,17 +68,18 @@ func (s *server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest
 		}
 	}
 	for try := range maxImportTries {
+		// At first, most are new. Small identifiers would be used up for those that are not.
+		recognised := func(key string) bool {
+			return try > 0 || request.GetValidateOnly() || s.pois.Small != nil || strings.HasPrefix(key, ownPrefix)
+		}
 		var err error
-		if open, err = s.recogniseOwn(ctx, batch, open, outcomes); err != nil {
+		if open, err = s.recognise(ctx, request, open, outcomes, recognised); err != nil {
 			return nil, err
 		}
-		if batch.GetValidateOnly() {
-			return outcomes, s.recogniseImported(ctx, batch, open, outcomes)
+		if request.GetValidateOnly() {
+			return outcomes, nil
 		}
-		if open, err = s.recogniseFirst(ctx, batch, open, outcomes); err != nil {
-			return nil, err
-		}
-		if open, err = s.insertImported(ctx, batch, open, outcomes, try); err != nil {
+		if open, err = s.insertImported(ctx, request, open, try); err != nil {
 			return nil, err
 		}
 		if len(open) == 0 {
@@ -117,81 +100,20 @@ func (s *server) confirm(ctx context.Context, outcomes []outcome) error {
 	return s.pois.Confirm(ctx, unchanged)
 }
 
-// recogniseOwn settles the open items whose keys are ExportPois's keys of the owner's
-// landmarks that were not imported. It returns the other items.
-func (s *server) recogniseOwn(
-	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome,
+// recognise settles the open items whose keys stored landmarks have, among those that isWanted selects. It returns the others.
+func (s *server) recognise(
+	ctx context.Context, request *poiv1.ImportPoisRequest, open []int, outcomes []outcome, isWanted func(key string) bool,
 ) (others []int, err error) {
-	items := batch.GetPois()
-	var ids []int64
 	for _, i := range open {
-		if poiID, ok := ownID(items[i].GetKey()); ok {
-			ids = append(ids, poiID)
-		}
-	}
-	if len(ids) == 0 {
-		return open, nil
-	}
-	found, err := s.pois.Documents.GetMany(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	own := make(map[string]poi, len(found))
-	for _, p := range found {
-		if p.OwnerID == batch.GetOwnerId() && !strings.HasPrefix(docstore.BareKey(p.RequestKey), importPrefix) {
-			own[exportKey(p)] = p
-		}
-	}
-	for _, i := range open {
-		stored, isOwn := own[items[i].GetKey()]
-		if isOwn {
-			outcomes[i], isOwn, err = s.outcomeOf(ctx, batch, stored, items[i])
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !isOwn {
-			others = append(others, i)
-		}
-	}
-	return others, nil
-}
-
-// recogniseImported settles the open items whose keys imported landmarks have. The others have the
-// outcome that they would be created.
-func (s *server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome) error {
-	for _, i := range open {
-		item := batch.GetPois()[i]
-		stored, err := s.findImported(ctx, batch.GetOwnerId(), item)
-		if errors.Is(err, docstore.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if outcomes[i], _, err = s.outcomeOf(ctx, batch, stored, item); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// recogniseFirst settles the open items whose keys imported landmarks have, if others would use small identifiers
-// up for nothing. It returns the other items.
-func (s *server) recogniseFirst(
-	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome,
-) (others []int, err error) {
-	if s.pois.Small == nil {
-		return open, nil
-	}
-	for _, i := range open {
-		stored, err := s.findImported(ctx, batch.GetOwnerId(), batch.GetPois()[i])
-		isSettled := err == nil
-		if isSettled {
-			outcomes[i], isSettled, err = s.outcomeOf(ctx, batch, stored, batch.GetPois()[i])
-		}
-		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
-			return nil, err
+		item, isSettled := request.GetPois()[i], false
+		if isWanted(item.GetKey()) {
+			stored, err := s.findImported(ctx, request.GetOwnerId(), item.GetKey())
+			if err == nil {
+				outcomes[i], isSettled, err = s.outcomeOf(ctx, request, stored, item)
+			}
+			if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+				return nil, err
+			}
 		}
 		if !isSettled {
 			others = append(others, i)
@@ -200,18 +122,38 @@ func (s *server) recogniseFirst(
 	return others, nil
 }
 
-func (s *server) findImported(ctx context.Context, ownerID int64, item *poiv1.ImportedPoi) (poi, error) {
-	key := importPrefix + item.GetKey()
+// ownPrefix and an identifier are the key of a landmark of the owner that was not imported.
+const ownPrefix = "poi:"
+
+// findImported returns the landmark of an owner that has a key.
+func (s *server) findImported(ctx context.Context, ownerID int64, key string) (poi, error) {
+	poiID, _ := strconv.ParseInt(strings.TrimPrefix(key, ownPrefix), 10, 64)
+	if 0 < poiID && poiID <= id.Max && key == fmt.Sprint(ownPrefix, poiID) {
+		own, err := s.pois.Documents.Get(ctx, poiID)
+		if isOwn := err == nil && own.OwnerID == ownerID && importKey(own) == ""; isOwn || err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return own, err
+		}
+	}
+	key = importPrefix + key
 	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(id.PlaceOfKey(ownerID, key)))
 }
 
-// insertImported stores the open items and returns those to retry. taken is how often they were
+// importKey returns the key of a landmark that was imported.
+func importKey(p poi) string {
+	key, isImported := strings.CutPrefix(docstore.BareKey(p.RequestKey), importPrefix)
+	if !isImported {
+		return ""
+	}
+	return key
+}
+
+// insertImported stores the open items and returns those to recognise or to retry. taken is how often they were
 // retried.
 func (s *server) insertImported(
-	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome, taken int,
+	ctx context.Context, request *poiv1.ImportPoisRequest, open []int, taken int,
 ) (again []int, err error) {
 	documents := make([]poi, len(open))
-	items, ownerID, now := batch.GetPois(), batch.GetOwnerId(), s.now()
+	items, ownerID, now := request.GetPois(), request.GetOwnerId(), s.now()
 	places := make([]id.Place, len(open))
 	for n, i := range open {
 		places[n] = id.PlaceOfKey(ownerID, importPrefix+items[i].GetKey())
@@ -232,24 +174,10 @@ func (s *server) insertImported(
 	for n, i := range open {
 		var duplicate *docstore.DuplicateError
 		switch {
-		case errs[n] == nil:
-			continue
-		case !errors.As(errs[n], &duplicate):
+		case errors.As(errs[n], &duplicate):
+			again = append(again, i)
+		case errs[n] != nil:
 			return nil, errs[n]
-		case duplicate.Index != docstore.RequestIndex:
-			again = append(again, i)
-			continue
-		}
-		stored, err := s.findImported(ctx, ownerID, items[i])
-		isSettled := err == nil
-		if isSettled {
-			outcomes[i], isSettled, err = s.outcomeOf(ctx, batch, stored, items[i])
-		}
-		switch {
-		case err != nil && !errors.Is(err, docstore.ErrNotFound):
-			return nil, err
-		case !isSettled:
-			again = append(again, i)
 		}
 	}
 	return again, nil
@@ -269,16 +197,16 @@ func hasContent(p poi, item *poiv1.ImportedPoi) bool {
 }
 
 // outcomeOf returns the outcome of an item whose key a stored landmark has. It updates the landmark
-// if the batch says so. isSettled is false if the landmark was deleted meanwhile.
+// if the request says so. isSettled is false if the landmark was deleted meanwhile.
 func (s *server) outcomeOf(
-	ctx context.Context, batch *poiv1.ImportPoisRequest, stored poi, item *poiv1.ImportedPoi,
+	ctx context.Context, request *poiv1.ImportPoisRequest, stored poi, item *poiv1.ImportedPoi,
 ) (_ outcome, isSettled bool, err error) {
 	switch {
 	case hasContent(stored, item):
 		return outcome{unchanged: stored.ID}, true, nil
-	case batch.GetMode() != poiv1.ImportMode_IMPORT_MODE_UPDATE:
+	case request.GetMode() != poiv1.ImportMode_IMPORT_MODE_UPDATE:
 		return outcome{reason: "KEY_TAKEN", message: "another landmark of the owner has this key, with other content"}, true, nil
-	case batch.GetValidateOnly():
+	case request.GetValidateOnly():
 		return outcome{isUpdated: true}, true, nil
 	}
 	_, err = s.pois.UpdateBy(ctx, stored.OwnerID, stored.ID, func(p *poi) error {
@@ -300,39 +228,23 @@ func invalid(violations []apierror.Violation) outcome {
 	return outcome{reason: "INVALID_PARAMETER", message: strings.Join(all, "; ")}
 }
 
-// importSummary counts the outcomes of a call.
-type importSummary struct {
-	reply *poiv1.ImportPoisResponse
-	// next is the position of the next item in the call.
-	next int64
-}
-
-func (s *importSummary) add(items []*poiv1.ImportedPoi, outcomes []outcome) {
+// replyOf counts the outcomes.
+func replyOf(items []*poiv1.ImportedPoi, outcomes []outcome) *poiv1.ImportPoisResponse {
+	reply := &poiv1.ImportPoisResponse{}
 	for i, o := range outcomes {
 		switch {
 		case o.reason != "":
-			s.reply.FailedCount++
-			if len(s.reply.GetFailures()) < maxFailures {
-				s.reply.Failures = append(s.reply.Failures, &poiv1.ImportFailure{
-					Index: s.next, Key: shownKey(items[i].GetKey()), Reason: o.reason, Message: o.message,
-				})
-			}
+			reply.FailedCount++
+			key := items[i].GetKey()
+			key = strings.ToValidUTF8(key[:min(len(key), maxShownKey)], "")
+			reply.Failures = append(reply.Failures, &poiv1.ImportFailure{Index: int64(i), Key: key, Reason: o.reason, Message: o.message})
 		case o.unchanged != 0:
-			s.reply.UnchangedCount++
+			reply.UnchangedCount++
 		case o.isUpdated:
-			s.reply.UpdatedCount++
+			reply.UpdatedCount++
 		default:
-			s.reply.CreatedCount++
+			reply.CreatedCount++
 		}
-		s.next++
 	}
-}
-
-// shownKey returns a key, or the beginning of a long one, so that rejected items do not
-// fill the memory. The beginning is a copy, so that the rest can be freed.
-func shownKey(key string) string {
-	if len(key) <= maxShownKey {
-		return strings.Clone(key)
-	}
-	return strings.ToValidUTF8(strings.Clone(key[:maxShownKey]), "")
+	return reply
 }

@@ -3,7 +3,6 @@ package poi
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -87,7 +86,7 @@ func (s *server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest)
 		return nil, err
 	}
 	var set []docstore.Condition
-	if strings.HasPrefix(docstore.BareKey(found.RequestKey), importPrefix) {
+	if importKey(found) != "" {
 		set = append(set, docstore.Is("request_key", docstore.OwnedKey(found.OwnerID, freedPrefix+strconv.FormatInt(found.ID, 10))))
 	}
 	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId(), request.GetEtag(), set...)
@@ -149,6 +148,7 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 		Etag:       owned.EtagOf(p.ContentRevision, p.UpdateTime),
 		IsAsMoved:  p.MovedMillis == p.UpdateTime.UnixMilli(),
 		IsSmall:    aliases.IsSmall(p.ID, p.RequestKey),
+		ImportKey:  importKey(p),
 	}
 }
 

@@ -33,9 +33,7 @@ type server struct {
 	// nearby finds landmarks by their place, and boxes as maps show them.
 	nearby *nearby.Documents[poi]
 	boxes  *nearby.Boxes[located]
-	// identifiers are the landmarks as an export sorts them.
-	identifiers *docstore.Projection[poiID]
-	photos      *child.Set[poi, photo]
+	photos *child.Set[poi, photo]
 	// changes is the feed of what changes.
 	changes   *changes.Feed[poi, poiv1.PoiChange]
 	profiles  *profiles.Directory
@@ -85,7 +83,6 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.resolver = s.mover.Resolver()
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), onMap(), locationOfLocated)
-	s.identifiers = docstore.Project[poiID](s.pois.Documents)
 	return s, nil
 }
 

@@ -24,7 +24,7 @@ type entryCommands struct {
 
 type landmarkCommands struct {
 	Generated kong.Plugins   `embed:""`
-	Import    landmarkImport `cmd:"" help:"Import landmarks from a file: GeoJSON, JSON, NDJSON or CSV."`
+	Import    landmarkImport `cmd:"" help:"Import landmarks from a file: GeoJSON, NDJSON or CSV."`
 	Export    landmarkExport `cmd:"" help:"Export landmarks to a file."`
 }
 

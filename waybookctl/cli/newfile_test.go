@@ -14,7 +14,7 @@ import (
 func TestAMissingFileIsStatus3(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	for _, args := range [][]string{
-		{"store", "restore", missing}, {"store", "load", missing}, {"landmark", "import", missing, "--format", "json", "--owner", "1"},
+		{"store", "restore", missing}, {"store", "load", missing}, {"landmark", "import", missing, "--format", "ndjson", "--owner", "1"},
 		{"store", "dump", "--data", missing, "-"},
 	} {
 		runWith(t.Context(), nil, "", args...).expect(t, statusNotFound, missing)
@@ -45,7 +45,7 @@ func TestNoFileIsOverwrittenWithoutForce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"store", "backup", file}, {"store", "dump", file}, {"landmark", "export", "--format", "json", file}, {"user", "export", "1", file},
+		{"store", "backup", file}, {"store", "dump", file}, {"landmark", "export", "--format", "ndjson", "--owner", "1", file}, {"user", "export", "1", file},
 		{"album", "export", "--owner", "1", file}, {"entry", "export", "--author", "1", file},
 		{"compare", "http://127.0.0.1:1", "http://127.0.0.1:2", file, "--format", "ndjson", "--html", file},
 		{"move", "check", file, "--problems", file}, {"move", "import", file, "--problems", file}, {"move", "verify", "http://127.0.0.1:1", file, "--problems", file},

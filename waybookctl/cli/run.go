@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,7 +15,6 @@ import (
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
 const description = `Operate Waybook: users, sessions, albums, entries and landmarks over gRPC, and the store itself.
@@ -161,6 +159,6 @@ func newParser(tree *commands, streams Streams, twins *environment, args []strin
 		kong.ValueFormatter(helpOf),
 		kong.WithHyphenPrefixedParameters(true),
 		kong.Resolvers(twins),
-		kong.Vars{"statuses": statusLines(), "rules": ruleNames(), "allowances": allowanceNames(), "max_spool": strconv.FormatInt(transfer.DefaultMaxSpoolBytes, 10)},
+		kong.Vars{"statuses": statusLines(), "rules": ruleNames(), "allowances": allowanceNames()},
 	)
 }

@@ -211,7 +211,7 @@ func (w waiting) Read([]byte) (int, error) {
 func TestACommandThatWaitsForStandardInputCanBeInterrupted(t *testing.T) {
 	for _, args := range []string{
 		"move check -", "move import - --yes", "move verify http://127.0.0.1:1 -", "compare http://127.0.0.1:1 http://127.0.0.1:2 - --format ids",
-		"landmark import - --format json --owner 1", "store load --data store -", "store restore --data store -", "entry create title - --as 1 --type travel --weather clear --date 2026-11-21 --lat 1 --lng 1",
+		"landmark import - --format ndjson --owner 1", "store load --data store -", "store restore --data store -", "entry create title - --as 1 --type travel --weather clear --date 2026-11-21 --lat 1 --lng 1",
 	} {
 		t.Chdir(t.TempDir())
 		ctx, interrupt := context.WithCancel(t.Context())

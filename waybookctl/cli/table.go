@@ -62,8 +62,8 @@ var rows = []row{
 	{method: "VerifySession"}, {method: "VerifySessions"}, {method: "CloseSession"},
 	// user delete, user find and entry list do more than a call.
 	{method: "DeleteUser"}, {method: "FindUsers"}, {method: "ListBlogs"},
-	// move import calls these.
-	{method: "MoveInUsers"}, {method: "MoveInAlbums"}, {method: "MoveInBlogs"}, {method: "MoveInPois"},
+	// move import and landmark import call these.
+	{method: "ImportPois"}, {method: "MoveInUsers"}, {method: "MoveInAlbums"}, {method: "MoveInBlogs"}, {method: "MoveInPois"},
 }
 
 const changesHelp = "List what was created, changed or deleted until two seconds ago, oldest first."

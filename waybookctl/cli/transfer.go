@@ -17,9 +17,12 @@ import (
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
+// maxStandardInput bounds standard input that is copied to a temporary file.
+const maxStandardInput = 4 << 30
+
 // fileFormat selects the format of a landmark file.
 type fileFormat struct {
-	Format string `enum:",geojson,json,ndjson,csv" default:"" placeholder:"FORMAT" help:"Format of the file: geojson, json (an array), ndjson (an object in each line) or csv. Derived from the file name when not given."`
+	Format string `enum:",geojson,ndjson,csv" default:"" placeholder:"FORMAT" help:"Format of the file: geojson, ndjson (a record in each line) or csv. Derived from the file name when not given."`
 }
 
 func (f fileFormat) of(path string) (landmarkfile.Format, error) {
@@ -39,92 +42,72 @@ func (f fileFormat) of(path string) (landmarkfile.Format, error) {
 type landmarkImport struct {
 	fileFormat `embed:""`
 
-	File          string                  `arg:"" help:"File to read; - for standard input."`
-	Owner         int64                   `required:"" xor:"owner" placeholder:"USER" help:"User who will own the landmarks."`
-	OwnerField    string                  `required:"" xor:"owner" placeholder:"FIELD" help:"Field with the user who will own the landmark; owner_id in files of landmark export --ids."`
-	Category      word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Category of the landmarks whose record has none."`
-	KeyField      string                  `placeholder:"FIELD" help:"Field with the landmark's unique key; id or key by default, if present."`
-	NameField     string                  `placeholder:"FIELD" help:"Field with the name; name by default."`
-	LatField      string                  `placeholder:"FIELD" help:"Field with the latitude; lat or latitude by default."`
-	LngField      string                  `placeholder:"FIELD" help:"Field with the longitude; lng, lon or longitude by default."`
-	CategoryField string                  `placeholder:"FIELD" help:"Field with the category; category by default."`
-	Delimiter     string                  `enum:",comma,semicolon,tab" default:"" placeholder:"DELIMITER" help:"Separator of csv fields: comma, semicolon or tab. Detected from the first line when not given."`
-	Update        bool                    `help:"Change the landmarks that have a key of the file and another name, category or location."`
-	Prune         bool                    `help:"Delete the imported landmarks of the owner whose keys the file does not have, with their photos and comments."`
-	DryRun        bool                    `help:"Change nothing, and report what would be done."`
-	SkipInvalid   bool                    `help:"Skip invalid records and import the others."`
-	MaxInput      int64                   `default:"${max_spool}" placeholder:"BYTES" help:"Limit of standard input in bytes; ${default} by default."`
+	File        string                  `arg:"" help:"File to read; - for standard input."`
+	Owner       int64                   `required:"" placeholder:"USER" help:"User who will own the landmarks."`
+	Category    word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Category of the landmarks whose record has none."`
+	Update      bool                    `help:"Change the landmarks that have a key of the file and another name, category or location."`
+	DryRun      bool                    `help:"Change nothing, and report what would be done."`
+	SkipInvalid bool                    `help:"Skip invalid records and import the others."`
 }
 
 // Help returns the detailed help.
 func (*landmarkImport) Help() string {
-	return `The command checks the whole file before it sends anything; for that, it copies standard input to a temporary file.
-To resume an interrupted import, run it again. It recognises existing landmarks by their keys, or by their content if
-the file has no keys, and leaves them unchanged. It refuses a place whose key a landmark with other content has, unless
---update changes the landmark.
+	return `The columns of csv and the members of ndjson are key, name, category, lat and lng. A GeoJSON Feature has its key as
+its id, its location as a Point, and name and category as properties. Without a key, a landmark is known by its content.
 
---prune needs --owner. It never deletes landmarks that were not imported. It deletes nothing if a record was invalid or
-refused, or if the file has no places.`
+The command checks the whole file before it sends anything; for that, it copies standard input to a temporary file.
+After a failure, run it again: it leaves landmarks that it recognises unchanged. It refuses a place whose key a landmark
+with other content has, unless --update changes the landmark.`
 }
 
 // Run imports the file.
-func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, out *output.Printer, report progress.Reporter) error {
+func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
 	format, err := c.of(c.File)
 	if err != nil {
 		return err
 	}
-	if c.Prune && c.Owner == 0 {
-		return usageError("--prune deletes landmarks of one owner; give --owner")
-	}
-	source, err := transfer.Open(ctx, c.File, in, c.MaxInput)
+	path, remove, err := regular(c.File, in)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = source.Close() }() // it was only read
-	summary, err := transfer.Import(ctx, call.Poi, source, transfer.ImportOptions{
-		OwnerID: c.Owner, SkipInvalid: c.SkipInvalid, Update: c.Update, Prune: c.Prune, DryRun: c.DryRun,
-		File: landmarkfile.Options{
-			Format: format, Category: landmarkfile.Category(c.Category.value), Delimiter: delimiters[c.Delimiter],
-			Fields: landmarkfile.Fields{Key: c.KeyField, Name: c.NameField, Lat: c.LatField, Lng: c.LngField, Category: c.CategoryField, Owner: c.OwnerField},
-		},
-	}, report)
-	if notPruned, isNotPruned := errors.AsType[*transfer.NotPrunedError](err); isNotPruned {
-		if err := c.print(out, summary); err != nil {
-			return err
-		}
-		return refusedError(notPruned.Error())
-	}
+	defer func() { err = errors.Join(err, remove()) }()
+	file, err := os.Open(path)
 	if err != nil {
-		if summary.Acknowledged() > 0 {
-			out.Note("%d of %d places are done: run the import again to resume; it recognises them", summary.Acknowledged(), summary.Checked.Places)
-		}
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	summary, err := transfer.Import(ctx, call.Poi, file, transfer.ImportOptions{
+		OwnerID: c.Owner, SkipInvalid: c.SkipInvalid, Update: c.Update, DryRun: c.DryRun,
+		File: landmarkfile.Options{Format: format, Category: c.Category.value},
+	}, report)
+	if err != nil {
 		return err
 	}
 	return c.print(out, summary)
 }
 
-var delimiters = map[string]byte{"": 0, "comma": ',', "semicolon": ';', "tab": '\t'}
-
 func (c *landmarkImport) print(out *output.Printer, summary *transfer.ImportSummary) error {
-	for _, problem := range summary.Checked.Problems {
-		out.Note("%s", output.Visible(fmt.Sprint(problem)))
+	for _, problem := range summary.Problems {
+		out.Note("%s", output.Visible(problem))
 	}
-	for _, failure := range summary.Failures {
-		out.Note("%s", output.Visible(failure.String()))
-	}
-	err := out.Value(output.Object{
+	counts := output.Object{
 		{Name: "created_count", Value: summary.Created},
 		{Name: "updated_count", Value: summary.Updated},
-		{Name: "pruned_count", Value: summary.Pruned},
-		{Name: "kept_count", Value: summary.Kept},
 		{Name: "unchanged_count", Value: summary.Unchanged},
-		{Name: "refused_count", Value: summary.Failed},
-		{Name: "invalid_count", Value: summary.Checked.ProblemCount},
-		{Name: "duplicate_count", Value: summary.Checked.Duplicates},
-		{Name: "repeated_calls", Value: summary.Repeated},
-	}, func(page *output.Page) { page.Line(summary.String()) })
-	if err == nil && summary.Failed > 0 {
-		return refusedError(fmt.Sprintf("%d of %d places were refused", summary.Failed, summary.Acknowledged()))
+		{Name: "refused_count", Value: summary.Refused},
+		{Name: "invalid_count", Value: summary.Invalid},
+		{Name: "duplicate_count", Value: summary.Repeated},
+	}
+	err := out.Value(counts, func(page *output.Page) {
+		line := fmt.Sprintf("%d created, %d updated, %d unchanged, %d refused, %d invalid, %d repeated in the file",
+			summary.Created, summary.Updated, summary.Unchanged, summary.Refused, summary.Invalid, summary.Repeated)
+		if c.DryRun {
+			line = "dry run, nothing was changed: " + line
+		}
+		page.Line(line)
+	})
+	if err == nil && summary.Refused > 0 {
+		return refusedError(fmt.Sprintf("%d of %d places were refused", summary.Refused, summary.Acknowledged()))
 	}
 	return err
 }
@@ -132,19 +115,14 @@ func (c *landmarkImport) print(out *output.Printer, summary *transfer.ImportSumm
 type landmarkExport struct {
 	fileFormat `embed:""`
 
-	newFile  `embed:""`
-	File     string                  `arg:"" help:"File to write; - for standard output. It appears only when complete."`
-	Owner    int64                   `placeholder:"USER" help:"Only landmarks of this user."`
-	Category word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Only landmarks of this category."`
-	IDs      bool                    `name:"ids" help:"Also write the identifiers of each landmark and its owner, as poi_id and owner_id."`
+	newFile `embed:""`
+	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete."`
+	Owner   int64  `required:"" placeholder:"USER" help:"Owner of the landmarks."`
 }
 
 // Help returns the detailed help.
 func (*landmarkExport) Help() string {
-	return `The file lists landmarks in the order of their owners and keys, with the keys that landmark import recognises. If you
-import an owner's export into an empty store, exporting again gives the same file, unless it has identifiers: imported
-landmarks get new ones. Different owners may use the same key: to import an export of all owners, write it with --ids and
-give landmark import --owner-field owner_id.`
+	return `Each landmark has the key that landmark import recognises: that of its import, or poi: and its identifier.`
 }
 
 // Run exports the landmarks.
@@ -156,18 +134,18 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 	if err := c.check(c.File); err != nil {
 		return err
 	}
-	options := transfer.ExportOptions{OwnerID: c.Owner, Category: landmarkfile.Category(c.Category.value), Format: format, Stdout: out.Out}
-	if c.IDs {
-		options.IDs = landmarkfile.WithIDs
-	}
-	count, err := transfer.ExportFile(ctx, call.Poi, options, c.File, report)
+	var count int64
+	err = atomicfile.WriteTo(out.Out, c.File, 0o666, func(file io.Writer) (err error) {
+		count, err = transfer.Export(ctx, call.Poi, c.Owner, format, file, report)
+		return err
+	})
 	return printExported(out, c.File, "%d exported", count, err)
 }
 
 // describeFile describes an invalid file.
 func describeFile(invalid *transfer.InvalidFileError) failure {
-	f := failure{statusRefused, "nothing was imported: the file has problems", invalid.Lines()}
-	if invalid.Checked.Broken == nil {
+	f := failure{statusRefused, "nothing was imported: the file has problems", invalid.Problems}
+	if invalid.IsSkippable {
 		f.details = append(f.details, "correct these records, or leave them out with --skip-invalid")
 	}
 	return f
@@ -298,20 +276,34 @@ func (f newFile) check(path string) error {
 	return fmt.Errorf("the file %s exists; name another one, or replace it with --force", path)
 }
 
-// regular returns a file that can be read more than once: the one that is named, or a copy of standard
-// input for -, which remove removes.
+// regular returns a file that can be read more than once: the one that is named, or a copy of a pipe or of standard
+// input (-), which remove removes.
 func regular(path string, in io.Reader) (_ string, remove func() error, err error) {
 	if path != "-" {
-		return path, func() error { return nil }, nil
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return "", nil, err
+		case info.IsDir():
+			return "", nil, fmt.Errorf("%s is a directory; name a file in it", path)
+		case info.Mode().IsRegular():
+			return path, func() error { return nil }, nil
+		}
+		pipe, err := os.Open(path)
+		if err != nil {
+			return "", nil, err
+		}
+		defer func() { _ = pipe.Close() }() // it was only read
+		in = pipe
 	}
 	file, err := os.CreateTemp("", "waybook-input-")
 	if err != nil {
 		return "", nil, err
 	}
 	remove = func() error { return os.Remove(file.Name()) }
-	copied, err := io.Copy(file, io.LimitReader(in, transfer.DefaultMaxSpoolBytes+1))
-	if err = errors.Join(err, file.Close()); err == nil && copied > transfer.DefaultMaxSpoolBytes {
-		err = fmt.Errorf("standard input has more than %d bytes; name a file", int64(transfer.DefaultMaxSpoolBytes))
+	copied, err := io.Copy(file, io.LimitReader(in, maxStandardInput+1))
+	if err = errors.Join(err, file.Close()); err == nil && copied > maxStandardInput {
+		err = fmt.Errorf("the input has more than %d bytes; name a file", int64(maxStandardInput))
 	}
 	if err != nil {
 		return "", nil, errors.Join(err, remove())

@@ -142,9 +142,19 @@ var belongings = []belonging{
 	},
 	{
 		"landmarks",
-		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			stream, err := call.Poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: owner, WithIds: true})
-			return idsIn(stream, err, (*poiv1.ExportPoisResponse).GetPois, (*poiv1.ImportedPoi).GetPoiId)
+		func(ctx context.Context, call *services, owner int64) (ids []int64, _ error) {
+			for request := (&poiv1.ListPoisOfOwnerRequest{OwnerId: owner, PageSize: 1000}); ; {
+				page, err := call.Poi.ListPoisOfOwner(ctx, request)
+				if err != nil && status.Code(err) != codes.NotFound { // the owner is gone
+					return nil, err
+				}
+				for _, p := range page.GetPois() {
+					ids = append(ids, p.GetPoiId())
+				}
+				if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+					return ids, nil
+				}
+			}
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
 			_, err := call.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})

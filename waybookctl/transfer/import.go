@@ -1,38 +1,36 @@
+// Package transfer imports landmarks from files into PoiService and exports them.
 package transfer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
-	"slices"
-	"strconv"
+	"iter"
+	"os"
+	"strings"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/retry"
 )
 
-// The defaults of ImportOptions.
 const (
-	// DefaultMaxProblems is how many problems and failures are reported.
-	DefaultMaxProblems = 20
-	// DefaultCallPlaces is how many places a call sends. A retry repeats at most that many, and
-	// progress is reported that often.
-	DefaultCallPlaces = 5000
+	// maxPlaces bounds the places of a file, and with them the memory: about 60 MB for their keys.
+	maxPlaces = 1_000_000
+	// maxProblems is how many problems and refused places are reported; all are counted.
+	maxProblems = 20
+	// callPlaces is how many places a call sends. A slow store takes 10 ms for a place that was imported before,
+	// and a service ends a call after 10 s.
+	callPlaces = 500
 )
 
 // ImportOptions describe the file and the landmarks of an import.
 type ImportOptions struct {
-	// OwnerID is the user who will own the landmarks; 0 if File.Fields.Owner names the field with the
-	// owner of each.
+	// OwnerID is the user who will own the landmarks.
 	OwnerID int64
 	// File describes the file.
 	File landmarkfile.Options
@@ -41,49 +39,44 @@ type ImportOptions struct {
 	// Update gives landmarks that exist with other content that of the file. Otherwise the service
 	// refuses such places.
 	Update bool
-	// Prune deletes the imported landmarks of OwnerID whose keys the file does not have, after
-	// everything was imported.
-	Prune bool
 	// DryRun changes nothing. The summary counts what would be done.
 	DryRun bool
-	// MaxProblems is how many problems and failures are reported; all are counted. 0 means
-	// DefaultMaxProblems.
-	MaxProblems int
-	// CallPlaces is how many places a call sends; 0 means DefaultCallPlaces.
-	CallPlaces int
 	// Wait waits before a retry; nil means that it sleeps.
 	Wait func(context.Context, time.Duration) error
 }
 
-// Import checks a file and then imports it in the file's order, one call after another. After any
-// failure it may be run again, because it recognises existing landmarks. It returns an
-// *InvalidFileError before it sends anything. After any other error, the summary counts the places
-// that were imported.
-func Import(
-	ctx context.Context, client poiv1.PoiServiceClient, source *Source, options ImportOptions, report progress.Reporter,
-) (*ImportSummary, error) {
-	options.MaxProblems = cmp.Or(options.MaxProblems, DefaultMaxProblems)
-	options.CallPlaces = cmp.Or(options.CallPlaces, DefaultCallPlaces)
-	i := &importer{client: client, options: options, report: report}
-	i.summary.IsDryRun = options.DryRun
-	if err := i.check(ctx, source); err != nil {
-		return &i.summary, err
-	}
-	if err := i.send(ctx, source); err != nil {
-		return &i.summary, fmt.Errorf("%w; %d of %d places are done: run the import again to resume; it recognises them",
-			err, i.summary.Acknowledged(), i.summary.Checked.Places)
-	}
-	if options.Prune {
-		return &i.summary, i.prune(ctx)
-	}
-	return &i.summary, nil
+// ImportSummary is the result of an import, including one that failed.
+type ImportSummary struct {
+	// Places counts the places to import. Repeated counts the places without a key that equal an earlier one, which
+	// are imported once. Invalid counts the records that can't be imported.
+	Places, Repeated, Invalid int64
+	// Created, Updated, Unchanged and Refused count the places that the service acknowledged. After a retry,
+	// Unchanged includes places that an earlier try created or updated.
+	Created, Updated, Unchanged, Refused int64
+	// Problems are the first reasons why a record is invalid or refused, with its line.
+	Problems []string
 }
 
-func (o ImportOptions) mode() poiv1.ImportMode {
-	if o.Update {
-		return poiv1.ImportMode_IMPORT_MODE_UPDATE
+// Acknowledged returns how many places the service has answered.
+func (s *ImportSummary) Acknowledged() int64 { return s.Created + s.Updated + s.Unchanged + s.Refused }
+
+func (s *ImportSummary) problem(text string) {
+	if len(s.Problems) < maxProblems {
+		s.Problems = append(s.Problems, text)
 	}
-	return poiv1.ImportMode_IMPORT_MODE_UNSPECIFIED
+}
+
+// InvalidFileError reports that the file has problems and nothing was imported.
+type InvalidFileError struct {
+	// Problems are the first problems.
+	Problems []string
+	// IsSkippable reports that the file could be imported without them.
+	IsSkippable bool
+}
+
+// Error returns the problems.
+func (e *InvalidFileError) Error() string {
+	return "nothing was imported: " + strings.Join(e.Problems, "\n")
 }
 
 // importer runs one import.
@@ -92,206 +85,151 @@ type importer struct {
 	options ImportOptions
 	report  progress.Reporter
 	summary ImportSummary
+
+	// begins holds the position of each place by a hash of its key.
+	begins map[uint64]landmarkfile.Position
+	seed   maphash.Seed
+}
+
+// Import reads a file twice: to check it, and to import it in the file's order, one call after another. After any
+// failure it may be run again, because it recognises existing landmarks. It returns an *InvalidFileError before it sends
+// anything. After any other error, the summary counts the places that were imported.
+func Import(
+	ctx context.Context, client poiv1.PoiServiceClient, file *os.File, options ImportOptions, report progress.Reporter,
+) (*ImportSummary, error) {
+	i := &importer{client: client, options: options, report: report, begins: make(map[uint64]landmarkfile.Position), seed: maphash.MakeSeed()}
+	info, err := file.Stat()
+	if err != nil {
+		return &i.summary, err
+	}
+	read := func(reach func(int64)) iter.Seq2[landmarkfile.Place, error] {
+		from := &progress.Reader{Context: ctx, From: io.NewSectionReader(file, 0, info.Size()), Reach: reach}
+		return landmarkfile.Read(from, options.File)
+	}
+	report.Start("checking", progress.Bytes, info.Size())
+	err = i.check(read(report.Reach))
+	report.Finish()
+	if err != nil {
+		return &i.summary, err
+	}
+	report.Start("importing", progress.Places, i.summary.Places)
+	defer report.Finish()
+	if err := i.send(ctx, read(func(int64) {})); err != nil {
+		return &i.summary, fmt.Errorf("%w; %d of %d places are done: run the import again; it recognises them",
+			err, i.summary.Acknowledged(), i.summary.Places)
+	}
+	return &i.summary, nil
 }
 
 // check reads the whole file before anything is sent.
-func (i *importer) check(ctx context.Context, source *Source) (err error) {
-	places := landmarkfile.Read(source.reader(ctx, i.report.Reach), i.options.File)
-	i.report.Start("checking", progress.Bytes, source.Size())
-	i.summary.Checked, err = landmarkfile.Check(ctx, places, i.options.MaxProblems)
-	i.report.Finish()
-	if err != nil {
-		return err
+func (i *importer) check(places iter.Seq2[landmarkfile.Place, error]) error {
+	s := &i.summary
+	isFatal := false
+	for place, err := range places {
+		if err == nil {
+			err = i.add(place)
+		}
+		problem, isProblem := errors.AsType[*landmarkfile.Error](err)
+		switch {
+		case err == nil:
+			continue
+		case !isProblem:
+			return err
+		case problem.IsFatal:
+			s.Problems, isFatal = append(s.Problems, problem.Error()), true
+		default:
+			s.problem(problem.Error())
+		}
+		s.Invalid++
+		if isFatal {
+			break
+		}
 	}
-	if checked := i.summary.Checked; checked.Broken != nil || checked.ProblemCount > 0 && !i.options.SkipInvalid {
-		return &InvalidFileError{Checked: checked}
+	lines := s.Problems
+	if more := s.Invalid - int64(len(lines)); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more problems", more))
+	}
+	if s.Places == 0 && !isFatal {
+		lines = append(lines, "the file has no landmark that can be imported")
+	}
+	if isFatal || s.Places == 0 || s.Invalid > 0 && !i.options.SkipInvalid {
+		return &InvalidFileError{Problems: lines, IsSkippable: !isFatal && s.Places > 0}
+	}
+	return nil
+}
+
+// add takes a place of the check.
+func (i *importer) add(place landmarkfile.Place) error {
+	hash := maphash.String(i.seed, place.GetKey())
+	before, isTaken := i.begins[hash]
+	switch {
+	case !isTaken && len(i.begins) == maxPlaces:
+		return &landmarkfile.Error{At: place.At, Problem: fmt.Sprintf("the file has more than %d places; split it", maxPlaces), IsFatal: true}
+	case !isTaken:
+		i.begins[hash] = place.At
+		i.summary.Places++
+	case !place.HasOwnKey:
+		i.summary.Repeated++
+	default:
+		return &landmarkfile.Error{At: place.At, Problem: fmt.Sprintf("the key %q is already used in %s", place.GetKey(), before)}
 	}
 	return nil
 }
 
 // send sends the places that have been checked.
-func (i *importer) send(ctx context.Context, source *Source) error {
-	places := landmarkfile.Read(source.reader(ctx, func(int64) {}), i.options.File)
-	i.report.Start("importing", progress.Places, i.summary.Checked.Places)
-	defer i.report.Finish()
-	call := make([]landmarkfile.Place, 0, i.options.CallPlaces)
-	for place, err := range i.summary.Checked.Select(places) {
-		if err != nil {
+func (i *importer) send(ctx context.Context, places iter.Seq2[landmarkfile.Place, error]) error {
+	call := make([]landmarkfile.Place, 0, callPlaces)
+	for place, err := range places {
+		problem, isProblem := errors.AsType[*landmarkfile.Error](err)
+		before, isKnown := i.begins[maphash.String(i.seed, place.GetKey())]
+		switch {
+		case isProblem && !problem.IsFatal, isKnown && before != place.At: // the check reported it
+			continue
+		case isProblem, err == nil && !isKnown:
+			return errors.New("the file changed while it was read; retry when no program writes to it")
+		case err != nil:
 			return err
 		}
-		if call = append(call, place); len(call) == i.options.CallPlaces {
+		if call = append(call, place); len(call) == callPlaces {
 			if err := i.call(ctx, call); err != nil {
 				return err
 			}
 			call = call[:0]
 		}
 	}
-	if len(call) == 0 {
-		return nil
-	}
 	return i.call(ctx, call)
 }
 
-const (
-	// batchPlaces is how many places a message has, and how many the service stores at a time. A
-	// thousand places with the longest names take a quarter of gRPC's size limit.
-	batchPlaces = 1000
-	// callTimeout bounds one call. A slow store takes 10 ms for a place that was imported before.
-	callTimeout = 2 * time.Minute
-)
-
-// call sends places in one call. Retries are safe, because places of an earlier try are left
-// unchanged.
+// call sends places in one call. Retries are safe, because places of an earlier try are left unchanged.
 func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
-	return i.retry(ctx, func() error {
-		reply, err := i.try(ctx, call)
-		if err == nil {
-			i.summary.add(call, reply, i.options.MaxProblems)
-			i.report.Reach(i.summary.Acknowledged())
-		}
-		return err
-	})
-}
-
-// retry does something, and repeats it while the service is unavailable or busy.
-func (i *importer) retry(ctx context.Context, do func() error) error {
-	repeated, err := retry.Do(ctx, retry.Options{Wait: i.options.Wait, Note: i.report.Note}, do)
-	i.summary.Repeated += repeated
-	return err
-}
-
-// batchOf returns how many of the places make the next message: those of one owner.
-func (i *importer) batchOf(places []landmarkfile.Place) int {
-	places = places[:min(len(places), batchPlaces)]
-	isOther := func(p landmarkfile.Place) bool { return p.OwnerID != places[0].OwnerID }
-	if n := slices.IndexFunc(places, isOther); n >= 0 {
-		return n
-	}
-	return len(places)
-}
-
-// try sends places in one call.
-func (i *importer) try(ctx context.Context, call []landmarkfile.Place) (*poiv1.ImportPoisResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	stream, err := i.client.ImportPois(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for len(call) > 0 {
-		n := i.batchOf(call)
-		batch := &poiv1.ImportPoisRequest{
-			OwnerId: cmp.Or(i.options.OwnerID, call[0].OwnerID), Pois: make([]*poiv1.ImportedPoi, n),
-			Mode: i.options.mode(), ValidateOnly: i.options.DryRun,
-		}
-		for k, place := range call[:n] {
-			batch.Pois[k] = imported(place)
-		}
-		if err := stream.Send(batch); err != nil {
-			break // CloseAndRecv returns the cause
-		}
-		call = call[n:]
-	}
-	return stream.CloseAndRecv()
-}
-
-func imported(p landmarkfile.Place) *poiv1.ImportedPoi {
-	return &poiv1.ImportedPoi{
-		Key: p.Key, Name: p.Name, Category: poiv1.PoiCategory(p.Category),
-		Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng},
-	}
-}
-
-// maxPruned bounds the landmarks to prune, and with them the memory: 8 bytes for each.
-const maxPruned = 10_000_000
-
-// NotPrunedError reports that an import was asked to prune and did not.
-type NotPrunedError struct {
-	// Reason says why.
-	Reason string
-}
-
-// Error returns the reason.
-func (e *NotPrunedError) Error() string { return "nothing was pruned: " + e.Reason }
-
-// prune deletes the imported landmarks of the owner that the file does not have.
-func (i *importer) prune(ctx context.Context) error {
-	switch checked := i.summary.Checked; {
-	case checked.ProblemCount > 0:
-		return &NotPrunedError{fmt.Sprintf("the file has %d invalid records, whose landmarks would be deleted; correct them", checked.ProblemCount)}
-	case i.summary.Failed > 0:
-		return &NotPrunedError{fmt.Sprintf("%d places were refused", i.summary.Failed)}
-	case checked.Places == 0:
-		return &NotPrunedError{"the file has no places, and all landmarks would be deleted"}
-	}
-	var surplus []int64
-	err := i.retry(ctx, func() (err error) {
-		surplus, err = i.surplus(ctx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if len(surplus) > maxPruned {
-		return &NotPrunedError{fmt.Sprintf("more than %d landmarks would be deleted; is this the file of the owner?", maxPruned)}
-	}
-	i.summary.IsPruned = true
-	if i.options.DryRun {
-		i.summary.Pruned = int64(len(surplus))
+	if len(call) == 0 {
 		return nil
 	}
-	return i.deleteAll(ctx, surplus)
-}
-
-// surplus returns the landmarks to prune, and counts the others that the file does not have.
-func (i *importer) surplus(ctx context.Context) (surplus []int64, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the stream on an error
-	stream, err := i.client.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: i.options.OwnerID, WithIds: true})
+	request := &poiv1.ImportPoisRequest{OwnerId: i.options.OwnerID, ValidateOnly: i.options.DryRun}
+	if i.options.Update {
+		request.Mode = poiv1.ImportMode_IMPORT_MODE_UPDATE
+	}
+	for _, place := range call {
+		request.Pois = append(request.Pois, place.ImportedPoi)
+	}
+	var reply *poiv1.ImportPoisResponse
+	_, err := retry.Do(ctx, retry.Options{Wait: i.options.Wait, Note: i.report.Note}, func() (err error) {
+		reply, err = i.client.ImportPois(ctx, request)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i.summary.Kept = 0; ; {
-		batch, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return surplus, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range batch.GetPois() {
-			switch {
-			case i.summary.Checked.Has(p.GetKey()):
-			case p.GetKey() == "poi:"+strconv.FormatInt(p.GetPoiId(), 10):
-				i.summary.Kept++
-			case len(surplus) > maxPruned:
-				return surplus, nil
-			default:
-				surplus = append(surplus, p.GetPoiId())
-			}
+	s := &i.summary
+	s.Created += reply.GetCreatedCount()
+	s.Updated += reply.GetUpdatedCount()
+	s.Unchanged += reply.GetUnchangedCount()
+	s.Refused += reply.GetFailedCount()
+	for _, f := range reply.GetFailures() {
+		if index := f.GetIndex(); 0 <= index && index < int64(len(call)) {
+			s.problem(fmt.Sprintf("%s: the key %q was refused: %s (%s)", call[index].At, f.GetKey(), f.GetMessage(), f.GetReason()))
 		}
 	}
-}
-
-// deleteAll deletes landmarks. One that is gone already counts as deleted.
-func (i *importer) deleteAll(ctx context.Context, poiIDs []int64) error {
-	i.report.Start("pruning", progress.Places, int64(len(poiIDs)))
-	defer i.report.Finish()
-	for _, poiID := range poiIDs {
-		err := i.retry(ctx, func() error {
-			ctx, cancel := context.WithTimeout(ctx, callTimeout)
-			defer cancel()
-			_, err := i.client.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: i.options.OwnerID, PoiId: poiID})
-			if status.Code(err) == codes.NotFound {
-				return nil
-			}
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("%w; %d of %d landmarks are pruned: run the import again to resume", err, i.summary.Pruned, len(poiIDs))
-		}
-		i.summary.Pruned++
-		i.report.Reach(i.summary.Pruned)
-	}
+	i.report.Reach(s.Acknowledged())
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"google.golang.org/grpc"
 
@@ -86,11 +85,7 @@ const importBatch = 1000
 
 // importLandmarks creates landmarks of listCategory.
 func importLandmarks(ctx context.Context, pois poiv1.PoiServiceClient, owner int64, count int) error {
-	stream, err := pois.ImportPois(ctx)
-	if err != nil {
-		return err
-	}
-	for made := 0; made < count && err == nil; {
+	for made := 0; made < count; {
 		batch := &poiv1.ImportPoisRequest{OwnerId: owner}
 		for range min(importBatch, count-made) {
 			made++
@@ -99,16 +94,15 @@ func importLandmarks(ctx context.Context, pois poiv1.PoiServiceClient, owner int
 				Location: &typev1.Location{Lat: 22 + float64(made%3500)/1000, Lng: 120 + float64(made%1999)/1000},
 			})
 		}
-		err = stream.Send(batch)
+		reply, err := pois.ImportPois(ctx, batch)
+		if err == nil && reply.GetCreatedCount() != int64(len(batch.GetPois())) {
+			err = fmt.Errorf("imported %d of %d landmarks: %v", reply.GetCreatedCount(), len(batch.GetPois()), reply.GetFailures())
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF the reply has the cause
-		return err
-	}
-	reply, err := stream.CloseAndRecv()
-	if err == nil && reply.GetCreatedCount() != int64(count) {
-		err = fmt.Errorf("imported %d of %d landmarks: %v", reply.GetCreatedCount(), count, reply.GetFailures())
-	}
-	return err
+	return nil
 }
 
 func newUser(ctx context.Context, accounts accountv1.AccountServiceClient, name string) (int64, error) {

@@ -171,7 +171,9 @@ type Poi struct {
 	// Whether the landmark was moved in and its owner has not changed it or its photos since.
 	IsAsMoved bool `protobuf:"varint,11,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
 	// Whether the landmark was made here and its identifier follows from a number of 31 bits (-small-ids-from).
-	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
+	IsSmall bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
+	// Its key, if it was imported (ImportPois); empty otherwise.
+	ImportKey     string `protobuf:"bytes,13,opt,name=import_key,json=importKey,proto3" json:"import_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -288,6 +290,13 @@ func (x *Poi) GetIsSmall() bool {
 		return x.IsSmall
 	}
 	return false
+}
+
+func (x *Poi) GetImportKey() string {
+	if x != nil {
+		return x.ImportKey
+	}
+	return ""
 }
 
 // A photo of a landmark.
@@ -2580,12 +2589,12 @@ func (x *ListRecommendersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A batch of ImportPois.
+// Request of ImportPois.
 type ImportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who will own the landmarks. Batches of a call may have different owners.
+	// The user who will own the landmarks.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The next landmarks, 1 to 1,000. The rules of each item are checked individually.
+	// The landmarks, 1 to 1,000. The rules of each item are checked individually.
 	Pois []*ImportedPoi `protobuf:"bytes,2,rep,name=pois,proto3" json:"pois,omitempty"`
 	// What to do with a landmark that has an item's key and other content.
 	Mode ImportMode `protobuf:"varint,3,opt,name=mode,proto3,enum=waybook.poi.v1.ImportMode" json:"mode,omitempty"`
@@ -2666,11 +2675,7 @@ type ImportedPoi struct {
 	// Category of the landmark.
 	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
 	// Location on the map.
-	Location *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	// The landmark's owner. Only an export with_ids has it; ImportPois ignores it.
-	OwnerId int64 `protobuf:"varint,5,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The landmark's identifier. Only an export with_ids has it; ImportPois ignores it.
-	PoiId         int64 `protobuf:"varint,6,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2733,20 +2738,6 @@ func (x *ImportedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
-func (x *ImportedPoi) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *ImportedPoi) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
 // Reply of ImportPois.
 type ImportPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2756,7 +2747,7 @@ type ImportPoisResponse struct {
 	UnchangedCount int64 `protobuf:"varint,2,opt,name=unchanged_count,json=unchangedCount,proto3" json:"unchanged_count,omitempty"`
 	// Number of refused items.
 	FailedCount int64 `protobuf:"varint,3,opt,name=failed_count,json=failedCount,proto3" json:"failed_count,omitempty"`
-	// The first refused items, at most 1,000.
+	// The refused items.
 	Failures []*ImportFailure `protobuf:"bytes,4,rep,name=failures,proto3" json:"failures,omitempty"`
 	// Number of landmarks whose content was changed (IMPORT_MODE_UPDATE).
 	UpdatedCount  int64 `protobuf:"varint,5,opt,name=updated_count,json=updatedCount,proto3" json:"updated_count,omitempty"`
@@ -2829,120 +2820,10 @@ func (x *ImportPoisResponse) GetUpdatedCount() int64 {
 	return 0
 }
 
-// Request of ExportPois.
-type ExportPoisRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner of the landmarks; 0 for all owners.
-	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Only landmarks of this category; all when unspecified.
-	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Also sends owner_id and poi_id of each landmark.
-	WithIds       bool `protobuf:"varint,3,opt,name=with_ids,json=withIds,proto3" json:"with_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ExportPoisRequest) Reset() {
-	*x = ExportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ExportPoisRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ExportPoisRequest) ProtoMessage() {}
-
-func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ExportPoisRequest.ProtoReflect.Descriptor instead.
-func (*ExportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
-}
-
-func (x *ExportPoisRequest) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *ExportPoisRequest) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *ExportPoisRequest) GetWithIds() bool {
-	if x != nil {
-		return x.WithIds
-	}
-	return false
-}
-
-// A batch of ExportPois.
-type ExportPoisResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next landmarks.
-	Pois          []*ImportedPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ExportPoisResponse) Reset() {
-	*x = ExportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ExportPoisResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ExportPoisResponse) ProtoMessage() {}
-
-func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ExportPoisResponse.ProtoReflect.Descriptor instead.
-func (*ExportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *ExportPoisResponse) GetPois() []*ImportedPoi {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
 // The reason why an item of an import was refused.
 type ImportFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The item's position in the call, from 0, over all batches.
+	// The item's position in the request, from 0.
 	Index int64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	// The item's key; empty if it has none, and only the beginning of a key that is too
 	// long.
@@ -2957,7 +2838,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2969,7 +2850,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2982,7 +2863,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -3035,7 +2916,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3047,7 +2928,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3060,7 +2941,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -3140,7 +3021,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3033,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3046,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -3196,7 +3077,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3208,7 +3089,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3221,7 +3102,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -3253,7 +3134,7 @@ type ListRecentPoisRequest struct {
 
 func (x *ListRecentPoisRequest) Reset() {
 	*x = ListRecentPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3265,7 +3146,7 @@ func (x *ListRecentPoisRequest) String() string {
 func (*ListRecentPoisRequest) ProtoMessage() {}
 
 func (x *ListRecentPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3278,7 +3159,7 @@ func (x *ListRecentPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentPoisRequest.ProtoReflect.Descriptor instead.
 func (*ListRecentPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListRecentPoisRequest) GetCategory() PoiCategory {
@@ -3315,7 +3196,7 @@ type ListRecentPoisResponse struct {
 
 func (x *ListRecentPoisResponse) Reset() {
 	*x = ListRecentPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3327,7 +3208,7 @@ func (x *ListRecentPoisResponse) String() string {
 func (*ListRecentPoisResponse) ProtoMessage() {}
 
 func (x *ListRecentPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3340,7 +3221,7 @@ func (x *ListRecentPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentPoisResponse.ProtoReflect.Descriptor instead.
 func (*ListRecentPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListRecentPoisResponse) GetPois() []*Poi {
@@ -3372,7 +3253,7 @@ type ListPoisOfOwnerRequest struct {
 
 func (x *ListPoisOfOwnerRequest) Reset() {
 	*x = ListPoisOfOwnerRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3384,7 +3265,7 @@ func (x *ListPoisOfOwnerRequest) String() string {
 func (*ListPoisOfOwnerRequest) ProtoMessage() {}
 
 func (x *ListPoisOfOwnerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3397,7 +3278,7 @@ func (x *ListPoisOfOwnerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisOfOwnerRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisOfOwnerRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListPoisOfOwnerRequest) GetOwnerId() int64 {
@@ -3434,7 +3315,7 @@ type ListPoisOfOwnerResponse struct {
 
 func (x *ListPoisOfOwnerResponse) Reset() {
 	*x = ListPoisOfOwnerResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3446,7 +3327,7 @@ func (x *ListPoisOfOwnerResponse) String() string {
 func (*ListPoisOfOwnerResponse) ProtoMessage() {}
 
 func (x *ListPoisOfOwnerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3459,7 +3340,7 @@ func (x *ListPoisOfOwnerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisOfOwnerResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisOfOwnerResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ListPoisOfOwnerResponse) GetPois() []*Poi {
@@ -3493,7 +3374,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3505,7 +3386,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3518,7 +3399,7 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
@@ -3568,7 +3449,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3580,7 +3461,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3593,7 +3474,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Bounds) GetSouth() float64 {
@@ -3637,7 +3518,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3649,7 +3530,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3662,7 +3543,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -3696,7 +3577,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3708,7 +3589,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3721,7 +3602,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -3765,7 +3646,7 @@ type MoveInPoisRequest struct {
 
 func (x *MoveInPoisRequest) Reset() {
 	*x = MoveInPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3777,7 +3658,7 @@ func (x *MoveInPoisRequest) String() string {
 func (*MoveInPoisRequest) ProtoMessage() {}
 
 func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3790,7 +3671,7 @@ func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisRequest.ProtoReflect.Descriptor instead.
 func (*MoveInPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *MoveInPoisRequest) GetOptions() *v1.MoveOptions {
@@ -3818,7 +3699,7 @@ type MoveInPoisResponse struct {
 
 func (x *MoveInPoisResponse) Reset() {
 	*x = MoveInPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3830,7 +3711,7 @@ func (x *MoveInPoisResponse) String() string {
 func (*MoveInPoisResponse) ProtoMessage() {}
 
 func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3843,7 +3724,7 @@ func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisResponse.ProtoReflect.Descriptor instead.
 func (*MoveInPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *MoveInPoisResponse) GetResults() []*v1.MoveResult {
@@ -3893,7 +3774,7 @@ type MovedPoi struct {
 
 func (x *MovedPoi) Reset() {
 	*x = MovedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3905,7 +3786,7 @@ func (x *MovedPoi) String() string {
 func (*MovedPoi) ProtoMessage() {}
 
 func (x *MovedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3918,7 +3799,7 @@ func (x *MovedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPoi.ProtoReflect.Descriptor instead.
 func (*MovedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *MovedPoi) GetOldId() string {
@@ -4034,7 +3915,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4046,7 +3927,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4059,7 +3940,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -4094,7 +3975,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4106,7 +3987,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4119,7 +4000,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -4141,7 +4022,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4153,7 +4034,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4166,7 +4047,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{61}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -4198,7 +4079,7 @@ type PoiChange struct {
 
 func (x *PoiChange) Reset() {
 	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4210,7 +4091,7 @@ func (x *PoiChange) String() string {
 func (*PoiChange) ProtoMessage() {}
 
 func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4223,7 +4104,7 @@ func (x *PoiChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
 func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{62}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *PoiChange) GetPoiId() int64 {
@@ -4288,7 +4169,7 @@ type ListPoiChangesRequest struct {
 
 func (x *ListPoiChangesRequest) Reset() {
 	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4300,7 +4181,7 @@ func (x *ListPoiChangesRequest) String() string {
 func (*ListPoiChangesRequest) ProtoMessage() {}
 
 func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4313,7 +4194,7 @@ func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{63}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ListPoiChangesRequest) GetPageSize() int32 {
@@ -4359,7 +4240,7 @@ type ListPoiChangesResponse struct {
 
 func (x *ListPoiChangesResponse) Reset() {
 	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4371,7 +4252,7 @@ func (x *ListPoiChangesResponse) String() string {
 func (*ListPoiChangesResponse) ProtoMessage() {}
 
 func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4384,7 +4265,7 @@ func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{64}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
@@ -4421,7 +4302,7 @@ type WatchPoiChangesRequest struct {
 
 func (x *WatchPoiChangesRequest) Reset() {
 	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[65]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4433,7 +4314,7 @@ func (x *WatchPoiChangesRequest) String() string {
 func (*WatchPoiChangesRequest) ProtoMessage() {}
 
 func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[65]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4446,7 +4327,7 @@ func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{65}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *WatchPoiChangesRequest) GetPageToken() string {
@@ -4477,7 +4358,7 @@ type WatchPoiChangesResponse struct {
 
 func (x *WatchPoiChangesResponse) Reset() {
 	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[66]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4489,7 +4370,7 @@ func (x *WatchPoiChangesResponse) String() string {
 func (*WatchPoiChangesResponse) ProtoMessage() {}
 
 func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[66]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4502,7 +4383,7 @@ func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{66}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
@@ -4523,7 +4404,7 @@ var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xc6\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xe5\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -4539,7 +4420,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x04etag\x18\n" +
 	" \x01(\tR\x04etag\x12\x1e\n" +
 	"\vis_as_moved\x18\v \x01(\bR\tisAsMoved\x12\x19\n" +
-	"\bis_small\x18\f \x01(\bR\aisSmall\"\x8c\x01\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmall\x12\x1d\n" +
+	"\n" +
+	"import_key\x18\r \x01(\tR\timportKey\"\x8c\x01\n" +
 	"\x05Photo\x12\x19\n" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12\x1b\n" +
 	"\tphoto_url\x18\x02 \x01(\tR\bphotoUrl\x12 \n" +
@@ -4706,27 +4589,19 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\x128\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x1a.waybook.poi.v1.ImportModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12#\n" +
-	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\"\x84\x02\n" +
+	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\"\xd2\x01\n" +
 	"\vImportedPoi\x12\x1b\n" +
 	"\x03key\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x03key\x12\"\n" +
 	"\x04name\x18\x02 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12\x19\n" +
-	"\bowner_id\x18\x05 \x01(\x03R\aownerId\x12\x15\n" +
-	"\x06poi_id\x18\x06 \x01(\x03R\x05poiId\"\xe5\x01\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"\xe5\x01\n" +
 	"\x12ImportPoisResponse\x12#\n" +
 	"\rcreated_count\x18\x01 \x01(\x03R\fcreatedCount\x12'\n" +
 	"\x0funchanged_count\x18\x02 \x01(\x03R\x0eunchangedCount\x12!\n" +
 	"\ffailed_count\x18\x03 \x01(\x03R\vfailedCount\x129\n" +
 	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\x12#\n" +
-	"\rupdated_count\x18\x05 \x01(\x03R\fupdatedCount\"\xa2\x01\n" +
-	"\x11ExportPoisRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\aownerId\x12A\n" +
-	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12\x19\n" +
-	"\bwith_ids\x18\x03 \x01(\bR\awithIds\"E\n" +
-	"\x12ExportPoisResponse\x12/\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiR\x04pois\"i\n" +
+	"\rupdated_count\x18\x05 \x01(\x03R\fupdatedCount\"i\n" +
 	"\rImportFailure\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x03R\x05index\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
@@ -4858,7 +4733,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xb5\x16\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xd3\x15\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -4874,11 +4749,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12d\n" +
 	"\n" +
 	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12^\n" +
+	"\x04edge\x90\x02\x010\x01\x12\\\n" +
 	"\n" +
-	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02(\x01\x12^\n" +
-	"\n" +
-	"ExportPois\x12!.waybook.poi.v1.ExportPoisRequest\x1a\".waybook.poi.v1.ExportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01\x12h\n" +
+	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12h\n" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12k\n" +
 	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4929,7 +4802,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
@@ -4975,175 +4848,169 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*ImportPoisRequest)(nil),              // 41: waybook.poi.v1.ImportPoisRequest
 	(*ImportedPoi)(nil),                    // 42: waybook.poi.v1.ImportedPoi
 	(*ImportPoisResponse)(nil),             // 43: waybook.poi.v1.ImportPoisResponse
-	(*ExportPoisRequest)(nil),              // 44: waybook.poi.v1.ExportPoisRequest
-	(*ExportPoisResponse)(nil),             // 45: waybook.poi.v1.ExportPoisResponse
-	(*ImportFailure)(nil),                  // 46: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),            // 47: waybook.poi.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 48: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                       // 49: waybook.poi.v1.FoundPoi
-	(*ListRecentPoisRequest)(nil),          // 50: waybook.poi.v1.ListRecentPoisRequest
-	(*ListRecentPoisResponse)(nil),         // 51: waybook.poi.v1.ListRecentPoisResponse
-	(*ListPoisOfOwnerRequest)(nil),         // 52: waybook.poi.v1.ListPoisOfOwnerRequest
-	(*ListPoisOfOwnerResponse)(nil),        // 53: waybook.poi.v1.ListPoisOfOwnerResponse
-	(*ListPoisInBoxRequest)(nil),           // 54: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                         // 55: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),          // 56: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),                     // 57: waybook.poi.v1.LocatedPoi
-	(*MoveInPoisRequest)(nil),              // 58: waybook.poi.v1.MoveInPoisRequest
-	(*MoveInPoisResponse)(nil),             // 59: waybook.poi.v1.MoveInPoisResponse
-	(*MovedPoi)(nil),                       // 60: waybook.poi.v1.MovedPoi
-	(*MovedPhoto)(nil),                     // 61: waybook.poi.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 62: waybook.poi.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 63: waybook.poi.v1.ResolveOldIdsResponse
-	(*PoiChange)(nil),                      // 64: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),          // 65: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),         // 66: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),         // 67: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil),        // 68: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),                     // 69: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 70: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 71: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 72: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 73: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 74: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 75: waybook.type.v1.Box
-	(*v1.MoveOptions)(nil),                 // 76: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 77: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 78: waybook.type.v1.MovedComment
-	(*v1.MovedBefore)(nil),                 // 79: waybook.type.v1.MovedBefore
-	(*v1.OldIdentifier)(nil),               // 80: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 81: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 82: waybook.type.v1.PartRevisions
+	(*ImportFailure)(nil),                  // 44: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),            // 45: waybook.poi.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),           // 46: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                       // 47: waybook.poi.v1.FoundPoi
+	(*ListRecentPoisRequest)(nil),          // 48: waybook.poi.v1.ListRecentPoisRequest
+	(*ListRecentPoisResponse)(nil),         // 49: waybook.poi.v1.ListRecentPoisResponse
+	(*ListPoisOfOwnerRequest)(nil),         // 50: waybook.poi.v1.ListPoisOfOwnerRequest
+	(*ListPoisOfOwnerResponse)(nil),        // 51: waybook.poi.v1.ListPoisOfOwnerResponse
+	(*ListPoisInBoxRequest)(nil),           // 52: waybook.poi.v1.ListPoisInBoxRequest
+	(*Bounds)(nil),                         // 53: waybook.poi.v1.Bounds
+	(*ListPoisInBoxResponse)(nil),          // 54: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),                     // 55: waybook.poi.v1.LocatedPoi
+	(*MoveInPoisRequest)(nil),              // 56: waybook.poi.v1.MoveInPoisRequest
+	(*MoveInPoisResponse)(nil),             // 57: waybook.poi.v1.MoveInPoisResponse
+	(*MovedPoi)(nil),                       // 58: waybook.poi.v1.MovedPoi
+	(*MovedPhoto)(nil),                     // 59: waybook.poi.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 60: waybook.poi.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 61: waybook.poi.v1.ResolveOldIdsResponse
+	(*PoiChange)(nil),                      // 62: waybook.poi.v1.PoiChange
+	(*ListPoiChangesRequest)(nil),          // 63: waybook.poi.v1.ListPoiChangesRequest
+	(*ListPoiChangesResponse)(nil),         // 64: waybook.poi.v1.ListPoiChangesResponse
+	(*WatchPoiChangesRequest)(nil),         // 65: waybook.poi.v1.WatchPoiChangesRequest
+	(*WatchPoiChangesResponse)(nil),        // 66: waybook.poi.v1.WatchPoiChangesResponse
+	(*v1.Profile)(nil),                     // 67: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 68: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 69: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 70: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 71: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 72: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 73: waybook.type.v1.Box
+	(*v1.MoveOptions)(nil),                 // 74: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 75: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 76: waybook.type.v1.MovedComment
+	(*v1.MovedBefore)(nil),                 // 77: waybook.type.v1.MovedBefore
+	(*v1.OldIdentifier)(nil),               // 78: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 79: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 80: waybook.type.v1.PartRevisions
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	69, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	67, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	70, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	71, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	71, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	68, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	69, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	69, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	70, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	68, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	70, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	72, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	68, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	70, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	72, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	70, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	3,  // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	73, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	71, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	4,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	3,  // 21: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	72, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	70, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
 	3,  // 23: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 24: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	73, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	73, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	73, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	69, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	71, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	71, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	71, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	67, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
 	42, // 29: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 30: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 31: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	70, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	46, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	0,  // 34: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	42, // 35: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
-	74, // 36: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	75, // 37: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 38: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	49, // 39: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 40: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	0,  // 41: waybook.poi.v1.ListRecentPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 42: waybook.poi.v1.ListRecentPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	2,  // 43: waybook.poi.v1.ListPoisOfOwnerResponse.pois:type_name -> waybook.poi.v1.Poi
-	55, // 44: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 45: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	57, // 46: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 47: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	70, // 48: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	76, // 49: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
-	60, // 50: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
-	77, // 51: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 52: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	70, // 53: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
-	71, // 54: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
-	71, // 55: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
-	61, // 56: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
-	78, // 57: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
-	79, // 58: waybook.poi.v1.MovedPoi.before:type_name -> waybook.type.v1.MovedBefore
-	80, // 59: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	81, // 60: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	71, // 61: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	82, // 62: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 63: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	71, // 64: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	64, // 65: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	64, // 66: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	5,  // 67: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 68: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 69: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 70: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 71: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 72: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	50, // 73: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	52, // 74: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
-	17, // 75: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 76: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	44, // 77: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	47, // 78: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	54, // 79: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 80: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 81: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 82: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 83: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 84: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 85: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 86: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 87: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 88: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 89: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 90: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	58, // 91: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
-	62, // 92: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	65, // 93: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	67, // 94: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	6,  // 95: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 96: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 97: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 98: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 99: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 100: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	51, // 101: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	53, // 102: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
-	18, // 103: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 104: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	45, // 105: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	48, // 106: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	56, // 107: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 108: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 109: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 110: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 111: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 112: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 113: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 114: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 115: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 116: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 117: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 118: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	59, // 119: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
-	63, // 120: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	66, // 121: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	68, // 122: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	95, // [95:123] is the sub-list for method output_type
-	67, // [67:95] is the sub-list for method input_type
-	67, // [67:67] is the sub-list for extension type_name
-	67, // [67:67] is the sub-list for extension extendee
-	0,  // [0:67] is the sub-list for field type_name
+	68, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	44, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	72, // 34: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	73, // 35: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 36: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	47, // 37: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 38: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	0,  // 39: waybook.poi.v1.ListRecentPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	2,  // 40: waybook.poi.v1.ListRecentPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	2,  // 41: waybook.poi.v1.ListPoisOfOwnerResponse.pois:type_name -> waybook.poi.v1.Poi
+	53, // 42: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 43: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	55, // 44: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 45: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	68, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	74, // 47: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
+	58, // 48: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
+	75, // 49: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 50: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	68, // 51: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
+	69, // 52: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
+	69, // 53: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
+	59, // 54: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
+	76, // 55: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
+	77, // 56: waybook.poi.v1.MovedPoi.before:type_name -> waybook.type.v1.MovedBefore
+	78, // 57: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	79, // 58: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
+	69, // 59: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
+	80, // 60: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 61: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
+	69, // 62: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	62, // 63: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	62, // 64: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	5,  // 65: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 66: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 67: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 68: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 69: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	15, // 70: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	48, // 71: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
+	50, // 72: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
+	17, // 73: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	41, // 74: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	45, // 75: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	52, // 76: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	19, // 77: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	21, // 78: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	23, // 79: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	25, // 80: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	27, // 81: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	29, // 82: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	31, // 83: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	33, // 84: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	35, // 85: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	37, // 86: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	39, // 87: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	56, // 88: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
+	60, // 89: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	63, // 90: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
+	65, // 91: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
+	6,  // 92: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 93: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 94: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 95: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 96: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	16, // 97: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	49, // 98: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
+	51, // 99: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
+	18, // 100: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	43, // 101: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	46, // 102: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	54, // 103: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	20, // 104: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	22, // 105: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	24, // 106: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	26, // 107: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	28, // 108: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	30, // 109: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	32, // 110: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	34, // 111: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	36, // 112: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	38, // 113: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	40, // 114: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	57, // 115: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
+	61, // 116: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	64, // 117: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
+	66, // 118: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
+	92, // [92:119] is the sub-list for method output_type
+	65, // [65:92] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -5153,7 +5020,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 	}
 	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
 	file_waybook_poi_v1_poi_proto_msgTypes[19].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[45].OneofWrappers = []any{
+	file_waybook_poi_v1_poi_proto_msgTypes[43].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
@@ -5163,7 +5030,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   67,
+			NumMessages:   65,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,7 +31,6 @@ const (
 	PoiService_ListPoisOfOwner_FullMethodName        = "/waybook.poi.v1.PoiService/ListPoisOfOwner"
 	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
 	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
-	PoiService_ExportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ExportPois"
 	PoiService_SearchNearby_FullMethodName           = "/waybook.poi.v1.PoiService/SearchNearby"
 	PoiService_ListPoisInBox_FullMethodName          = "/waybook.poi.v1.PoiService/ListPoisInBox"
 	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
@@ -100,22 +99,13 @@ type PoiServiceClient interface {
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
 	StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error)
-	// Creates landmarks in batches, and with IMPORT_MODE_UPDATE updates those that differ. Each
+	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
 	// invalid, or if another landmark of the owner has its key with other content. It imports
 	// the other items. An item that was imported before with the same key and content is
-	// unchanged, so a whole import may be repeated. If the call fails, the acknowledged items
-	// remain. Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message that
-	// is invalid as a whole).
-	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
-	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
-	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
-	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
-	// nothing. Importing it into an empty store creates landmarks with the same export, but for
-	// identifiers. The stream may or may not include landmarks that are created or deleted during
-	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner does not exist and has no landmarks).
-	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
+	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
+	// INVALID_ARGUMENT (a message that is invalid as a whole).
+	ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error)
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
 	// are in creation order. A landmark that is created, moved or deleted between pages may
@@ -293,37 +283,15 @@ func (c *poiServiceClient) StreamPois(ctx context.Context, in *StreamPoisRequest
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PoiService_StreamPoisClient = grpc.ServerStreamingClient[StreamPoisResponse]
 
-func (c *poiServiceClient) ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error) {
+func (c *poiServiceClient) ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[1], PoiService_ImportPois_FullMethodName, cOpts...)
+	out := new(ImportPoisResponse)
+	err := c.cc.Invoke(ctx, PoiService_ImportPois_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	x := &grpc.GenericClientStream[ImportPoisRequest, ImportPoisResponse]{ClientStream: stream}
-	return x, nil
+	return out, nil
 }
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_ImportPoisClient = grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse]
-
-func (c *poiServiceClient) ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[2], PoiService_ExportPois_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[ExportPoisRequest, ExportPoisResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_ExportPoisClient = grpc.ServerStreamingClient[ExportPoisResponse]
 
 func (c *poiServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -487,7 +455,7 @@ func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChange
 
 func (c *poiServiceClient) WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[3], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[1], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -553,22 +521,13 @@ type PoiServiceServer interface {
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
 	StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error
-	// Creates landmarks in batches, and with IMPORT_MODE_UPDATE updates those that differ. Each
+	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
 	// invalid, or if another landmark of the owner has its key with other content. It imports
 	// the other items. An item that was imported before with the same key and content is
-	// unchanged, so a whole import may be repeated. If the call fails, the acknowledged items
-	// remain. Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message that
-	// is invalid as a whole).
-	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
-	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
-	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
-	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
-	// nothing. Importing it into an empty store creates landmarks with the same export, but for
-	// identifiers. The stream may or may not include landmarks that are created or deleted during
-	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner does not exist and has no landmarks).
-	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
+	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
+	// INVALID_ARGUMENT (a message that is invalid as a whole).
+	ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error)
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
 	// are in creation order. A landmark that is created, moved or deleted between pages may
@@ -674,11 +633,8 @@ func (UnimplementedPoiServiceServer) ListPoisOfOwner(context.Context, *ListPoisO
 func (UnimplementedPoiServiceServer) StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamPois not implemented")
 }
-func (UnimplementedPoiServiceServer) ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error {
-	return status.Error(codes.Unimplemented, "method ImportPois not implemented")
-}
-func (UnimplementedPoiServiceServer) ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error {
-	return status.Error(codes.Unimplemented, "method ExportPois not implemented")
+func (UnimplementedPoiServiceServer) ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ImportPois not implemented")
 }
 func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
@@ -907,23 +863,23 @@ func _PoiService_StreamPois_Handler(srv interface{}, stream grpc.ServerStream) e
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PoiService_StreamPoisServer = grpc.ServerStreamingServer[StreamPoisResponse]
 
-func _PoiService_ImportPois_Handler(srv interface{}, stream grpc.ServerStream) error {
-	return srv.(PoiServiceServer).ImportPois(&grpc.GenericServerStream[ImportPoisRequest, ImportPoisResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_ImportPoisServer = grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]
-
-func _PoiService_ExportPois_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(ExportPoisRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
+func _PoiService_ImportPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ImportPoisRequest)
+	if err := dec(in); err != nil {
+		return nil, err
 	}
-	return srv.(PoiServiceServer).ExportPois(m, &grpc.GenericServerStream[ExportPoisRequest, ExportPoisResponse]{ServerStream: stream})
+	if interceptor == nil {
+		return srv.(PoiServiceServer).ImportPois(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_ImportPois_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).ImportPois(ctx, req.(*ImportPoisRequest))
+	}
+	return interceptor(ctx, in, info, handler)
 }
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_ExportPoisServer = grpc.ServerStreamingServer[ExportPoisResponse]
 
 func _PoiService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SearchNearbyRequest)
@@ -1264,6 +1220,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _PoiService_ListPoisOfOwner_Handler,
 		},
 		{
+			MethodName: "ImportPois",
+			Handler:    _PoiService_ImportPois_Handler,
+		},
+		{
 			MethodName: "SearchNearby",
 			Handler:    _PoiService_SearchNearby_Handler,
 		},
@@ -1332,16 +1292,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "StreamPois",
 			Handler:       _PoiService_StreamPois_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "ImportPois",
-			Handler:       _PoiService_ImportPois_Handler,
-			ClientStreams: true,
-		},
-		{
-			StreamName:    "ExportPois",
-			Handler:       _PoiService_ExportPois_Handler,
 			ServerStreams: true,
 		},
 		{
