@@ -51,16 +51,36 @@ func (in *input) sequence(take take) error {
 	}
 }
 
+// nesting follows the brackets of JSON.
+type nesting struct {
+	depth             int
+	inText, isEscaped bool
+}
+
+func (n *nesting) pass(b byte) {
+	switch {
+	case n.inText:
+		n.inText = b != '"' || n.isEscaped
+		n.isEscaped = b == '\\' && !n.isEscaped
+	case b == '"':
+		n.inText = true
+	case b == '{', b == '[':
+		n.depth++
+	case b == '}', b == ']':
+		n.depth--
+	}
+}
+
 // collection reads the Features of a FeatureCollection.
 func (in *input) collection(take take) error {
 	// A piece is a member of the collection or, in the list of features, one of these. It is in level brackets.
 	var piece []byte
-	depth, level, line := 0, 1, in.at.Line
-	hasBegun, hasFeatures, inText, isEscaped := false, false, false, false
+	var nested nesting
+	level, line, hasBegun, hasFeatures := 0, in.at.Line, false, false
 	for {
 		b, err := in.reader.ReadByte()
 		switch {
-		case errors.Is(err, io.EOF) && depth == 0 && hasFeatures:
+		case errors.Is(err, io.EOF) && hasFeatures && level == 0:
 			return nil
 		case errors.Is(err, io.EOF):
 			return in.fatalf("the file ends before a FeatureCollection with its \"features\" does; it may have been cut off: fetch or write it again")
@@ -68,50 +88,35 @@ func (in *input) collection(take take) error {
 			return err
 		case b == '\n':
 			line++
-		case depth == 0 && b != ' ' && b != '\t' && (b != '{' || hasBegun):
+		}
+		before := nested.depth
+		nested.pass(b)
+		switch isBlank := b == ' ' || b == '\t' || b == '\n'; {
+		case isBlank && len(piece) == 0:
+		case level == 0 && (b != '{' || hasBegun):
 			in.at.Line = line
 			return in.fatalf("%q is outside a FeatureCollection; if each line is a record, the format is ndjson", b)
-		}
-		isClosing := false
-		switch {
-		case inText:
-			inText = b != '"' || isEscaped
-			isEscaped = b == '\\' && !isEscaped
-		case b == '"':
-			inText = true
-		case b == '{', b == '[':
-			depth++
-			if hasList := depth == 2 && bytes.HasPrefix(piece, []byte(`"features"`)); hasList || !hasBegun {
-				hasBegun, hasFeatures, level, piece = true, hasFeatures || hasList, depth, piece[:0]
-				continue
-			}
-		case b == '}', b == ']':
-			depth--
-			isClosing = depth < level
-		}
-		switch {
-		case isClosing, b == ',' && depth == level && !inText:
+		case level == 0:
+			level, hasBegun = 1, true
+		case before == 1 && nested.depth == 2 && b == '[' && bytes.HasPrefix(piece, []byte(`"features"`)):
+			level, hasFeatures, piece = 2, true, piece[:0]
+		case nested.depth < level, b == ',' && before == level && !nested.inText:
 			if level == 1 {
-				err = in.checkMember(piece)
+				if err := in.checkMember(piece); err != nil {
+					return err
+				}
 			} else if len(piece) > 0 && !take(decode(piece)) {
 				return nil
 			}
-			if err != nil {
-				return err
-			}
-			piece = piece[:0]
-			if isClosing {
-				level = 1
-			}
-			continue
-		case len(piece) == 0 && (b == ' ' || b == '\t' || b == '\n'):
-			continue
-		case len(piece) == 0:
-			in.at.Line = line
+			level, piece = nested.depth, piece[:0]
 		case len(piece) == MaxRecordBytes:
 			return in.tooLong()
+		default:
+			if len(piece) == 0 {
+				in.at.Line = line
+			}
+			piece = append(piece, b)
 		}
-		piece = append(piece, b)
 	}
 }
 
