@@ -13,6 +13,7 @@ const docs = examples.Docs
 
 func TestTheExamplesForInternalCallersWork(t *testing.T) {
 	t.Parallel()
+	examples.Need(t, "jq")
 	longform.Only(t) // grpcurl and its dependencies are compiled for it
 	play(t, "grpc.md", buildGrpcurl(t))
 }

@@ -88,7 +88,7 @@ func used(http string) string {
 	script := "curl -fsS 'http://" + http + "/API.php?func=getAlbum&albumID=5'\n" +
 		"curl -fsS 'http://" + http + "/API.php?func=getPOI&POIID=3'\n" +
 		"curl -fsS -d '" + url.Values{"func": {"login"}, "email": {"traveller@old.example"}, "password": {"password"}}.Encode() + "' http://" + http + "/API.php\n" +
-		"waybookctl user passwords\nwaybookctl user delete 11\n"
+		"waybookctl user delete 11\n"
 	place := url.Values{"lat": {"25.5"}, "lng": {"121.5"}}
 	for _, form := range []url.Values{
 		{"func": {"addAlbum"}, "albumTitle": {"it's \\ new"}, "category": {"3"}},

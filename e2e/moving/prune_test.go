@@ -12,6 +12,8 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // gallery is a user with albums, entries and landmarks, as many of each.
@@ -61,9 +63,16 @@ func TestAPruneDeletesWhatDisappearedFromTheOldService(t *testing.T) {
 	if done := imported(t, waybook, small(t, ended(whole)...)); done.status != 0 {
 		t.Fatal(done)
 	}
-	succeed(t, "album", "update", "--address", socket(waybook), "--as", "7", "--title", "new", "2")
-	succeed(t, "album", "comment", "add", "--address", socket(waybook), "--as", "7", "3", "later")
-	succeed(t, "album", "create", "--address", socket(waybook), "--as", "7", "own", "--category", "1", "--lat", "1", "--lng", "2")
+	albums := servicesOf(t, waybook).album
+	if _, err := albums.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: 7, AlbumId: 2, Title: new("new")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 7, AlbumId: 3, Text: "later"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := albums.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: 7, Title: "own", Category: 1, Location: &typev1.Location{Lat: 1, Lng: 2}}); err != nil {
+		t.Fatal(err)
+	}
 	names := []string{"albumID 1", "albumID 2", "albumID 3", "blogID 1", "POIID p 1", "albumID 4", "blogID 2"}
 	left := without(whole, `"album","id":1,`, `"album_id":1,`, `"album","id":2,`, `"album_id":2,`, `"album","id":3,`, `"album_id":3,`, `"id":"p 1"`, `"entry","id":1,`)
 	for n, line := range left {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // imported runs an import of a file with a journal of its own.
@@ -147,7 +148,7 @@ func TestWhatWasDeletedInWaybookIsListedAndStaysDeleted(t *testing.T) {
 	if done := imported(t, waybook, file); done.status != 0 {
 		t.Fatal(done)
 	}
-	succeed(t, "album", "delete", "--address", socket(waybook), "--as", "7", "1")
+	succeed(t, "album", "delete", "--address", socket(waybook), "1")
 	for _, more := range [][]string{{}, {"--update"}, {"--dry-run"}} {
 		done := imported(t, waybook, file, append(more, "--problems", list, "--force")...)
 		if done.status != 0 || !strings.Contains(done.out, "DELETED") || !strings.Contains(done.notes, "album 1: the content was deleted here (DELETED)") {
@@ -170,8 +171,13 @@ func TestPhotosAndCommentsThatUsersRemovedAreListedAndStayRemoved(t *testing.T) 
 		t.Fatal(done)
 	}
 	whole := album(t, waybook, "1")
-	succeed(t, "album", "photo", "remove", "--address", socket(waybook), "--as", "7", "1", "3")
-	succeed(t, "album", "comment", "remove", "--address", socket(waybook), "--as", "7", "1", "3")
+	albums := servicesOf(t, waybook).album
+	if _, err := albums.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: 7, AlbumId: 1, PhotoId: 3}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := albums.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: 7, AlbumId: 1, CommentId: 3}); err != nil {
+		t.Fatal(err)
+	}
 	before := album(t, waybook, "1")
 	for _, more := range [][]string{{"--update", "--dry-run"}, {"--update"}, {"--update"}} {
 		done := imported(t, waybook, file, append(more, "--problems", list, "--force")...)

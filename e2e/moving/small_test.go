@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // What is made in Waybook under small identifiers is not taken for what was moved in.
@@ -18,10 +22,16 @@ func TestWhatIsMadeUnderSmallIdentifiersIsKnownFromWhatWasMovedIn(t *testing.T) 
 		t.Fatal(done)
 	}
 	succeed(t, "user", "create", "--address", socket(waybook), "Ben")
-	for _, kind := range []string{"album", "landmark"} {
-		succeed(t, kind, "create", "--address", socket(waybook), "--as", "7", "own", "--category", "1", "--lat", "1", "--lng", "2")
+	to, at := servicesOf(t, waybook), &typev1.Location{Lat: 1, Lng: 2}
+	if _, err := to.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: 7, Title: "own", Category: 1, Location: at}); err != nil {
+		t.Fatal(err)
 	}
-	succeed(t, "album", "comment", "add", "--address", socket(waybook), "--as", "7", "2", "later")
+	if _, err := to.poi.CreatePoi(t.Context(), &poiv1.CreatePoiRequest{OwnerId: 7, Name: "own", Category: 1, Location: at}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 7, AlbumId: 2, Text: "later"}); err != nil {
+		t.Fatal(err)
+	}
 	file := small(t, ended(without(whole, `"album","id":1,`, `"album_id":1,`))...)
 	if done := imported(t, waybook, file, "--prune", "--update"); done.status != 0 || !strings.Contains(done.out, "PRUNED") {
 		t.Errorf("status %d\n%s%s", done.status, done.out, done.notes)

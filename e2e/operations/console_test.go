@@ -164,9 +164,9 @@ func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
 	o := operator{t, p.GRPC}
 	id := o.createUser("Mina")
 	o.must("user", "create", "Otto", "--email", "otto@example.org", "--no-password")
-	o.must("album", "create", "Harbour", "--as", id, "--category", "food", "--lat", "25", "--lng", "121")
-	o.must("session", "open", id)
-	o.must("session", "open", id)
+	o.createAlbum(id, "Harbour")
+	o.openSession(id)
+	o.openSession(id)
 	d := startConsole(t, p).open()
 	for text, want := range map[string][]string{"": {"Mina", "Otto"}, "mi": {"Mina"}, "OTTO@": {"Otto"}, id: {"Mina"}, "x": nil, "7": nil} {
 		var found struct{ Users []struct{ Name string } }
@@ -193,7 +193,7 @@ func TestTheConsoleFindsUsersAndChangesThem(t *testing.T) {
 	if d.read(http.MethodPost, "/users/"+id+"/close-sessions", &shown); len(shown.Sessions) != 0 {
 		t.Errorf("after closing: %+v", shown)
 	}
-	o.must("session", "open", id)
+	o.openSession(id)
 	if d.read(http.MethodPost, "/users/"+id+"/disable", &shown); !shown.User.Disabled || len(shown.Sessions) != 0 {
 		t.Errorf("after disabling: %+v", shown)
 	}

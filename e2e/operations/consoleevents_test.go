@@ -102,14 +102,7 @@ func TestTheConsoleShowsWhatIsDeletedOfEachKind(t *testing.T) {
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	user := o.createUser("a")
-	create := func() string {
-		var album struct {
-			ID json.Number `json:"album_id"`
-		}
-		o.mustRead(&album, "album", "create", "Harbour", "--as", user, "--category", "food", "--lat", "25", "--lng", "121")
-		return album.ID.String()
-	}
-	before, later := create(), create()
+	before, later := o.createAlbum(user, "Harbour"), o.createAlbum(user, "Harbour")
 	o.must("album", "delete", before)
 	d := startConsole(t, p).open()
 	now := follow(d, "/deleted/events", func(now deletedEvent) bool {

@@ -1,6 +1,8 @@
 package operations_test
 
 import (
+	"testing"
+
 	"google.golang.org/grpc"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -22,7 +24,7 @@ func (s store) fill() (made filled) {
 	s.t.Helper()
 	s.serve(func(connection *grpc.ClientConn) {
 		w := writer{
-			s: s, accounts: accountv1.NewAccountServiceClient(connection), albums: albumv1.NewAlbumServiceClient(connection),
+			t: s.t, must: s.must, accounts: accountv1.NewAccountServiceClient(connection), albums: albumv1.NewAlbumServiceClient(connection),
 			blogs: blogv1.NewBlogServiceClient(connection), pois: poiv1.NewPoiServiceClient(connection),
 		}
 		for i := range made.users {
@@ -40,7 +42,8 @@ func (s store) fill() (made filled) {
 }
 
 type writer struct {
-	s        store
+	t        *testing.T
+	must     func(error)
 	accounts accountv1.AccountServiceClient
 	albums   albumv1.AlbumServiceClient
 	blogs    blogv1.BlogServiceClient
@@ -50,58 +53,58 @@ type writer struct {
 func place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.5645} }
 
 func (w writer) album(users [2]int64) int64 {
-	ctx := w.s.t.Context()
+	ctx := w.t.Context()
 	created, err := w.albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 		OwnerId: users[0], Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: place(),
 	})
-	w.s.must(err)
+	w.must(err)
 	id := created.GetAlbum().GetAlbumId()
 	for range 2 {
-		w.s.must(failed(w.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: users[0], AlbumId: id, ThumbnailUrl: "x"})))
+		w.must(failed(w.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: users[0], AlbumId: id, ThumbnailUrl: "x"})))
 	}
 	for range 3 {
-		w.s.must(failed(w.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: users[1], AlbumId: id, Text: "x"})))
+		w.must(failed(w.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: users[1], AlbumId: id, Text: "x"})))
 	}
 	for _, user := range users {
-		w.s.must(failed(w.albums.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id})))
+		w.must(failed(w.albums.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id})))
 	}
 	return id
 }
 
 func (w writer) blog(users [2]int64) int64 {
-	ctx := w.s.t.Context()
+	ctx := w.t.Context()
 	created, err := w.blogs.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 		AuthorId: users[0], Type: blogv1.BlogType_BLOG_TYPE_MOOD, Location: place(), Title: "x", Content: "x",
 		PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: blogv1.Weather_WEATHER_RAINBOW,
 		Vote: &blogv1.NewVote{Description: "x", Choices: []string{"a", "b"}},
 	})
-	w.s.must(err)
+	w.must(err)
 	id := created.GetBlog().GetBlogId()
 	for range 3 {
-		w.s.must(failed(w.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: users[1], BlogId: id, Text: "x"})))
+		w.must(failed(w.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: users[1], BlogId: id, Text: "x"})))
 	}
 	for i, user := range users {
-		w.s.must(failed(w.blogs.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id})))
-		w.s.must(failed(w.blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
+		w.must(failed(w.blogs.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id})))
+		w.must(failed(w.blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
 	}
 	return id
 }
 
 func (w writer) poi(users [2]int64) int64 {
-	ctx := w.s.t.Context()
+	ctx := w.t.Context()
 	created, err := w.pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 		OwnerId: users[0], Name: "x", Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: place(),
 	})
-	w.s.must(err)
+	w.must(err)
 	id := created.GetPoi().GetPoiId()
 	for range 2 {
-		w.s.must(failed(w.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: users[0], PoiId: id, PhotoUrl: "x"})))
+		w.must(failed(w.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: users[0], PoiId: id, PhotoUrl: "x"})))
 	}
 	for range 3 {
-		w.s.must(failed(w.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: users[1], PoiId: id, Text: "x"})))
+		w.must(failed(w.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: users[1], PoiId: id, Text: "x"})))
 	}
 	for _, user := range users {
-		w.s.must(failed(w.pois.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id})))
+		w.must(failed(w.pois.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id})))
 	}
 	return id
 }

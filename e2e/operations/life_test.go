@@ -2,13 +2,17 @@ package operations_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
+	"github.com/waybook/waybook/e2e/launch"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // call calls an operation of the edge with a cookie.
@@ -33,215 +37,96 @@ func call(t *testing.T, edge, cookie string, form url.Values) string {
 	return string(body)
 }
 
-func TestTheEdgeAcceptsASessionsCookieUntilItIsClosed(t *testing.T) {
+func TestTheEdgeAcceptsASessionUntilTheOperatorClosesIt(t *testing.T) {
 	t.Parallel()
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	user := o.createUser("小旅人")
-	line := o.must("session", "open", user)
-	cookie, ok := strings.CutSuffix(line, "\n")
-	if !ok || strings.Count(line, "\n") != 1 || !strings.HasPrefix(cookie, "id="+user+"; idrand=") {
-		t.Fatalf("the cookie is %q", line)
+	isOpen := func(cookie string) bool {
+		return strings.Contains(call(t, p.HTTP, cookie, url.Values{"func": {"addAlbum"}, "albumTitle": {"a"}, "category": {"5"}, "lat": {"25"}, "lng": {"121"}}), "SUCCESS")
 	}
-	album := url.Values{"func": {"addAlbum"}, "albumTitle": {"a"}, "category": {"5"}, "lat": {"25"}, "lng": {"121"}}
-	if reply := call(t, p.HTTP, cookie, album); !strings.Contains(reply, "SUCCESS") {
-		t.Errorf("the edge replies %s", reply)
+	one, id := o.openSession(user)
+	two, other := o.openSession(user)
+	three, _ := o.openSession(user)
+	listed := o.must("session", "list", "--owner", user)
+	if !strings.Contains(listed, id+"  "+user) || !strings.Contains(listed, other) || strings.Contains(listed, strings.TrimPrefix(one, "id="+user+"; idrand=")) {
+		t.Errorf("the sessions are\n%s", listed)
 	}
-	if shown := o.run(line, "session", "verify").expect(0).out; !strings.Contains(shown, user) || strings.Contains(shown, "idrand") {
-		t.Errorf("verify prints %q", shown)
+	o.run("", "session", "close", id, "--owner", user).expect(0, "closed "+id)
+	if isOpen(one) || !isOpen(two) {
+		t.Error("not the session that was named is closed")
 	}
-	if shown := o.run("", "session", "list", user).expect(0).out; !strings.Contains(shown, user) || strings.Contains(shown, strings.TrimSpace(line)) {
-		t.Errorf("the sessions are %s", shown)
-	}
-	o.run(line, "session", "close").expect(0, "closed")
-	o.run(line, "session", "verify").expect(4, "not open")
-	if reply := call(t, p.HTTP, cookie, album); !strings.Contains(reply, "LOGIN REQUIRED") {
-		t.Errorf("the edge replies %s to a closed session", reply)
-	}
-	var opened struct {
-		Token, Cookie string
-		ID            string `json:"session_id"`
-	}
-	o.mustRead(&opened, "session", "open", user)
-	o.run("", "session", "close", user).expect(2, "want a user and a session")
-	o.run("", "session", "close", user, opened.ID).expect(0, "closed")
-	o.run(opened.Cookie, "session", "verify").expect(4, "not open")
-	o.run("", "session", "close", user, opened.ID).expect(3, "has no session "+opened.ID)
-	for range 2 {
-		o.mustRead(&opened, "session", "open", user)
-	}
-	if opened.Token == "" || opened.Cookie != "id="+user+"; idrand="+opened.Token {
-		t.Errorf("as JSON: %+v", opened)
-	}
+	o.run("", "session", "close", id, "--owner", user).expect(3, "has no session "+id)
 	var closed struct {
 		Count int `json:"closed_count"`
 	}
-	o.mustRead(&closed, "session", "close-all", user)
-	if closed.Count != 2 {
-		t.Errorf("%d sessions closed", closed.Count)
+	o.mustRead(&closed, "session", "close", "--all", "--owner", user)
+	if closed.Count != 2 || isOpen(two) || isOpen(three) {
+		t.Errorf("%d sessions closed; open are %v, %v", closed.Count, isOpen(two), isOpen(three))
 	}
 }
 
-// thing is an album, an entry or a landmark.
-type thing struct {
-	noun, id string
-}
-
-func TestTheLifeCycleOfAnAlbum(t *testing.T) {
+// A list and a show of each kind of content, and changes that are made only in the state that an etag names.
+func TestContentIsListedShownAndDeleted(t *testing.T) {
 	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner, friend := o.createUser("小旅人"), o.createUser("阿海")
-	var album struct {
-		ID    json.Number `json:"album_id"`
-		Title string
+	w := writer{
+		must: func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
+		t: t, albums: albumv1.NewAlbumServiceClient(launch.Dial(t, o.address)), blogs: blogv1.NewBlogServiceClient(launch.Dial(t, o.address)), pois: poiv1.NewPoiServiceClient(launch.Dial(t, o.address)),
 	}
-	o.mustRead(&album, "album", "create", "台北一日", "--as", owner, "--category", "domestic-travel", "--lat", "-25.034", "--lng", "121.5645")
-	id := album.ID.String()
-	o.mustRead(&album, "album", "update", id, "--title", "台北兩日")
-	if album.Title != "台北兩日" {
-		t.Errorf("the title is %q", album.Title)
-	}
-	live(o, thing{"album", id}, owner, friend)
-	picture(o, thing{"album", id}, friend)
-
-	out := o.must("album", "list", "--owner", owner)
-	if lines := strings.Split(out, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "ALBUM") ||
-		!strings.HasPrefix(lines[1], id+"  domestic-travel  -25.034,121.5645  ") || !strings.HasSuffix(lines[1], "小旅人 ("+owner+")  台北兩日") {
-		t.Errorf("the table is\n%s", out)
-	}
-	end(o, thing{"album", id}, friend, "album", "list", "--owner", owner)
-}
-
-func TestTheLifeCycleOfALandmark(t *testing.T) {
-	t.Parallel()
-	o := operator{t, startEmpty(t).GRPC}
-	owner, friend := o.createUser("地主"), o.createUser("阿海")
-	var landmark struct {
-		ID json.Number `json:"poi_id"`
-	}
-	o.mustRead(&landmark, "landmark", "create", "龍山寺", "--as", owner, "--category", "community", "--lat", "25.0372", "--lng", "121.4999")
-	id := landmark.ID.String()
-	o.must("landmark", "update", id, "--lat", "25.0371", "--lng", "121.4998")
-	live(o, thing{"landmark", id}, owner, friend)
-	picture(o, thing{"landmark", id}, friend)
-	near := o.must("landmark", "nearby", "--lat", "25.0371", "--lng", "121.4998", "--radius", "10")
-	if !strings.Contains(near, "\n0       "+id) {
-		t.Errorf("nearby is\n%s", near)
-	}
-	end(o, thing{"landmark", id}, friend, "landmark", "list", "--category", "4")
-}
-
-func TestTheLifeCycleOfAnEntry(t *testing.T) {
-	t.Parallel()
-	o := operator{t, startEmpty(t).GRPC}
-	author, friend := o.createUser("作者"), o.createUser("阿海")
-	var entry struct {
-		ID      json.Number `json:"blog_id"`
-		Content string
-	}
-	o.run("第一行\n第二行\n", "entry", "create", "標題", "-", "--as", author, "--type", "travel", "--weather", "rainbow",
-		"--date", "2026-11-21", "--lat", "25", "--lng", "121", "--vote", "去哪裡?", "--choice", "山, 谷", "--choice", "海", "-o", "json").expect(0).read(&entry)
-	if entry.Content != "第一行\n第二行\n" {
-		t.Errorf("the text is %q", entry.Content)
-	}
-	id := entry.ID.String()
-	if cast := o.must("entry", "vote", id, "2", "--as", friend); cast != "description 去哪裡?\nVOTES  CHOICE\n0      山, 谷\n1      海\n" {
-		t.Errorf("the vote is\n%s", cast)
-	}
-	o.run("", "entry", "vote", id, "1", "--as", friend).expect(4)
-	o.must("entry", "update", id, "--title", "新標題", "--weather", "snow")
-	live(o, thing{"entry", id}, author, friend)
-	shown := o.must("entry", "show", id)
-	for _, part := range []string{"\n第一行\n第二行\n", "去哪裡?\n", "0      山, 谷\n", "2026-11-21", "謝謝", "snow", "新標題"} {
-		if !strings.Contains(shown, part) {
-			t.Errorf("%q is not in\n%s", part, shown)
+	users := [2]int64{numbered(t, owner), numbered(t, friend)}
+	for noun, c := range map[string]struct {
+		id                   int64
+		listed, shown, field string
+	}{
+		"album":    {w.album(users), "  food  25.034,121.5645  2  ", "  x\n\nCOMMENT", "album"},
+		"entry":    {w.blog(users), "  2026-02-28  mood  rainbow  25.034,121.5645  2  ", "\nx\n\nx\n\nVOTES  CHOICE\n1      a\n1      b\n", "blog"},
+		"landmark": {w.poi(users), "  tender  25.034,121.5645  2  ", "  x\n\nCOMMENT", "poi"},
+	} {
+		id := fmt.Sprint(c.id)
+		list := o.must(noun, "list", "--owner", owner)
+		if lines := strings.Split(list, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], strings.ToUpper(noun)+" ") ||
+			!strings.HasPrefix(lines[1], id) || !strings.Contains(strings.Join(strings.Fields(lines[1]), "  "), c.listed) || !strings.HasSuffix(lines[1], "小旅人 ("+owner+")  x") {
+			t.Errorf("the list is\n%s", list)
 		}
-	}
-	if listed := o.must("entry", "list", "--author", author); !strings.Contains(listed, "標題") || strings.Contains(listed, "第一行") {
-		t.Errorf("the list is\n%s", listed)
-	}
-	end(o, thing{"entry", id}, friend, "entry", "list", "--author", author)
-}
-
-// live adds a comment, a reply and a recommendation, and shows them in all formats.
-func live(o operator, it thing, owner, friend string) {
-	o.t.Helper()
-	var comment struct {
-		ID    json.Number `json:"comment_id"`
-		Reply struct{ Text string }
-	}
-	o.mustRead(&comment, it.noun, "comment", "add", it.id, "好美", "--as", friend)
-	o.mustRead(&comment, it.noun, "comment", "reply", it.id, comment.ID.String(), "謝謝")
-	if comment.Reply.Text != "謝謝" {
-		o.t.Errorf("the reply is %q", comment.Reply.Text)
-	}
-	o.run("", it.noun, "comment", "reply", it.id, comment.ID.String(), "no", "--as", friend).expect(4, "without --as")
-	if score := o.must(it.noun, "recommend", it.id, "--as", friend); score != "score 1\n" {
-		o.t.Errorf("recommend prints %q", score)
-	}
-	if score := o.must(it.noun, "withdraw", it.id, "--as", friend); score != "score 0\n" {
-		o.t.Errorf("withdraw prints %q", score)
-	}
-
-	type page struct {
-		Comments []struct {
-			ID     json.Number `json:"comment_id" yaml:"comment_id"`
-			Text   string
-			Author struct{ Name string }
+		if shown := o.must(noun, "show", id); !strings.Contains(shown, c.shown) || strings.Count(shown, "阿海 ("+friend+")") != 3 || strings.Contains(shown, "PHOTO") == (noun == "entry") {
+			t.Errorf("shown is\n%s", shown)
 		}
-	}
-	var asJSON, asYAML page
-	o.mustRead(&asJSON, it.noun, "show", it.id)
-	if err := yaml.Unmarshal([]byte(o.must(it.noun, "show", it.id, "-o", "yaml")), &asYAML); err != nil {
-		o.t.Fatal(err)
-	}
-	for format, got := range map[string]page{"json": asJSON, "yaml": asYAML} {
-		if len(got.Comments) != 1 || got.Comments[0].ID != comment.ID || got.Comments[0].Text != "好美" || got.Comments[0].Author.Name != "阿海" {
-			o.t.Errorf("%s in %s shows %+v", it.noun, format, got)
+		etag := func() string {
+			t.Helper()
+			var shown map[string]json.RawMessage
+			var it struct{ Etag string }
+			o.mustRead(&shown, noun, "show", id)
+			if err := json.Unmarshal(shown[c.field], &it); err != nil || it.Etag == "" {
+				t.Fatalf("%v, no etag in %s", err, shown[c.field])
+			}
+			return it.Etag
 		}
-	}
-	if shown := o.must(it.noun, "show", it.id); !strings.Contains(shown, "好美  謝謝") {
-		o.t.Errorf("the table is\n%s", shown)
-	}
-	o.must(it.noun, "comment", "add", it.id, "again", "--as", owner)
-	var first []any
-	o.mustRead(&first, it.noun, "comment", "list", it.id, "--limit", "1")
-	if len(first) != 1 {
-		o.t.Errorf("--limit 1 gives %d comments", len(first))
-	}
-}
-
-// picture adds a photo and removes it.
-func picture(o operator, it thing, friend string) {
-	o.t.Helper()
-	var photo struct {
-		ID json.Number `json:"photo_id"`
-	}
-	o.run("", it.noun, "photo", "add", it.id, "a.jpg", "--as", friend).expect(4)
-	o.mustRead(&photo, it.noun, "photo", "add", it.id, "upload/a.jpg", "--description", "日落")
-	if listed := o.must(it.noun, "photo", "list", it.id); !strings.Contains(listed, photo.ID.String()+"  upload/a.jpg  日落\n") {
-		o.t.Errorf("the photos are\n%s", listed)
-	}
-	o.run("", it.noun, "photo", "remove", it.id, photo.ID.String()).expect(0, "removed")
-	o.run("", it.noun, "photo", "list", it.id).expect(0, "no photos")
-}
-
-// end removes a comment and deletes the thing, which only the owner can do.
-func end(o operator, it thing, friend string, list ...string) {
-	o.t.Helper()
-	var comments []struct {
-		ID json.Number `json:"comment_id"`
-	}
-	o.mustRead(&comments, it.noun, "comment", "list", it.id)
-	o.run("", it.noun, "comment", "remove", it.id, comments[0].ID.String()).expect(0, "removed")
-	o.run("", it.noun, "comment", "remove", it.id, comments[0].ID.String()).expect(3)
-	o.run("", it.noun, "delete", it.id, "--as", friend).expect(4)
-	o.run("", it.noun, "delete", it.id).expect(0, "deleted "+it.id)
-	o.run("", it.noun, "delete", it.id).expect(3, it.id)
-	o.run("", it.noun, "show", it.id).expect(3, it.id)
-	for format, want := range map[string]string{"json": "[]\n", "yaml": "[]\n", "table": ""} {
-		if got := o.run("", append(list, "-o", format)...).expect(0, "no "); got.out != want {
-			o.t.Errorf("the empty list in %s is %q", format, got.out)
+		first := etag()
+		if noun == "landmark" {
+			updated := o.must(noun, "update", id, "--name", "龍山寺", "--lat", "25.0371", "--lng", "121.4998", "--category", "community", "--etag", first)
+			if !strings.Contains(updated, "community") || !strings.Contains(updated, "25.0371,121.4998") || !strings.Contains(updated, "龍山寺") {
+				t.Errorf("updated is\n%s", updated)
+			}
+			o.run("", noun, "update", id, "--name", "x", "--etag", first).expect(4, "changed since")
+			if byCategory := o.must(noun, "list", "--category", "community"); !strings.Contains(byCategory, id) {
+				t.Errorf("by category there are\n%s", byCategory)
+			}
+		}
+		o.run("", noun, "delete", id, "--etag", "another").expect(4, "changed since")
+		o.run("", noun, "delete", id, "--etag", etag()).expect(0, "deleted "+id)
+		o.run("", noun, "delete", id).expect(3, id)
+		o.run("", noun, "show", id).expect(3, id)
+		for format, want := range map[string]string{"json": "[]\n", "table": ""} {
+			if got := o.run("", noun, "list", "--owner", owner, "-o", format).expect(0, "no "); got.out != want {
+				t.Errorf("the empty list in %s is %q", format, got.out)
+			}
 		}
 	}
 }

@@ -40,20 +40,20 @@ func TestAUserLogsInWithAPipedPassword(t *testing.T) {
 		t.Errorf("%+v can't log in, or the password is shown", user)
 	}
 	id := user.ID.String()
-	cookie := o.must("session", "open", id)
+	o.openSession(id)
 	o.run("battery staple", "user", "set-password", id, "--password-stdin").expect(0)
+	o.run("", "session", "list", "--owner", id).expect(0, "no sessions")
 	if o.logsIn("ann@example.com", "correct horse") || !o.logsIn("ann@example.com", "battery staple") {
 		t.Error("the password was not changed")
 	}
-	o.run(cookie, "session", "verify").expect(4)
-	o.must("user", "set-email", id, "ann@example.org")
+	o.must("user", "update", id, "--email", "ann@example.org")
 	if !o.logsIn("ann@example.org", "battery staple") {
 		t.Error("the new address does not log in")
 	}
 	o.run("short\n", "user", "set-password", id, "--password-stdin").expect(4, "password: ")
 	o.run("", "user", "create", "Bob", "--email", "ANN@example.org", "--no-password").expect(4)
-	if shown := o.must("user", "rename", id, "安"); !strings.Contains(shown, "NAME          安\n") {
-		t.Errorf("renamed:\n%s", shown)
+	if shown := o.must("user", "update", id, "--name", "安", "--icon", "a.gif"); !strings.Contains(shown, "NAME          安\n") || !strings.Contains(shown, "ICON          a.gif\n") {
+		t.Errorf("updated:\n%s", shown)
 	}
 }
 
@@ -79,48 +79,5 @@ func TestAPasswordNeedsAnAddressFirst(t *testing.T) {
 	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	user := o.createUser("Ann")
-	o.run("correct horse", "user", "set-password", user, "--password-stdin").expect(4, "user set-email")
-}
-
-func TestAnEntrysRewardIsInItsAuthorsTotal(t *testing.T) {
-	t.Parallel()
-	o := operator{t, startEmpty(t).GRPC}
-	user := o.createUser("作者")
-	for range 2 {
-		o.must("entry", "create", "t", "c", "--as", user, "--type", "mood", "--weather", "snow",
-			"--date", "2026-11-21", "--lat", "1", "--lng", "2")
-	}
-	if total := o.must("user", "rewards", user); total != "TOTAL    20\nREWARDS  2\n" {
-		t.Errorf("the total is\n%s", total)
-	}
-}
-
-func TestEntriesAreListedByPlannedDate(t *testing.T) {
-	t.Parallel()
-	o := operator{t, startEmpty(t).GRPC}
-	user := o.createUser("作者")
-	for _, day := range []string{"2020-03-02", "9998-01-01", "2020-03-01"} {
-		o.must("entry", "create", day, "c", "--as", user, "--type", "mood", "--weather", "snow", "--date", day, "--lat", "1", "--lng", "2")
-	}
-	for _, test := range []struct {
-		args, want string
-	}{
-		{"", "2020-03-01 2020-03-02 9998-01-01"},
-		{"--published", "2020-03-01 2020-03-02"},
-		{"--from 2020-03-02", "2020-03-02 9998-01-01"},
-		{"--to 2020-03-01", "2020-03-01"},
-		{"--author " + user, "2020-03-02 9998-01-01 2020-03-01"},
-		{"--order plan --author " + user, "2020-03-01 2020-03-02 9998-01-01"},
-		{"--limit 2", "2020-03-01 2020-03-02"},
-	} {
-		var entries []struct{ Title string }
-		o.mustRead(&entries, append([]string{"entry", "list"}, strings.Fields(test.args)...)...)
-		var titles []string
-		for _, entry := range entries {
-			titles = append(titles, entry.Title)
-		}
-		if got := strings.Join(titles, " "); got != test.want {
-			t.Errorf("entry list %s is %s, want %s", test.args, got, test.want)
-		}
-	}
+	o.run("correct horse", "user", "set-password", user, "--password-stdin").expect(4, "user update --email")
 }

@@ -40,40 +40,21 @@ type personExport struct {
 	err   error
 }
 
-// Selection says what an export has of a user.
-type Selection int
-
-const (
-	// Everything: the user without the password, rewards, albums, entries and landmarks.
-	Everything Selection = iota
-	// OwnAlbums and OwnEntries are those alone.
-	OwnAlbums
-	OwnEntries
-)
-
 // ExportPerson writes what Waybook holds of a user, content with its photos, comments, ballots and
 // recommendations. It returns the number of records. Errors: those of the services, such as NOT_FOUND
 // for a user who does not exist.
-func ExportPerson(ctx context.Context, services Services, userID int64, what Selection, out io.Writer) (count int64, err error) {
+func ExportPerson(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
 	e := &personExport{Services: services, out: movefile.NewWriter(out)}
-	if what == Everything {
-		found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
-		if err != nil {
-			return 0, err
-		}
-		e.user(found.GetUser())
-		e.rewards(ctx, userID)
+	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
+	if err != nil {
+		return 0, err
 	}
-	if what != OwnEntries {
-		list(ctx, e, e.Album.ListAlbums, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: personPage}, (*albumv1.ListAlbumsResponse).GetAlbums, e.album)
-	}
-	if what != OwnAlbums {
-		list(ctx, e, e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
-	}
-	if what == Everything {
-		request := &poiv1.ListPoisOfOwnerRequest{OwnerId: userID, PageSize: personPage}
-		list(ctx, e, e.Poi.ListPoisOfOwner, request, (*poiv1.ListPoisOfOwnerResponse).GetPois, e.landmark)
-	}
+	e.user(found.GetUser())
+	e.rewards(ctx, userID)
+	list(ctx, e, e.Album.ListAlbums, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: personPage}, (*albumv1.ListAlbumsResponse).GetAlbums, e.album)
+	list(ctx, e, e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
+	landmarks := &poiv1.ListPoisOfOwnerRequest{OwnerId: userID, PageSize: personPage}
+	list(ctx, e, e.Poi.ListPoisOfOwner, landmarks, (*poiv1.ListPoisOfOwnerResponse).GetPois, e.landmark)
 	if e.err == nil {
 		e.err = e.out.End()
 	}

@@ -1,11 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -23,18 +23,37 @@ import (
 // Connection says how to reach the services: by mutual TLS with the given certificate, like any
 // other client, or in plain text when there is none.
 type Connection struct {
-	Address string        `twin:"" default:"unix:waybook-data/grpc.sock" placeholder:"ADDRESS" help:"Address of the services, HOST:PORT or unix:PATH. ${default} by default, on which standalone serves all four."`
-	Account string        `twin:"" placeholder:"ADDRESS" help:"Address of the account service, if different."`
-	Album   string        `twin:"" placeholder:"ADDRESS" help:"Address of the album service, if different."`
-	Blog    string        `twin:"" placeholder:"ADDRESS" help:"Address of the blog service, which keeps entries, if different."`
-	Poi     string        `twin:"" placeholder:"ADDRESS" help:"Address of the POI service, which keeps landmarks, if different."`
-	Timeout time.Duration `twin:"" default:"10s" placeholder:"DURATION" help:"Timeout of one call; a long list takes several calls. ${default} by default."`
+	Address string        `twin:"" default:"${address}" placeholder:"ADDRESS" help:"Services: HOST:PORT or unix:PATH."`
+	Account string        `twin:"" placeholder:"ADDRESS" help:"Account service, if it is elsewhere."`
+	Album   string        `twin:"" placeholder:"ADDRESS" help:"Album service, if it is elsewhere."`
+	Blog    string        `twin:"" placeholder:"ADDRESS" help:"Blog service, if it is elsewhere."`
+	Poi     string        `twin:"" placeholder:"ADDRESS" help:"POI service, if it is elsewhere."`
+	Timeout time.Duration `twin:"" default:"10s" placeholder:"DURATION" help:"Timeout of one call; ${default} by default."`
 
-	TLSCert       string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to present to services, in PEM; services accept the name operator."`
+	TLSCert       string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to present, in PEM."`
 	TLSKey        string `twin:"" name:"tls-key" placeholder:"FILE" help:"The certificate's private key."`
-	TLSCA         string `twin:"" name:"tls-ca" placeholder:"FILE" help:"Certificate authorities of the services' certificates."`
-	TLSServerName string `twin:"" name:"tls-server-name" placeholder:"NAME" help:"Name that a service's certificate must have, such as account; by default the host in its address. For tunnels."`
-	Plaintext     bool   `twin:"" help:"Allow connections to other machines without TLS."`
+	TLSCA         string `twin:"" name:"tls-ca" placeholder:"FILE" help:"Authorities of the services' certificates."`
+	TLSServerName string `twin:"" name:"tls-server-name" placeholder:"NAME" help:"Name in the service's certificate."`
+	Plaintext     bool   `twin:"" help:"Allow other machines without TLS."`
+}
+
+// The sockets of a standalone: of one that was started in this directory, and of the package.
+const (
+	ownSocket      = "waybook-data/grpc.sock"
+	packagedSocket = "/var/lib/waybook/grpc.sock"
+)
+
+// defaultAddress is that of the first socket that exists, or may exist where this user cannot look.
+func defaultAddress() string { return "unix:" + firstThere(ownSocket, packagedSocket) }
+
+// firstThere returns the first path with a file, or the first path if there is none.
+func firstThere(paths ...string) string {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+	}
+	return paths[0]
 }
 
 // services are the clients of the four services.
@@ -62,18 +81,21 @@ func connect(to Connection, env process.Env) (*services, error) {
 		options = append(options, grpc.WithAuthority(to.TLSServerName))
 	}
 	links := map[string]*link{}
-	for service, own := range map[string]string{
-		"account": to.Account, "album": to.Album, "blog": to.Blog, "poi": to.Poi,
+	for _, each := range []struct{ service, own string }{
+		{"account", to.Account}, {"album", to.Album}, {"blog", to.Blog}, {"poi", to.Poi},
 	} {
-		address := cmp.Or(own, to.Address)
+		address, flag := each.own, each.service
 		if address == "" {
-			return nil, usageError(fmt.Sprintf("%q is not an address; want HOST:PORT or unix:PATH", address))
+			address, flag = to.Address, "address"
 		}
-		connection, err := env.Dial(service, address, options...)
+		if address == "" {
+			return nil, usageError("--address must be HOST:PORT or unix:PATH, and is empty")
+		}
+		connection, err := env.Dial(flag, address, options...)
 		if err != nil {
 			return nil, usageError(twoDashes(err))
 		}
-		links[service] = &link{connection, service, address, to.Timeout}
+		links[each.service] = &link{connection, each.service, address, to.Timeout}
 	}
 	return &services{send.Services{
 		Account: accountv1.NewAccountServiceClient(links["account"]),

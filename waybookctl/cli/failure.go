@@ -34,27 +34,27 @@ const (
 	statusTrouble   = 2
 )
 
-// exitStatuses say what the statuses mean, to the help and to docs/waybookctl.md.
+// exitStatuses say what the statuses mean: to the help in a word, to docs/waybookctl.md in a sentence.
 var exitStatuses = []struct {
-	status  int
-	meaning string
+	status        int
+	word, meaning string
 }{
-	{statusOK, "success"},
-	{statusFailed, "any failure that no other status covers"},
-	{statusUsage, "invalid command line"},
-	{statusNotFound, "not found; also a file or a context"},
-	{statusRefused, "refused: invalid, not allowed, taken already, changed since (`--etag`), or a session that is not open"},
-	{statusUnavailable, "a service is unreachable, too slow or too busy: a retry may succeed"},
-	{statusInterrupted, "interrupted (SIGINT or SIGTERM)"},
+	{statusOK, "success", "success"},
+	{statusFailed, "failure", "any failure that no other status covers"},
+	{statusUsage, "invalid command line", "invalid command line"},
+	{statusNotFound, "not found", "not found; also a file"},
+	{statusRefused, "refused", "refused: invalid, not allowed, taken already, changed since (`--etag`), or no permission to use the socket"},
+	{statusUnavailable, "unavailable (retry)", "a service is unreachable, too slow or too busy: a retry may succeed"},
+	{statusInterrupted, "interrupted", "interrupted (SIGINT or SIGTERM)"},
 }
 
-// statusLines returns the exit statuses, a line each.
-func statusLines() string {
-	var lines strings.Builder
+// statusLine returns the exit statuses on one line.
+func statusLine() string {
+	var all []string
 	for _, each := range exitStatuses {
-		fmt.Fprintf(&lines, "    %-3d  %s\n", each.status, each.meaning)
+		all = append(all, fmt.Sprintf("%d %s", each.status, each.word))
 	}
-	return lines.String()
+	return strings.Join(all, ", ")
 }
 
 // statusError ends a command with a status of its own.
@@ -183,10 +183,9 @@ func statusOf(code codes.Code) int {
 
 // nextSteps are advice for reasons whose messages have none.
 var nextSteps = map[string]string{
-	"NOT_OWNER":          "without --as you act as the owner",
 	"ETAG_MISMATCH":      "it was changed since; look at it again with show",
 	"CLIENT_NOT_ALLOWED": "present a certificate with the name operator, or one that -clients of the service names",
-	"EMAIL_REQUIRED":     "give the user an address first: " + name + " user set-email",
+	"EMAIL_REQUIRED":     "give the user an address first: " + name + " user update --email",
 	"STORE_NOT_EMBEDDED": "for a MongoDB use mongodump; see docs/operations.md",
 	"INTERNAL":           "see the service's log for the cause",
 }
@@ -199,7 +198,12 @@ func describeTransport(call *callError, code codes.Code) failure {
 	at := fmt.Sprintf("%s service", call.service)
 	switch code {
 	case codes.Unavailable:
-		return failure{statusUnavailable, "no " + at + " answers at " + call.address, []string{
+		text := strings.TrimSuffix(status.Convert(call.cause).Message(), `"`)
+		cause := text[strings.LastIndex(text, ": ")+1:]
+		if cause == " permission denied" {
+			return refused("permission denied: "+call.address, "run as root, or as the user of the service")
+		}
+		return failure{statusUnavailable, "no " + at + " answers at " + call.address + ":" + cause, []string{
 			fmt.Sprintf("is it running? set --address or --%s if it is elsewhere", call.service),
 		}}
 	case codes.DeadlineExceeded:

@@ -26,12 +26,12 @@ func TestAServiceFailureKeepsItsMessageAndHasAStatus(t *testing.T) {
 		want   failure
 	}{
 		{apierror.NotFound("ALBUM_NOT_FOUND", "there is no album 3"), failure{statusNotFound, "there is no album 3", nil}},
-		{apierror.NotOwner("only 1 may"), failure{statusRefused, "only 1 may", []string{"without --as you act as the owner"}}},
+		{apierror.NotOwner("only 1 may"), failure{statusRefused, "only 1 may", nil}},
 		{apierror.NotAllowed(), failure{statusRefused, "this client may not call this method",
 			[]string{"present a certificate with the name operator, or one that -clients of the service names"}}},
 		{apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "taken"), failure{statusRefused, "taken", nil}},
 		{apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "no address"),
-			failure{statusRefused, "no address", []string{"give the user an address first: waybookctl user set-email"}}},
+			failure{statusRefused, "no address", []string{"give the user an address first: waybookctl user update --email"}}},
 		{apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "not open"), failure{statusRefused, "not open", nil}},
 		{apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "title", Message: "too long"}, apierror.Violation{Field: "location.lat", Message: "too far"}),
 			failure{statusRefused, "the album service refuses the request", []string{"title: too long", "location.lat: too far"}}},
@@ -164,15 +164,84 @@ func TestWhatKeepsAComparisonFromBeingMadeIsTrouble(t *testing.T) {
 	}
 	compare, verify := []string{"compare", "http://127.0.0.1:1", "http://127.0.0.1:2"}, []string{"move", "verify", "http://127.0.0.1:1"}
 	for want, args := range map[string][]string{
-		"exists":              append(compare[:3:3], file, "--html", file),
-		"missing.ids":         append(compare[:3:3], missing+".ids"),
-		"missing: no such":    append(verify[:3:3], file, "--temp-dir", missing),
-		"there is no context": append(verify[:3:3], file, "--context", "nope"),
-		missing:               append(verify[:3:3], missing),
-		"--rate":              append(compare[:3:3], file, "--rate", "fast"),
+		"exists":           append(compare[:3:3], file, "--html", file),
+		"missing.ids":      append(compare[:3:3], missing+".ids"),
+		"missing: no such": append(verify[:3:3], file, "--temp-dir", missing),
+		missing:            append(verify[:3:3], missing),
+		"--rate":           append(compare[:3:3], file, "--rate", "fast"),
 	} {
 		if got := runWith(t.Context(), nil, "", args...); got.status != statusTrouble || !strings.Contains(got.err, want) {
 			t.Errorf("%v: status %d: %s", args, got.status, got.err)
 		}
+	}
+}
+
+// Neither a Go type nor a flag that was not given is named.
+func TestAWrongConnectionIsNamedByTheFlagThatWasGiven(t *testing.T) {
+	const far = "192.0.2.1:9092"
+	for _, line := range []string{"album list --owner 1", "user show 1", "landmark export --owner 1 -", "store backup -", "move import x"} {
+		for flag, value := range map[string]string{"address": far, "album": far, "tls-cert": "missing"} {
+			want := "waybookctl: --" + flag + " " + value
+			if flag == "tls-cert" {
+				want = "waybookctl: --tls-"
+			}
+			got := runWith(t.Context(), nil, "", append(strings.Fields(line), "--"+flag, value)...)
+			if got.status != statusUsage || !strings.HasPrefix(got.err, want) {
+				t.Errorf("%s --%s: status %d: %s", line, flag, got.status, got.err)
+			}
+		}
+		runWith(t.Context(), map[string]string{"WAYBOOK_ADDRESS": far}, "", strings.Fields(line)...).
+			expect(t, statusUsage, "waybookctl: --address "+far, "--address is set by WAYBOOK_ADDRESS in the environment")
+	}
+}
+
+// Retries do not help, so the status is not that of a service which is not running. Root may do what others may not.
+func TestASocketWithoutPermissionIsRefused(t *testing.T) {
+	refusing := &link{service: "account", address: "unix:/var/lib/waybook/grpc.sock"}
+	for _, where := range []string{"/var/lib/waybook/grpc.sock", "grpc.sock"} {
+		cause := status.Error(codes.Unavailable, `connection error: desc = "transport: Error while dialing: dial unix `+where+`: connect: permission denied"`)
+		got := describe(t.Context(), &callError{refusing, cause})
+		if got.status != statusRefused || got.message != "permission denied: "+refusing.address || len(got.details) != 1 || !strings.Contains(got.details[0], "run as root") {
+			t.Errorf("%+v", got)
+		}
+	}
+	if os.Geteuid() == 0 {
+		t.Skip("SKIPPED: root may connect to every socket")
+	}
+	path := filepath.Join(t.TempDir(), "grpc.sock")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	if err := os.Chmod(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	runWith(t.Context(), nil, "", "user", "list", "--address", "unix:"+path).expect(t, statusRefused, "permission denied: unix:"+path, "run as root")
+}
+
+func TestTheFirstSocketThatExistsIsTheDefault(t *testing.T) {
+	folder := t.TempDir()
+	own, packaged := filepath.Join(folder, "own"), filepath.Join(folder, "packaged")
+	expect := func(want string) {
+		t.Helper()
+		if got := firstThere(own, packaged); got != want {
+			t.Errorf("the default is %s, want %s", got, want)
+		}
+	}
+	expect(own)
+	for _, path := range []string{packaged, own} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		expect(path)
+	}
+	// The unit of the package has the socket in its state directory.
+	unit, err := os.ReadFile("../../deploy/systemd/waybook.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packagedSocket != "/var/lib/waybook/grpc.sock" || !strings.Contains(string(unit), "\nStateDirectory=waybook\nStateDirectoryMode=0700\nWorkingDirectory=%S/waybook\n") {
+		t.Errorf("the package has no socket at %s", packagedSocket)
 	}
 }

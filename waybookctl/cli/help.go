@@ -3,14 +3,13 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
 	"github.com/waybook/waybook/internal/platform/settings"
-	"github.com/waybook/waybook/waybookctl/completion"
 )
 
 // errAnswered ends a command line that asked for help or the version.
@@ -55,14 +54,17 @@ func (c *helpCommand) Run(parser *kong.Kong) error {
 	return (&environment{}).blame(err)
 }
 
-// helpOf returns the help of a flag or an argument, with its allowed words and its environment
-// variable.
+// commonGroup is the group of the flags that all commands have.
+const commonGroup = "common"
+
+// helpOf returns the help of a flag or an argument, with its allowed words and its environment variable, which the
+// heading of the common flags explains.
 func helpOf(value *kong.Value) string {
 	help := value.Help
-	if words := completion.Words(value); len(words) > 0 {
+	if words := wordsFor(value); len(words) > 0 {
 		help += " One of " + strings.Join(words, ", ") + "."
 	}
-	if variable := envName(value.Flag); variable != "" {
+	if variable := envName(value.Flag); variable != "" && (value.Flag.Group == nil || value.Flag.Group.Key != commonGroup) {
 		help += " In the environment: " + variable + "."
 	}
 	return help
@@ -77,68 +79,60 @@ func envName(flag *kong.Flag) string {
 	return settings.EnvName(flag.Name)
 }
 
-// environment resolves flags that are not given: from environment variables, then from the context.
+// environment resolves flags that are not given from environment variables.
 type environment struct {
-	lookup   func(string) (string, bool)
-	contexts *contexts
-	// used says where the values of flags are from.
-	used map[*kong.Flag]string
+	lookup func(string) (string, bool)
+	// used are the flags whose values are from there.
+	used []*kong.Flag
 }
 
 // Validate accepts everything: the values are checked like those of flags.
 func (e *environment) Validate(*kong.Application) error { return nil }
 
-// Resolve looks up a flag's environment variable, and the flag in the context.
-func (e *environment) Resolve(line *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	variable := envName(flag)
-	if variable == "" {
+// Resolve looks up a flag's environment variable.
+func (e *environment) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	value, ok := "", false
+	if variable := envName(flag); variable != "" {
+		value, ok = e.lookup(variable)
+	}
+	if !ok {
 		return nil, nil
 	}
-	if e.used == nil {
-		e.used = map[*kong.Flag]string{}
-	}
-	if value, ok := e.lookup(variable); ok {
-		e.used[flag] = variable + " in the environment"
-		return settings.Trim(value), nil
-	}
-	if value, context := e.contexts.valueOf(flag, e.contextOf(line)); value != "" {
-		e.used[flag] = "the context " + context
-		return value, nil
-	}
-	return nil, nil
+	e.used = append(e.used, flag)
+	return settings.Trim(value), nil
 }
 
-// contextOf returns the context that --context or its environment variable names.
-func (e *environment) contextOf(line *kong.Context) string {
-	for _, each := range line.Path {
-		if each.Flag != nil && each.Flag.Name == contextFlag {
-			name, _ := line.FlagValue(each.Flag).(string)
-			return name
-		}
-	}
-	name, _ := e.lookup(settings.EnvName(contextFlag))
-	return name
-}
-
-// blame adds where the flags that an error may concern got their values.
+// blame adds which flags that an invalid command line may concern got their values from the environment.
 func (e *environment) blame(err error) error {
-	var parse *kong.ParseError
-	if !errors.As(err, &parse) {
-		return err
-	}
-	wrong := &commandLineError{ParseError: parse}
-	for flag, source := range e.used {
-		if strings.Contains(parse.Error(), "--"+flag.Name) {
-			wrong.twins = append(wrong.twins, "--"+flag.Name+" is set by "+source)
+	var twins []string
+	for _, flag := range e.used {
+		if twin := "--" + flag.Name + " is set by " + envName(flag) + " in the environment"; strings.Contains(err.Error(), "--"+flag.Name) && !slices.Contains(twins, twin) {
+			twins = append(twins, twin)
 		}
 	}
-	return wrong
+	var parse *kong.ParseError
+	switch {
+	case errors.As(err, &parse):
+		return &commandLineError{ParseError: parse, twins: twins}
+	case len(twins) > 0:
+		return usageError(err.Error() + "; " + strings.Join(twins, "; "))
+	}
+	return err
 }
 
 // commandLineError is a command line that kong rejects.
 type commandLineError struct {
 	*kong.ParseError
 	twins []string
+}
+
+// Error leaves out an argument that a command does not take, which may be a password.
+func (e *commandLineError) Error() string {
+	text := e.ParseError.Error()
+	if selected := e.Context.Selected(); selected != nil && selected.Leaf() && strings.HasPrefix(text, "unexpected argument ") {
+		return "too many arguments for " + selected.FullPath()
+	}
+	return text
 }
 
 // Unwrap returns the cause, which may be errAnswered.
@@ -150,42 +144,4 @@ func (e *commandLineError) help() string {
 		return "see " + selected.FullPath() + " --help"
 	}
 	return "see " + name + " --help"
-}
-
-type completionCommands struct {
-	Bash printScript `cmd:"" help:"Print the script for bash: source <(waybookctl completion bash)."`
-	Zsh  printScript `cmd:"" help:"Print the script for zsh: source <(waybookctl completion zsh)."`
-	Fish printScript `cmd:"" help:"Print the script for fish: waybookctl completion fish | source."`
-}
-
-// printScript prints the script for the shell that the command names.
-type printScript struct{}
-
-// Run prints the script.
-func (printScript) Run(parser *kong.Kong, line *kong.Context) error {
-	script, err := completion.Script(line.Selected().Name)
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(parser.Stdout, script)
-	return err
-}
-
-// completeWords prints completion candidates for the scripts.
-type completeWords struct {
-	Words []string `arg:"" optional:"" help:"The words after the program's name; the last one is completed."`
-}
-
-// Run prints a line for each candidate: the word, a tab, and its help.
-func (c *completeWords) Run(parser *kong.Kong) error {
-	words := c.Words
-	if len(words) > 0 && words[0] == "--" {
-		words = words[1:]
-	}
-	for _, candidate := range completion.Candidates(parser.Model, words) {
-		if _, err := fmt.Fprintf(parser.Stdout, "%s\t%s\n", candidate.Word, candidate.Help); err != nil {
-			return err
-		}
-	}
-	return nil
 }

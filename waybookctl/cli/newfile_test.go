@@ -46,7 +46,6 @@ func TestNoFileIsOverwrittenWithoutForce(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"store", "backup", file}, {"store", "dump", file}, {"landmark", "export", "--format", "ndjson", "--owner", "1", file}, {"user", "export", "1", file},
-		{"album", "export", "--owner", "1", file}, {"entry", "export", "--author", "1", file},
 		{"compare", "http://127.0.0.1:1", "http://127.0.0.1:2", file, "--format", "ndjson", "--html", file},
 		{"move", "check", file, "--problems", file}, {"move", "import", file, "--problems", file}, {"move", "verify", "http://127.0.0.1:1", file, "--problems", file},
 	} {

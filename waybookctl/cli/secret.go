@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// maxSecretBytes bounds a password or a cookie; no valid one is longer.
+// maxSecretBytes bounds a password; no valid one is longer.
 const maxSecretBytes = 4096
 
 // secrets reads values that must not appear on a command line, where the shell history and other

@@ -103,9 +103,9 @@ func TestCtrlCCancelsAQuestion(t *testing.T) {
 	user, program := openTerminal(t)
 	done := make(chan int, 1)
 	go func() {
-		done <- Run(t.Context(), []string{"session", "verify"}, Streams{In: program, Out: program, Err: program}, noEnvironment)
+		done <- Run(t.Context(), []string{"user", "set-password", "1"}, Streams{In: program, Out: program, Err: program}, noEnvironment)
 	}()
-	typeAfter(t, user, "Cookie: ", "\x03")
+	typeAfter(t, user, "New password: ", "\x03")
 	if status := <-done; status != statusInterrupted || !hasEcho(t, program) {
 		t.Errorf("status %d; echo afterwards: %v", status, hasEcho(t, program))
 	}

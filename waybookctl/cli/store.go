@@ -222,12 +222,8 @@ func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progres
 
 // printCollections prints the number of documents in each collection, and the fields in more.
 func printCollections(out *output.Printer, collections []dumpfile.Collection, more output.Object) error {
-	value, err := output.FromJSON(collections)
-	if err != nil {
-		return err
-	}
 	sum := dumpfile.Contents{Collections: collections}.Documents()
-	object := append(output.Object{{Name: "documents", Value: sum}, {Name: "collections", Value: value}}, more...)
+	object := append(output.Object{{Name: "documents", Value: sum}, {Name: "collections", Value: collections}}, more...)
 	return out.Value(object, func(page *output.Page) {
 		output.Rows(page, []string{"COLLECTION", "DOCUMENTS"}, collections, func(c dumpfile.Collection) []string {
 			return []string{c.Name, number(c.Documents)}

@@ -167,57 +167,15 @@ It has no password, no session, and not what the user wrote in the content of ot
 
 // Run exports the data.
 func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.User, c.newFile, c.File, send.Everything)
-}
-
-// ownExport is an export of one kind of a user's content.
-type ownExport struct {
-	newFile `embed:""`
-	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
-}
-
-// Help returns the detailed help.
-func (ownExport) Help() string {
-	return `The file has the format that move import reads. If you import it into another Waybook and export again, the file is the
-same. The users must be there, those who commented, voted or recommended too: user export writes a user as well.`
-}
-
-type albumExport struct {
-	ownExport
-	Owner int64 `required:"" placeholder:"USER" help:"Owner of the albums."`
-}
-
-// Run exports the albums.
-func (c *albumExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Owner, c.newFile, c.File, send.OwnAlbums)
-}
-
-type entryExport struct {
-	ownExport
-	Author int64 `required:"" placeholder:"USER" help:"Author of the entries."`
-}
-
-// Help returns the detailed help.
-func (c *entryExport) Help() string {
-	return c.ownExport.Help() + "\n\nAn entry that quotes another author's comes in only with --allow dangling, and without its quote."
-}
-
-// Run exports the entries.
-func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Author, c.newFile, c.File, send.OwnEntries)
-}
-
-// exportOf writes records of a user to a file, or to standard output.
-func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, to newFile, path string, what send.Selection) error {
-	if err := to.check(path); err != nil {
+	if err := c.check(c.File); err != nil {
 		return err
 	}
 	var count int64
-	err := atomicfile.WriteTo(out.Out, path, 0o600, func(file io.Writer) (err error) {
-		count, err = send.ExportPerson(ctx, call.Services, user, what, file)
+	err := atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
+		count, err = send.ExportPerson(ctx, call.Services, c.User, file)
 		return err
 	})
-	return printExported(out, path, "%d records exported", count, err)
+	return printExported(out, c.File, "%d records exported", count, err)
 }
 
 // printExported prints how much was exported, unless that was to standard output.

@@ -5,22 +5,21 @@ import (
 	"crypto/rand"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
-	"github.com/waybook/waybook/moving/send"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 type userCommands struct {
-	Create        userCreate        `cmd:"" help:"Create a user."`
-	Generated     kong.Plugins      `embed:""`
-	Find          userFind          `cmd:"" rpc:"FindUsers" help:"Find users by the beginning of their nickname or email address."`
-	SetPassword   userSetPassword   `cmd:"" help:"Change a user's password and close the user's sessions."`
-	GivePasswords userGivePasswords `cmd:"" help:"Set a random password for each user who has none, and write them to a file."`
-	Export        userExport        `cmd:"" help:"Write what Waybook holds of a user to a file."`
-	Delete        userDelete        `cmd:"" help:"Delete a user with everything that hangs on the user."`
+	Create      userCreate      `cmd:"" help:"Create a user."`
+	List        userList        `cmd:"" help:"List all users."`
+	Find        userFind        `cmd:"" help:"Find users by the beginning of their nickname or email address."`
+	Show        userShow        `cmd:"" help:"Show a user."`
+	Update      userUpdate      `cmd:"" help:"Change a user's nickname, email address or avatar image."`
+	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins. What the user owns stays."`
+	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again."`
+	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
+	Delete      userDelete      `cmd:"" help:"Delete a user with all sessions and rewards."`
+	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
 }
 
 // userID selects a user.
@@ -28,20 +27,81 @@ type userID struct {
 	User int64 `arg:"" help:"The user's identifier."`
 }
 
+type userList struct{ limit }
+
+// Run lists the users.
+func (c *userList) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return users.list(out, c.limit, func(page pageOf) ([]*accountv1.User, string, error) {
+		reply, err := call.Account.ListUsers(ctx, &accountv1.ListUsersRequest{PageSize: page.size, PageToken: page.token})
+		return reply.GetUsers(), reply.GetNextPageToken(), err
+	})
+}
+
 type userFind struct {
 	limit
 	Beginning string `arg:"" help:"Beginning of the nickname, or of the email address if it has an @, in any letter case."`
-	Email     bool   `field:"-" help:"Look for an email address, also without an @."`
+	Email     bool   `help:"Look for an email address, also without an @."`
 }
 
 // Run finds users.
-func (c *userFind) Run(ctx context.Context, call *rpc, out *output.Printer) error {
-	request := call.request.(*accountv1.FindUsersRequest)
-	request.By = &accountv1.FindUsersRequest_NamePrefix{NamePrefix: c.Beginning}
+func (c *userFind) Run(ctx context.Context, call *services, out *output.Printer) error {
+	request := &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: c.Beginning}}
 	if c.Email || strings.Contains(c.Beginning, "@") {
 		request.By = &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: c.Beginning}
 	}
-	return call.printList(ctx, out, c.limit)
+	return users.list(out, c.limit, func(page pageOf) ([]*accountv1.User, string, error) {
+		request.PageSize, request.PageToken = page.size, page.token
+		reply, err := call.Account.FindUsers(ctx, request)
+		return reply.GetUsers(), reply.GetNextPageToken(), err
+	})
+}
+
+type userShow struct{ userID }
+
+// Run shows the user.
+func (c *userShow) Run(ctx context.Context, call *services, out *output.Printer) error {
+	found, err := call.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: c.User})
+	if err != nil {
+		return err
+	}
+	return users.print(out, found.GetUser())
+}
+
+type userUpdate struct {
+	userID
+	Name  *string `placeholder:"NAME" help:"New nickname, 1 to 100 characters."`
+	Email *string `placeholder:"ADDRESS" help:"New email address, with which the user logs in. It cannot be removed."`
+	Icon  *string `placeholder:"URL" help:"New URL of the avatar image; may be empty."`
+}
+
+// Run changes the user.
+func (c *userUpdate) Run(ctx context.Context, call *services, out *output.Printer) error {
+	if c.Name == nil && c.Email == nil && c.Icon == nil {
+		return usageError("nothing to change: give --name, --email or --icon")
+	}
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Name: c.Name, Email: c.Email, IconUrl: c.Icon})
+}
+
+func updateUser(ctx context.Context, call *services, out *output.Printer, request *accountv1.UpdateUserRequest, shown ...output.Field) error {
+	updated, err := call.Account.UpdateUser(ctx, request)
+	if err != nil {
+		return err
+	}
+	return users.print(out, updated.GetUser(), shown...)
+}
+
+type userDisable struct{ userID }
+
+// Run disables the user.
+func (c *userDisable) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(true)})
+}
+
+type userEnable struct{ userID }
+
+// Run enables the user.
+func (c *userEnable) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: new(false)})
 }
 
 // newPassword selects the source of a new password.
@@ -94,7 +154,7 @@ func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printe
 	if err != nil {
 		return err
 	}
-	return printMessage(out, created.GetUser(), c.shown(request.GetPassword())...)
+	return users.print(out, created.GetUser(), c.shown(request.GetPassword())...)
 }
 
 type userSetPassword struct {
@@ -109,35 +169,5 @@ func (c *userSetPassword) Run(ctx context.Context, call *services, out *output.P
 	if err != nil {
 		return err
 	}
-	updated, err := call.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password})
-	if err != nil {
-		return err
-	}
-	return printMessage(out, updated.GetUser(), c.shown(password)...)
-}
-
-type userGivePasswords struct {
-	File string `arg:"" help:"File to add the passwords to, a JSON object with user_id, email and password in each line. Only you can read it."`
-}
-
-// Help returns the detailed help.
-func (*userGivePasswords) Help() string {
-	return `After a move from an old service, some users have no password, because nobody knows the form of their old one. The command
-sets a random password for each user who has an email address and no password. Send it to the user, and delete the file.
-
-Each password is in the file before the service has it. To resume an interrupted command, run it again with the same file.`
-}
-
-// Run gives the passwords.
-func (c *userGivePasswords) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
-	given, err := send.GivePasswords(ctx, call.Services, c.File, report)
-	if err != nil {
-		return err
-	}
-	return out.Value(output.Object{{Name: "given_count", Value: given.Passwords}, {Name: "addressless_count", Value: given.Addressless}}, func(page *output.Page) {
-		page.Line(number(given.Passwords) + " users got a password")
-		if given.Addressless > 0 {
-			page.Line(number(given.Addressless) + " users have no email address, and cannot log in with a password")
-		}
-	})
+	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password}, c.shown(password)...)
 }

@@ -37,7 +37,7 @@ Comments, votes and recommendations of the user in the content of others stay. T
 have albums, entries and landmarks with --content keep. Nobody can change those.
 
 Content cannot be given to another user, because its identifiers would change. To hand it over, hand over the
-account: user set-email, user set-password and user rename.`
+account: user update and user set-password.`
 }
 
 // Run deletes the user.

@@ -140,7 +140,7 @@ func (d *Desk) exportUser(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	file := &download{to: w, name: fmt.Sprintf("waybook-user-%d.ndjson", id)}
-	if _, err := send.ExportPerson(r.Context(), d.config.Services, id, send.Everything, file); err != nil {
+	if _, err := send.ExportPerson(r.Context(), d.config.Services, id, file); err != nil {
 		if file.hasBegun {
 			panic(http.ErrAbortHandler)
 		}

@@ -1,59 +1,26 @@
-// Package output prints results: as aligned tables for people, as JSON and YAML for programs, and by a template.
-// Results go to standard output. Notes go to standard error.
+// Package output prints results: as aligned tables for people, and as JSON for programs. Results go to standard output.
+// Notes go to standard error.
 package output
 
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// Format is the format of results: one of those below, or jsonpath= and a template.
+// Format is the format of results.
 type Format string
 
 // The formats.
 const (
 	Table Format = "table"
 	JSON  Format = "json"
-	YAML  Format = "yaml"
-	// Name prints only identifiers.
-	Name Format = "name"
-
-	byTemplate = "jsonpath="
 )
-
-// Words returns the formats; a template follows the last.
-func (Format) Words() []string {
-	return []string{string(Table), string(JSON), string(YAML), string(Name), byTemplate}
-}
-
-// UnmarshalText takes one of the formats.
-func (f *Format) UnmarshalText(text []byte) error {
-	*f = Format(text)
-	if template, isTemplate := f.template(); isTemplate {
-		_, err := parseTemplate(template)
-		return err
-	}
-	if words := f.Words(); !slices.Contains(words[:4], string(text)) {
-		return fmt.Errorf(`must be one of "%s" and a template`, strings.Join(words, `","`))
-	}
-	return nil
-}
-
-func (f Format) template() (string, bool) { return strings.CutPrefix(string(f), byTemplate) }
-
-// isText reports whether a value is one line: its name, or a template.
-func (f Format) isText() bool { return f == Name || strings.HasPrefix(string(f), byTemplate) }
 
 // Printer prints results in one format.
 type Printer struct {
 	Format Format
-	// NoHeaders leaves out the headings of tables.
-	NoHeaders bool
-	Out       io.Writer
+	Out    io.Writer
 	// Notes receives messages that are not results.
 	Notes io.Writer
 }
@@ -66,97 +33,27 @@ func (p *Printer) Note(format string, args ...any) {
 
 // Value prints one value. In the table format, layout writes it.
 func (p *Printer) Value(value any, layout func(*Page)) error {
-	switch p.Format {
-	case JSON:
-		return p.json(value)
-	case YAML:
-		return p.yaml(value)
+	if p.Format == JSON {
+		encoded, err := marshalJSON(value, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.Out, "%s\n", encoded)
+		return err
 	}
-	if p.Format.isText() {
-		return p.text(value)
-	}
-	page := &Page{out: p.Out, noHeaders: p.NoHeaders}
+	page := &Page{out: p.Out}
 	layout(page)
 	return page.err
 }
 
 // Tagged prints a value that has json tags. In the table format, layout writes it.
-func (p *Printer) Tagged(value any, layout func(*Page)) error {
-	fields, err := FromJSON(value)
-	if err != nil {
-		return err
-	}
-	if fields == nil { // a slice without items
-		fields = List{}
-	}
-	return p.Value(fields, layout)
-}
-
-// text prints the line of a value, or of each item of a list.
-func (p *Printer) text(value any) error {
-	if list, isList := value.(List); isList {
-		for _, item := range list {
-			if err := p.text(item); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var line string
-	if template, isTemplate := p.Format.template(); isTemplate {
-		parts, err := parseTemplate(template)
-		if err != nil {
-			return err
-		}
-		line = fillTemplate(parts, value)
-	} else if line = nameOf(value); line == "" {
-		p.Note("this result has no identifier; use another --output")
-		return nil
-	}
-	_, err := io.WriteString(p.Out, line+"\n")
-	return err
-}
-
-// nameOf returns the identifier of a thing: its first field that is one, or that of the first object in it.
-func nameOf(value any) string {
-	object, _ := value.(Object)
-	for _, field := range object {
-		if field.Name == "key" || strings.HasSuffix(field.Name, "_id") {
-			return textOf(field.Value)
-		}
-	}
-	for _, field := range object {
-		if name := nameOf(field.Value); name != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-func (p *Printer) json(value any) error {
-	encoded, err := marshalJSON(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(p.Out, "%s\n", encoded)
-	return err
-}
-
-func (p *Printer) yaml(value any) error {
-	encoder := yaml.NewEncoder(p.Out)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	return encoder.Close()
-}
+func (p *Printer) Tagged(value any, layout func(*Page)) error { return p.Value(value, layout) }
 
 // Page is a result laid out for people. An empty line separates its parts.
 type Page struct {
-	out       io.Writer
-	noHeaders bool
-	begun     bool
-	err       error
+	out   io.Writer
+	begun bool
+	err   error
 }
 
 // Line writes a text on one line; line breaks in it are escaped.
@@ -175,11 +72,7 @@ func (g *Page) Record(heads, cells []string) {
 	g.part()
 	rows := &table{out: g.out}
 	for i, head := range heads {
-		line := []string{head, cells[i]}
-		if g.noHeaders {
-			line = line[1:]
-		}
-		g.keep(rows.add(line...))
+		g.keep(rows.add(head, cells[i]))
 	}
 	g.keep(rows.flush())
 }
@@ -191,9 +84,7 @@ func Rows[T any](g *Page, heads []string, items []T, cells func(T) []string) {
 	}
 	g.part()
 	rows := &table{out: g.out}
-	if !g.noHeaders {
-		g.keep(rows.add(heads...))
-	}
+	g.keep(rows.add(heads...))
 	for _, item := range items {
 		g.keep(rows.add(cells(item)...))
 	}

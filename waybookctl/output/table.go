@@ -114,9 +114,9 @@ func isHidden(r rune) bool {
 	return !unicode.IsGraphic(r) && r != '\u200d'
 }
 
-// Items prints a list item by item: a JSON array, a YAML sequence, a table, or a line for each. If the items end
-// with an error, the JSON stays incomplete, so that no program takes it for the whole list. kind is
-// the plural name of the items, for the note that there are none.
+// Items prints a list item by item: a JSON array or a table. If the items end with an error, the JSON stays
+// incomplete, so that no program takes it for the whole list. kind is the plural name of the items, for the note that
+// there are none.
 func Items[T proto.Message](p *Printer, kind string, heads []string, items iter.Seq2[T, error], cells func(T) []string) error {
 	rows := &table{out: p.Out}
 	count := 0
@@ -124,15 +124,10 @@ func Items[T proto.Message](p *Printer, kind string, heads []string, items iter.
 		if err != nil {
 			return err
 		}
-		switch {
-		case p.Format == JSON:
+		if p.Format == JSON {
 			err = p.jsonItem(FromProto(item), count)
-		case p.Format == YAML:
-			err = p.yaml(List{FromProto(item)})
-		case p.Format.isText():
-			err = p.text(FromProto(item))
-		default:
-			if count == 0 && !p.NoHeaders {
+		} else {
+			if count == 0 {
 				err = rows.add(heads...)
 			}
 			err = errors.Join(err, rows.add(cells(item)...))
@@ -145,15 +140,14 @@ func Items[T proto.Message](p *Printer, kind string, heads []string, items iter.
 	if count == 0 {
 		p.Note("no %s", kind)
 	}
-	var err error
-	switch {
-	case p.Format == JSON && count > 0:
-		_, err = io.WriteString(p.Out, "\n]\n")
-	case p.Format == JSON, p.Format == YAML && count == 0:
-		_, err = io.WriteString(p.Out, "[]\n")
-	default:
-		err = rows.flush() // of a table; others have no rows
+	if p.Format != JSON {
+		return rows.flush()
 	}
+	end := "\n]\n"
+	if count == 0 {
+		end = "[]\n"
+	}
+	_, err := io.WriteString(p.Out, end)
 	return err
 }
 

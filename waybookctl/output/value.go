@@ -3,9 +3,11 @@ package output
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -98,82 +100,31 @@ func (o Object) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// MarshalYAML writes the fields in their order.
-func (o Object) MarshalYAML() (any, error) {
-	mapping := &yaml.Node{Kind: yaml.MappingNode}
-	for _, field := range o {
-		var name, value yaml.Node
-		if err := name.Encode(field.Name); err != nil {
-			return nil, err
-		}
-		if err := value.Encode(field.Value); err != nil {
-			return nil, err
-		}
-		mapping.Content = append(mapping.Content, &name, &value)
-	}
-	return mapping, nil
-}
-
-// marshalJSON does not escape <, > and &, because its output is never part of HTML. With an indent, all lines but
-// the first begin with prefix; without one, there is one line.
+// marshalJSON escapes what a terminal obeys, which encoding/json leaves as it is. It does not escape <, > and &, because
+// its output is never part of HTML. With an indent, all lines but the first begin with prefix; without one, there is one
+// line.
 func marshalJSON(value any, prefix, indent string) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent(prefix, indent)
 	err := encoder.Encode(value)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
-}
-
-// FromJSON converts a value to Objects and Lists by its json tags, keeping the order of the fields.
-func FromJSON(value any) (any, error) {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return nil, err
+	encoded := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	isRaw := func(r rune) bool { return r != '\n' && isHidden(r) }
+	if err != nil || !bytes.ContainsFunc(encoded, isRaw) {
+		return encoded, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	decoder.UseNumber()
-	return plain(decoder)
-}
-
-func plain(decoder *json.Decoder) (any, error) {
-	token, err := decoder.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch token {
-	case json.Delim('{'):
-		object := Object{}
-		for decoder.More() {
-			name, err := decoder.Token()
-			if err != nil {
-				return nil, err
-			}
-			value, err := plain(decoder)
-			if err != nil {
-				return nil, err
-			}
-			object = append(object, Field{name.(string), value})
+	var escaped []byte
+	for _, r := range string(encoded) {
+		switch {
+		case !isRaw(r):
+			escaped = utf8.AppendRune(escaped, r)
+		case r < 0x10000:
+			escaped = fmt.Appendf(escaped, `\u%04x`, r)
+		default:
+			high, low := utf16.EncodeRune(r)
+			escaped = fmt.Appendf(escaped, `\u%04x\u%04x`, high, low)
 		}
-		_, err = decoder.Token()
-		return object, err
-	case json.Delim('['):
-		list := List{}
-		for decoder.More() {
-			value, err := plain(decoder)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, value)
-		}
-		_, err = decoder.Token()
-		return list, err
 	}
-	if number, ok := token.(json.Number); ok {
-		if whole, err := number.Int64(); err == nil {
-			return whole, nil
-		}
-		return number.Float64()
-	}
-	return token, nil
+	return escaped, nil
 }

@@ -28,8 +28,6 @@ type Options struct {
 	Wait func(ctx context.Context, pause time.Duration) error
 	// Note gets the reason for each pause.
 	Note func(text string)
-	// IsEndless repeats calls for as long as they may succeed.
-	IsEndless bool
 }
 
 // Do does something, and repeats it while the service is unavailable or busy. It returns how often it was
@@ -48,7 +46,7 @@ func Do(ctx context.Context, options Options, do func() error) (repeated int64, 
 			return repeated, ctx.Err()
 		}
 		may, after := mayPass(err)
-		if !may || try == maxTries && !options.IsEndless {
+		if !may || try == maxTries {
 			return repeated, Explained(err)
 		}
 		// Half of the pause is random, so that several callers do not retry together.

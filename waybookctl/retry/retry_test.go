@@ -45,19 +45,13 @@ func TestABusyServiceIsAskedAgainWhenItSays(t *testing.T) {
 	}
 }
 
-func TestOnlyAnEndlessCallIsRepeatedForMoreThanAnElection(t *testing.T) {
-	for _, isEndless := range []bool{false, true} {
-		calls := 0
-		_, err := Do(t.Context(), Options{
-			Note: func(string) {}, Wait: func(context.Context, time.Duration) error { return nil }, IsEndless: isEndless,
-		}, func() error {
-			if calls++; calls > 2*maxTries {
-				return nil
-			}
-			return status.Error(codes.Unavailable, "away")
-		})
-		if (err == nil) != isEndless {
-			t.Errorf("endless: %t; after %d calls: %v", isEndless, calls, err)
-		}
+func TestACallIsNotRepeatedForMoreThanAnElection(t *testing.T) {
+	calls := 0
+	_, err := Do(t.Context(), Options{Note: func(string) {}, Wait: func(context.Context, time.Duration) error { return nil }}, func() error {
+		calls++
+		return status.Error(codes.Unavailable, "away")
+	})
+	if err == nil || calls != maxTries {
+		t.Errorf("after %d calls: %v", calls, err)
 	}
 }
