@@ -49,7 +49,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		{"album show ", nil},
 		{"album show -- --l", nil},
 		{"album create --title ", nil},
-		{"nothing --known ", []string{"user", "session", "album", "entry", "landmark", "store", "move", "compare", "trace", "certs", "context", "help", "version", "completion"}},
+		{"nothing --known ", []string{"user", "session", "album", "entry", "landmark", "store", "move", "compare", "certs", "context", "help", "version", "completion"}},
 		{"album show 5 --unknown=", nil},
 	} {
 		if got := completed(t, strings.Split(test.line, " ")...); !slices.Equal(got, test.want) {

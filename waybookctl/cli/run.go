@@ -47,7 +47,6 @@ type commands struct {
 	Store       storeCommands      `cmd:"" help:"The store itself; only a backup needs a running service."`
 	Move        moveCommands       `cmd:"" help:"Move the data of an old service in: check, import, verify."`
 	Compare     compareCommand     `cmd:"" diff:"" help:"Play a log of requests against two servers and compare their replies."`
-	Trace       traceCommand       `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand       `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
 	Contexts    contextCommands    `cmd:"" name:"context" help:"Contexts: connections with a name, in a file of yours."`
 	HelpWord    helpCommand        `cmd:"" name:"help" help:"Show the help of a command."`
