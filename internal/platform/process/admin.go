@@ -55,7 +55,7 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 		return nil, err
 	}
 	e.describe(ctx, readiness, metrics)
-	handler := withFailures(AdminHandler(readiness, metrics), e.Failures)
+	handler := AdminHandler(readiness, metrics)
 	if e.HasProfiles {
 		handler = withProfiles(handler)
 	}
