@@ -14,7 +14,6 @@ import (
 
 	"buf.build/go/protovalidate"
 
-	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -70,7 +69,7 @@ type Config struct {
 	GathersSessions bool
 	// Load holds the concurrency limits and the rate limits. The zero Load has none.
 	Load Load
-	// Log receives each failure on the server side once; slog.Default when nil.
+	// Log receives a line for each failure, within limits; slog.Default when nil.
 	Log *slog.Logger
 	// Validator finds the other violations of a request that already has one. Sharing the
 	// services' validator saves memory; protovalidate.GlobalValidator when nil.
@@ -93,8 +92,8 @@ type Answer struct {
 	// SessionPath it is that path. Reason is the stable reason of the failure, or "" for success.
 	// Both have few values.
 	Function, Reason string
-	// Failure is the failure that the client was sent; nil for success, and if the client was gone.
-	Failure *failure.Failure
+	// IsLeftOut says that the request failed and the limits of the log left its line out.
+	IsLeftOut bool
 	// Status is the HTTP status, and Bytes the length of the body as sent. Both are zero when
 	// nothing was sent.
 	Status  int

@@ -31,8 +31,8 @@ type exchange struct {
 	turn     turn
 	// function is the request's func, once the edge has found it in the table.
 	function string
-	// failed is why the request failed; nil if it did not.
-	failed *failure.Failure
+	// isLeftOut says that the request failed and the limits of the log left its line out.
+	isLeftOut bool
 }
 
 // fixedHeaders are the headers of every reply. All replies share the values, so code must not

@@ -174,11 +174,12 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	}
 	tb.Cleanup(func() { connection.Close() })
 
+	services := NamedCalls(connection)
 	config := Config{
-		Account: accountv1.NewAccountServiceClient(connection),
-		Album:   albumv1.NewAlbumServiceClient(connection),
-		Blog:    blogv1.NewBlogServiceClient(connection),
-		Poi:     poiv1.NewPoiServiceClient(connection),
+		Account: accountv1.NewAccountServiceClient(services),
+		Album:   albumv1.NewAlbumServiceClient(services),
+		Blog:    blogv1.NewBlogServiceClient(services),
+		Poi:     poiv1.NewPoiServiceClient(services),
 		Zone:    time.FixedZone("Taipei", 8*60*60),
 		Log:     slog.New(slog.DiscardHandler),
 	}

@@ -28,7 +28,7 @@ type handler struct {
 	zippers   zippers
 	exchanges sync.Pool
 	verifier  verifier
-	warnings  warnings
+	failures  failureLog
 }
 
 // New returns the handler of the whole interface. It answers paths other than Path with a
@@ -55,7 +55,7 @@ func New(c Config) http.Handler {
 	h := &handler{
 		config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites(),
 		verifier: verifier{account: c.Account, timeout: c.CallTimeout, gathers: c.GathersSessions},
-		warnings: newWarnings(),
+		failures: newFailureLog(),
 	}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
 	return h
@@ -74,7 +74,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.exchanges.Put(x)
 	}()
 	reason, complete := h.conclude(x, h.answer(x))
-	h.config.Observe(r, Answer{x.function, reason, x.failed, x.response.status, x.response.bodyBytes, time.Since(began)})
+	h.config.Observe(r, Answer{x.function, reason, x.isLeftOut, x.response.status, x.response.bodyBytes, time.Since(began)})
 	if !complete {
 		if !r.ProtoAtLeast(1, 1) {
 			x.response.reset()
@@ -184,12 +184,12 @@ func (h *handler) conclude(x *exchange, err error) (reason string, complete bool
 		return "CLIENT_GONE", false
 	}
 
-	x.failed = failureOf(err, &x.op.In.Reader)
-	h.log(x, x.failed)
+	f := failureOf(err, &x.op.In.Reader)
+	h.log(x, err, f)
 	if x.response.started {
-		return x.failed.Reason, false
+		return f.Reason, false
 	}
-	return x.failed.Reason, x.sendFailure(x.failed, statusOf(err, x.failed)) == nil
+	return f.Reason, x.sendFailure(f, statusOf(err, f)) == nil
 }
 
 // leftDuring reports whether err was caused by the client leaving during a call. A failure that

@@ -26,7 +26,7 @@ function sentence(text = ''): string {
 
 const retry = '請稍後再試；標頭 Retry-After 說明需等待的秒數。'
 
-export const inChinese: Record<string, readonly [meaning: string, action: string]> = {
+const inChinese: Record<string, readonly [meaning: string, action: string]> = {
   MISSING_PARAMETER: ['缺少必填參數。', '請補上 info 所列的參數。'],
   INVALID_PARAMETER: ['參數超出範圍或格式錯誤。', '請依 info 括號內的說明修正參數。'],
   QUOTED_BLOG_NOT_FOUND: ['引用的日誌不存在。', '請更正 replyBlogID，或不要送出。'],

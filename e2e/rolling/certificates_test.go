@@ -72,7 +72,7 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 	}
 }
 
-// The log and the metrics of the edge say why it failed.
+// The log of the edge says why it failed.
 func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 	const service = "waybook.album.v1.AlbumService"
 	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
@@ -104,39 +104,30 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 		if c.reason != "SERVICE_UNAVAILABLE" {
 			continue
 		}
-		call := awaitFailedCall(t, edge, response.Header.Get("X-Request-Id"))
-		if call.Service != service || call.Method != "GetAlbum" || call.Code != "Unavailable" || call.Message == "" ||
-			!strings.Contains(call.Target, album.Address()) || call.Tries == 0 || strings.Count(call.Attempts, "no connection: Unavailable after ") != call.Tries || call.Milliseconds <= 0 {
-			t.Errorf("album presents %s: the log has %+v", c.what, call)
+		line := awaitFailure(t, edge, response.Header.Get("X-Request-Id"))
+		if line.Service != service || line.Method != "GetAlbum" || line.Code != "Unavailable" || !strings.Contains(line.Error, "certificate") {
+			t.Errorf("album presents %s: the log has %+v", c.what, line)
 		}
-		awaitMetric(t, edge, `waybook_edge_failed_attempts_total{code="Unavailable",service="`+service+`"}`, func(count float64) bool {
-			return count >= float64(call.Tries)
-		})
 	}
 }
 
-// failedCall is what the log of the edge has about the call that made a request fail.
-type failedCall struct {
-	Service, Method, Target, Code, Message, Attempts string
-	Tries                                            int
-	Milliseconds                                     float64 `json:"duration_ms"`
+// failureLine is the line of the edge's log about a request that failed.
+type failureLine struct {
+	Message                      string `json:"msg"`
+	ID                           string `json:"request_id"`
+	Service, Method, Code, Error string
 }
 
-// awaitFailedCall waits until the log of the edge has the failure of a request.
-func awaitFailedCall(t *testing.T, edge *manifestrun.Pod, id string) failedCall {
+// awaitFailure waits until the log of the edge has the failure of a request.
+func awaitFailure(t *testing.T, edge *manifestrun.Pod, id string) (line failureLine) {
 	t.Helper()
-	var line struct {
-		Message string `json:"msg"`
-		ID      string `json:"request_id"`
-		Call    failedCall
-	}
 	await(t, func() bool {
 		return slices.ContainsFunc(strings.Split(edge.Printed(), "\n"), func(text string) bool {
 			err := json.Unmarshal([]byte(text), &line)
 			return err == nil && line.Message == "request failed" && line.ID == id
 		})
 	})
-	return line.Call
+	return line
 }
 
 // The steps are those of docs/operations.md.

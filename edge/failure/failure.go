@@ -29,7 +29,7 @@ type Failure struct {
 	// RetryAfter is the wait after which the same request may succeed; 0 when waiting does not
 	// help.
 	RetryAfter time.Duration
-	// Cause is for the log. Of a call that failed, operators see it on the admin port; clients never do.
+	// Cause is for the log; clients never see it.
 	Cause error
 }
 

@@ -14,7 +14,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/platform/attempts"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/moving/shadow"
@@ -100,7 +99,7 @@ func Start(ctx context.Context, config Config, env process.Env) error {
 	}
 	served := config.Interface.Config()
 	served.Zone, served.Validator = zone, validator
-	if err := dial(env, config, &served, metrics); err != nil {
+	if err := dial(env, config, &served); err != nil {
 		return err
 	}
 	handler, err := NewHandler(ctx, env, Reports{metrics, readiness}, config.Front, served)
@@ -159,11 +158,11 @@ func Serve(env process.Env, metrics *process.Metrics, listener net.Listener, han
 }
 
 // dial connects the edge to the services.
-func dial(env process.Env, config Config, served *edge.Config, metrics *process.Metrics) error {
-	links, options := map[string]grpc.ClientConnInterface{}, attempts.DialOptions(newFailedAttempts(metrics))
+func dial(env process.Env, config Config, served *edge.Config) error {
+	links := map[string]grpc.ClientConnInterface{}
 	for name, address := range map[string]string{"account": config.Account, "album": config.Album, "blog": config.Blog, "poi": config.Poi} {
 		var err error
-		if links[name], err = env.Dial(name, address, options...); err != nil {
+		if links[name], err = env.Dial(name, address); err != nil {
 			return err
 		}
 	}
@@ -173,15 +172,14 @@ func dial(env process.Env, config Config, served *edge.Config, metrics *process.
 }
 
 // CallWithin makes the edge call services in its own process.
-func CallWithin(served *edge.Config, services grpc.ClientConnInterface, metrics *process.Metrics) {
-	watched := attempts.Around(services, newFailedAttempts(metrics))
-	call(served, func(string) grpc.ClientConnInterface { return watched })
+func CallWithin(served *edge.Config, services grpc.ClientConnInterface) {
+	call(served, func(string) grpc.ClientConnInterface { return services })
 }
 
 // call makes the edge call services over connections.
 func call(served *edge.Config, to func(name string) grpc.ClientConnInterface) {
-	served.Account = accountv1.NewAccountServiceClient(to("account"))
-	served.Album = albumv1.NewAlbumServiceClient(to("album"))
-	served.Blog = blogv1.NewBlogServiceClient(to("blog"))
-	served.Poi = poiv1.NewPoiServiceClient(to("poi"))
+	served.Account = accountv1.NewAccountServiceClient(edge.NamedCalls(to("account")))
+	served.Album = albumv1.NewAlbumServiceClient(edge.NamedCalls(to("album")))
+	served.Blog = blogv1.NewBlogServiceClient(edge.NamedCalls(to("blog")))
+	served.Poi = poiv1.NewPoiServiceClient(edge.NamedCalls(to("poi")))
 }

@@ -4,16 +4,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-	grpccodes "google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/platform/attempts"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/requestid"
 )
@@ -26,6 +23,7 @@ type requests struct {
 
 	durations *prometheus.HistogramVec
 	inFlight  prometheus.Gauge
+	leftOut   prometheus.Counter
 }
 
 // newRequests returns a requests and registers its metrics.
@@ -37,19 +35,12 @@ func newRequests(env process.Env, metrics *process.Metrics, isLogged bool) *requ
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "waybook_edge_requests_in_flight", Help: "Requests to /API.php in flight.",
 		}),
+		leftOut: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "waybook_edge_failures_left_out_total", Help: "Failed requests without a line in the log, because of its limits.",
+		}),
 	}
-	metrics.Registry.MustRegister(r.durations, r.inFlight)
+	metrics.Registry.MustRegister(r.durations, r.inFlight, r.leftOut)
 	return r
-}
-
-// newFailedAttempts registers the counter of failed attempts to call a service, and returns what counts them.
-func newFailedAttempts(metrics *process.Metrics) func(service string, code grpccodes.Code) {
-	failed := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "waybook_edge_failed_attempts_total",
-		Help: "Attempts to call a service that failed, by service and gRPC status. The edge repeats some calls, so a request may have several, or succeed.",
-	}, []string{"service", "code"})
-	metrics.Registry.MustRegister(failed)
-	return func(service string, code grpccodes.Code) { failed.WithLabelValues(service, code.String()).Inc() }
 }
 
 // follow returns a handler that starts the id, the trace and the in-flight count of a request,
@@ -73,8 +64,8 @@ func (f *requests) observe(r *http.Request, a edge.Answer) {
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		describeSpan(span, r, a)
 	}
-	if a.Reason != "" {
-		f.env.Failures.Keep(failedRequest(r, a))
+	if a.IsLeftOut {
+		f.leftOut.Inc()
 	}
 	if !f.isLogged {
 		return
@@ -91,26 +82,6 @@ func (f *requests) observe(r *http.Request, a edge.Answer) {
 		slog.Float64("duration_ms", float64(a.Elapsed.Microseconds())/1000), slog.String("remote", remote),
 	}
 	f.env.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attributes...)
-}
-
-// failedRequest is what the admin port shows of a failed request. It leaves out what the log does.
-func failedRequest(r *http.Request, a edge.Answer) process.FailedRequest {
-	failed := process.FailedRequest{
-		RequestID: requestid.From(r.Context()), Func: a.Function, Ended: time.Now().UTC(),
-		Milliseconds: float64(a.Elapsed.Microseconds()) / 1000, Status: a.Status, Reason: a.Reason,
-	}
-	if a.Failure == nil {
-		return failed
-	}
-	failed.Info = a.Failure.Info
-	if call := attempts.In(a.Failure.Cause); call != nil {
-		answer := call.GRPCStatus()
-		failed.Call = &process.FailedCall{
-			Service: call.Service, Method: call.Method, Target: call.Target, Code: answer.Code().String(), Reason: call.Reason(),
-			Message: answer.Message(), Tried: call.Tried(), Tries: call.Tries,
-		}
-	}
-	return failed
 }
 
 func describeSpan(span trace.Span, r *http.Request, a edge.Answer) {

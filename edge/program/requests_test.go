@@ -2,8 +2,6 @@ package program
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -15,13 +13,8 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
-	"google.golang.org/grpc"
-	grpccodes "google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/failure"
-	"github.com/waybook/waybook/internal/platform/attempts"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/tracing"
@@ -32,16 +25,13 @@ type entrance struct {
 	metrics *process.Metrics
 	spans   *tracetest.InMemoryExporter
 	log     bytes.Buffer
-	// failures are the failed requests that were kept.
-	failures *process.Failures
 }
 
 // request sends one request through requests. Its handler reports the given answer.
 func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, change func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	e.metrics, e.spans = process.NewMetrics(), tracetest.NewInMemoryExporter()
-	e.failures = process.NewFailures("edge")
-	env := process.Env{Failures: e.failures}
+	var env process.Env
 	env.Log = slog.New(slog.NewTextHandler(&e.log, nil))
 	env.Tracing = tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)))
 	requests := newRequests(env, e.metrics, isLogged)
@@ -99,42 +89,16 @@ func TestARequestIsOneLineOfTheAccessLog(t *testing.T) {
 	}
 }
 
-func TestAFailedRequestIsKeptWithItsCause(t *testing.T) {
+func TestFailuresWithoutALineAreCounted(t *testing.T) {
 	var e entrance
-	e.request(t, false, edge.Answer{Function: "getAlbum", Status: 200}, nil)
-	if kept := e.failures.All().Requests; len(kept) != 0 {
-		t.Errorf("of a success there is %+v", kept)
+	leftOut := answered
+	leftOut.IsLeftOut = true
+	for want, answer := range []edge.Answer{answered, leftOut} {
+		e.request(t, false, answer, nil)
+		if line := fmt.Sprint("waybook_edge_failures_left_out_total ", want); !strings.Contains(e.scrape(), line) {
+			t.Errorf("no %q", line)
+		}
 	}
-	recorder := e.request(t, false, answered, nil)
-	kept := e.failures.All().Requests
-	if len(kept) != 1 || kept[0].RequestID != recorder.Header().Get("X-Request-Id") || kept[0].Func != "addAlbum" || kept[0].Reason != "NOT_OWNER" ||
-		kept[0].Status != 200 || kept[0].Milliseconds != 1.5 || kept[0].Ended.IsZero() || kept[0].Call != nil {
-		t.Errorf("kept is %+v", kept)
-	}
-	called := attempts.Around(failing{}, func(string, grpccodes.Code) {}).Invoke(t.Context(), "/waybook.album.v1.AlbumService/GetAlbum", nil, nil)
-	down := failure.Temporary("SERVICE_UNAVAILABLE", failure.Unavailable, called)
-	e.request(t, false, edge.Answer{Function: "getAlbum", Reason: down.Reason, Failure: down, Status: 503}, nil)
-	kept = e.failures.All().Requests
-	if len(kept) != 1 || kept[0].Info != "SERVICE UNAVAILABLE" || kept[0].Call == nil {
-		t.Fatalf("kept is %+v", kept)
-	}
-	if call := kept[0].Call; call.Service != "waybook.album.v1.AlbumService" || call.Method != "GetAlbum" || call.Code != "Unavailable" ||
-		call.Message != "disk 7 is gone" || !strings.HasPrefix(call.Tried, "this process: Unavailable after ") || call.Tries != 1 {
-		t.Errorf("the call is %+v", call)
-	}
-	// A cause that is no call, such as a panic with its stack, is for the log alone.
-	e.request(t, false, edge.Answer{Reason: "INTERNAL_ERROR", Failure: failure.Internal(errors.New("s3cr3t")), Status: 200}, nil)
-	if shown := fmt.Sprintf("%+v", e.failures.All()); strings.Contains(shown, "s3cr3t") {
-		t.Errorf("kept is %s", shown)
-	}
-}
-
-// failing is a connection whose calls fail.
-type failing struct{ grpc.ClientConnInterface }
-
-// Invoke fails.
-func (failing) Invoke(context.Context, string, any, any, ...grpc.CallOption) error {
-	return status.Error(grpccodes.Unavailable, "disk 7 is gone")
 }
 
 func TestUnknownMethodsAreLoggedAsOneWord(t *testing.T) {

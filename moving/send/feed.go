@@ -53,7 +53,7 @@ const changesPage = 1000
 type Feed struct {
 	Kind movefile.Kind
 	// Page returns the page behind a token, and without one, from a time on; all if that is nil, too.
-	Page func(ctx context.Context, token string, start *timestamppb.Timestamp, includes Includes) (FeedPage, error)
+	Page func(ctx context.Context, token string, start *timestamppb.Timestamp) (FeedPage, error)
 }
 
 // FeedPage is a page of a feed.
@@ -63,15 +63,6 @@ type FeedPage struct {
 	Next    string
 	HasMore bool
 }
-
-// Includes says whether changes have what was changed.
-type Includes bool
-
-// The choices of Includes.
-const (
-	WithoutContent Includes = false
-	WithContent    Includes = true
-)
 
 // Feeds returns the feeds of all services.
 func Feeds(services Services) []Feed {
@@ -107,7 +98,7 @@ func feedOf[Request proto.Message, Reply interface {
 }, Shown any](
 	kind movefile.Kind, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), changes func(Reply) []Shown, convert func(Shown) Change,
 ) Feed {
-	return Feed{kind, func(ctx context.Context, token string, start *timestamppb.Timestamp, includes Includes) (page FeedPage, err error) {
+	return Feed{kind, func(ctx context.Context, token string, start *timestamppb.Timestamp) (page FeedPage, err error) {
 		var request Request
 		message := request.ProtoReflect().New()
 		for i := range message.Descriptor().Fields().Len() {
@@ -119,7 +110,7 @@ func feedOf[Request proto.Message, Reply interface {
 			case field.Name() == "start_time" && token == "" && start != nil:
 				message.Set(field, protoreflect.ValueOfMessage(start.ProtoReflect()))
 			case field.Kind() == protoreflect.BoolKind:
-				message.Set(field, protoreflect.ValueOfBool(bool(includes)))
+				message.Set(field, protoreflect.ValueOfBool(true))
 			}
 		}
 		reply, err := ask(ctx, message.Interface().(Request))
@@ -153,7 +144,7 @@ func readChanges(ctx context.Context, services Services, since time.Time, note f
 		for token, hasMore := "", true; hasMore; {
 			var page FeedPage
 			if _, err := retry.Do(ctx, again, func() (err error) {
-				page, err = feed.Page(ctx, token, start, WithContent)
+				page, err = feed.Page(ctx, token, start)
 				return err
 			}); err != nil {
 				return err

@@ -87,14 +87,10 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 	if err != nil {
 		return nil, err
 	}
-	if j.status != nil {
-		report = j.status
-	}
 	i := &importer{
 		services: services, options: options, intake: in, journal: j, report: report, summary: newSummary(&in.findings.report),
 		survey: map[int]surveyed{}, coming: map[movefile.ID]bool{},
 	}
-	i.keep(i.summary)
 	if err = in.requireWhole(options); err == nil {
 		err = i.goOn(ctx)
 	}
@@ -115,16 +111,7 @@ func Import(ctx context.Context, services Services, options ImportOptions, repor
 	if isRefused := errors.As(err, new(*RefusedError)); !options.DryRun && (err == nil || isRefused && len(j.finished) == 0) {
 		err = errors.Join(err, remove(j.folder))
 	}
-	i.keep(i.summary)
-	j.status.end(err)
 	return i.summary, errors.Join(err, j.close())
-}
-
-// keep keeps the numbers of a summary for those who watch the import.
-func (i *importer) keep(s *Summary) {
-	if i.journal.status != nil {
-		i.journal.status.count(s)
-	}
 }
 
 // goOn asks whether the store has what an import that ended early has stored last. If it was replaced,
@@ -226,7 +213,6 @@ func (i *importer) pass(ctx context.Context, which passName, summary *Summary, b
 		i.mu.Lock()
 		defer i.mu.Unlock()
 		summary.add(s.result)
-		i.keep(summary)
 		if which == passSurvey && !i.options.DryRun {
 			return nil
 		}

@@ -46,8 +46,7 @@ type finished struct {
 type journal struct {
 	folder   string
 	file     *os.File
-	lock     *os.File      // nil in a dry run
-	status   *statusKeeper // nil in a dry run
+	lock     *os.File // nil in a dry run
 	finished []*finished
 }
 
@@ -95,14 +94,11 @@ func begin(ctx context.Context, options ImportOptions, report progress.Reporter)
 		if j.lock, err = claim(j.folder); err != nil {
 			return nil, nil, err
 		}
-		j.status = keepStatus(j.folder, report)
-		report = j.status
 	}
 	if in, err = j.begin(ctx, options, report); err == nil {
 		err = j.open()
 	}
 	if err != nil {
-		j.status.end(err)
 		return nil, nil, errors.Join(err, j.close())
 	}
 	return j, in, nil

@@ -74,7 +74,7 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 	}
 	config.Front.Page = config.Console.Page()
 	edgeConfig := config.Interface.Config()
-	program.CallWithin(&edgeConfig, channel, host.Metrics)
+	program.CallWithin(&edgeConfig, channel)
 	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
 	handler, err := program.NewHandler(ctx, env, program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}, config.Front, edgeConfig)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/waybookctl/adminport"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
@@ -110,8 +109,6 @@ func describe(ctx context.Context, err error) failure {
 	var call *callError
 	var file *transfer.InvalidFileError
 	var own statusError
-	var unreachable *adminport.Unreachable
-	var invalid adminport.Invalid
 	switch {
 	case ctx.Err() != nil, errors.Is(err, errGivenUp):
 		return failure{status: statusInterrupted, message: "interrupted"}
@@ -123,10 +120,6 @@ func describe(ctx context.Context, err error) failure {
 		return describeCall(call)
 	case errors.As(err, &file):
 		return describeFile(file)
-	case errors.As(err, &unreachable):
-		return failure{status: statusUnavailable, message: err.Error()}
-	case errors.As(err, &invalid):
-		return failure{status: statusUsage, message: "--admin " + invalid.Error()}
 	case errors.As(err, &own):
 		return failure{status: own.status, message: err.Error()}
 	}

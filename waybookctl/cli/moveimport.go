@@ -23,7 +23,7 @@ type moveImport struct {
 	DryRun     bool    `help:"Change nothing, and report what would be done."`
 	Yes        bool    `help:"Import files without an end record."`
 	Workers    int     `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
-	Journal    string  `default:"waybook-move" placeholder:"DIRECTORY" help:"Directory of the sorted records and the journal of an import, which an import that ended early goes on with; ${default} by default. It is removed at the end. DIRECTORY.status.json, beside it, keeps the progress and the result for waybookctl console."`
+	Journal    string  `default:"waybook-move" placeholder:"DIRECTORY" help:"Directory of the sorted records and the journal of an import, which an import that ended early goes on with; ${default} by default. It is removed at the end."`
 }
 
 // Help returns the detailed help.

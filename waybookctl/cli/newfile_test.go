@@ -21,12 +21,6 @@ func TestAMissingFileIsStatus3(t *testing.T) {
 	}
 }
 
-func TestATraceThatReachesNoProgramIsStatus5(t *testing.T) {
-	address := closed(t)
-	runWith(t.Context(), nil, "", "trace", "--admin", address).expect(t, statusUnavailable, address)
-	runWith(t.Context(), nil, "", "trace", "--admin", "nowhere").expect(t, statusUsage, "want HOST:PORT")
-}
-
 func TestHelpAndVersionAreWordsToo(t *testing.T) {
 	for _, each := range [][2][]string{
 		{{"help"}, {"--help"}}, {{"help", "store", "dump"}, {"store", "dump", "--help"}}, {{"version"}, {"--version"}},

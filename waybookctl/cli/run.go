@@ -30,8 +30,6 @@ type commands struct {
 	Store       storeCommands    `cmd:"" help:"The store: backup, restore, check, dump, load and more."`
 	Move        moveCommands     `cmd:"" help:"Move the data of an old service in: check, import, verify."`
 	Compare     compareCommand   `cmd:"" diff:"" help:"Compare the replies of two servers to the requests of a log."`
-	Console     consoleCommand   `cmd:"" help:"Serve pages for operators to a browser on this machine."`
-	Trace       traceCommand     `cmd:"" help:"Show what a slow request did in each program."`
 	Certs       certsCommand     `cmd:"" help:"Create development certificates for mutual TLS."`
 	HelpWord    helpCommand      `cmd:"" name:"help" help:"Show the help of a command."`
 	VersionWord versionCommand   `cmd:"" name:"version" help:"Print the version, the commit and the Go version."`

@@ -1,4 +1,4 @@
-// What the bars of both pages have: the mark, and the choices of the language and the theme.
+// What the bar of the page has: the mark, and the choices of the language and the theme.
 
 import { chooseLanguage, language, languages } from '../i18n'
 import { chooseTheme, theme, themes, type Theme } from '../theme'

@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -24,7 +23,6 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/settings"
-	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
 // adminDrainTime is how long requests to the admin port may take once it stops, after all other
@@ -57,7 +55,7 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 		return nil, err
 	}
 	e.describe(ctx, readiness, metrics)
-	handler := withFailures(withSlowRequests(AdminHandler(readiness, metrics), e.Tracing.Slow()), e.Failures)
+	handler := AdminHandler(readiness, metrics)
 	if e.HasProfiles {
 		handler = withProfiles(handler)
 	}
@@ -163,30 +161,6 @@ func withHealth(readiness *Readiness, other http.Handler) http.Handler {
 		}
 		other.ServeHTTP(w, r)
 	})
-}
-
-// SlowPath is the path of the admin port that lists the kept slow requests. Below it, each has
-// its request id.
-const SlowPath = "/debug/requests"
-
-// withSlowRequests serves the kept slow requests as JSON in addition to a handler. slow is nil
-// if none are kept.
-func withSlowRequests(other http.Handler, slow *tracing.Slow) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", other)
-	serve := func(requests func(*http.Request) tracing.SlowReply) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			if slow == nil {
-				http.Error(w, "this program keeps no slow requests; set -slow-requests", http.StatusNotImplemented)
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(requests(r)) // the client is gone
-		}
-	}
-	mux.HandleFunc("GET "+SlowPath, serve(func(*http.Request) tracing.SlowReply { return slow.All() }))
-	mux.HandleFunc("GET "+SlowPath+"/{id}", serve(func(r *http.Request) tracing.SlowReply { return slow.Of(r.PathValue("id")) }))
-	return mux
 }
 
 // AdminHosts are the host names under which programs may use the admin port. The flag is a

@@ -56,8 +56,6 @@ type Env struct {
 	HasProfiles bool
 	// AdminHosts are host names under which programs may use the admin port.
 	AdminHosts AdminHosts
-	// Failures keeps the last failed requests for the admin port; nil keeps none.
-	Failures *Failures
 
 	start *startLine
 }
@@ -167,7 +165,7 @@ func runUntilDone(
 	start := &startLine{}
 	err = program.Start(runCtx, Env{
 		Stack: stack, Out: out, Log: log, Fail: fail, Transport: transport, Tracing: spans, HasProfiles: set.hasProfiles,
-		AdminHosts: set.adminHosts, Failures: NewFailures(program.Name), start: start,
+		AdminHosts: set.adminHosts, start: start,
 	})
 	stop := func() error {
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)

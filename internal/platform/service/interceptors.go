@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,7 +260,12 @@ func (i *Interceptors) finish(ctx context.Context, call *audit.Call, began time.
 	}
 	switch code {
 	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
-		i.log.ErrorContext(ctx, "call failed", "method", call.Method, "code", code.String(), "error", failed)
+		of, method, _ := strings.Cut(strings.TrimPrefix(call.Method, "/"), "/")
+		attributes := []any{"service", of, "method", method, "code", code.String(), "reason", failed.Reason}
+		if user := cmp.Or(call.User, audit.UserOf(call.Request)); user != 0 {
+			attributes = append(attributes, "user_id", user)
+		}
+		i.log.ErrorContext(ctx, "call failed", append(attributes, "error", failed)...)
 	case codes.Canceled:
 		i.log.DebugContext(ctx, "caller gone", "method", call.Method, "error", failed)
 	}

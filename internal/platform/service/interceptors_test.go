@@ -136,9 +136,9 @@ func TestAPanicIsLoggedWithoutTheRequestsContents(t *testing.T) {
 func TestAPrivateCauseIsLoggedButNotReturned(t *testing.T) {
 	c := newChain(t)
 	failure := fmt.Errorf("insert albums: %w", errors.New("page 17 of waybook.db"))
-	c.expect(t, c.unary(t.Context(), valid, func(context.Context, any) (any, error) {
+	c.expect(t, c.unary(t.Context(), &accountv1.GetUserRequest{UserId: 7}, func(context.Context, any) (any, error) {
 		return nil, failure
-	}), codes.Internal, "INTERNAL", "page 17 of waybook.db")
+	}), codes.Internal, "INTERNAL", "page 17 of waybook.db", "service=waybook.album.v1.AlbumService method=GetAlbum code=Internal reason=INTERNAL user_id=7 error=")
 	c.log.Reset()
 	c.expect(t, c.stream(t.Context(), nil, func(any, grpc.ServerStream) error {
 		return failure

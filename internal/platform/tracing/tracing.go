@@ -37,7 +37,6 @@ const scope = "github.com/waybook/waybook"
 type Tracing struct {
 	provider trace.TracerProvider
 	tracer   trace.Tracer
-	slow     *Slow
 }
 
 // New returns a Tracing that creates its spans with a provider.
@@ -47,9 +46,6 @@ func New(provider trace.TracerProvider) Tracing {
 
 // Tracer returns the tracer; nil if tracing is off.
 func (t Tracing) Tracer() trace.Tracer { return t.tracer }
-
-// Slow returns the kept slow requests; nil if none are kept.
-func (t Tracing) Slow() *Slow { return t.slow }
 
 // ServerOptions create a span for each call that a gRPC server receives. Its parent is the
 // caller's span: every client that may call is trusted.
@@ -141,8 +137,6 @@ const flushTime = 2 * time.Second
 type Flags struct {
 	// Endpoint is the URL of a collector. If it is empty, the OTEL_* variables apply.
 	Endpoint string
-	// Slow is how long a request must take for its spans to be kept in memory; 0 keeps none.
-	Slow time.Duration
 }
 
 // Register declares the flags.
@@ -150,42 +144,24 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.StringVar(&f.Endpoint, "otlp-endpoint", "",
 		"send traces to the collector at this `URL`, such as http://localhost:4317, by OTLP over gRPC (https for TLS); "+
 			"the OTEL_* variables of OpenTelemetry work too, OTEL_TRACES_SAMPLER among them (default: trace every request)")
-	flags.DurationVar(&f.Slow, "slow-requests", 0,
-		fmt.Sprintf("keep what each of the last %d requests did that took this `duration` or longer, for waybookctl trace; 0 keeps none", maxSlowRequests))
 }
 
 // LookupEnv looks up an environment variable.
 type LookupEnv func(name string) (value string, ok bool)
 
-// Start starts to send the spans of a program, and to keep those of slow requests. If neither
-// is configured, it returns the zero Tracing. stop sends the remaining spans, takes at most
-// flushTime and never fails.
+// Start starts to send the spans of a program. If no collector is configured, it returns the zero
+// Tracing. stop sends the remaining spans, takes at most flushTime and never fails.
 func (f Flags) Start(ctx context.Context, program string, lookupEnv LookupEnv, log *slog.Logger) (tracing Tracing, stop func(context.Context) error, err error) {
 	stop = func(context.Context) error { return nil }
 	isSent, err := f.isOn(lookupEnv)
+	if err != nil || !isSent {
+		return Tracing{}, stop, err
+	}
+	provider, err := f.sending(ctx, program, log)
 	if err != nil {
 		return Tracing{}, stop, err
 	}
-	var slow *Slow
-	var options []sdktrace.TracerProviderOption
-	if f.Slow > 0 {
-		slow = NewSlow(program, f.Slow)
-		options = append(options, sdktrace.WithSpanProcessor(slow))
-	}
-	if !isSent {
-		if slow != nil {
-			tracing = New(sdktrace.NewTracerProvider(options...))
-			tracing.slow = slow
-		}
-		return tracing, stop, nil
-	}
-	provider, err := f.sending(ctx, program, log, options)
-	if err != nil {
-		return Tracing{}, stop, err
-	}
-	tracing = New(provider)
-	tracing.slow = slow
-	return tracing, func(ctx context.Context) error {
+	return New(provider), func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, flushTime)
 		defer cancel()
 		if err := provider.Shutdown(ctx); err != nil {
@@ -202,7 +178,7 @@ func (f Flags) Check(lookupEnv LookupEnv) error {
 }
 
 // sending returns a provider that sends spans to a collector.
-func (f Flags) sending(ctx context.Context, program string, log *slog.Logger, more []sdktrace.TracerProviderOption) (*sdktrace.TracerProvider, error) {
+func (f Flags) sending(ctx context.Context, program string, log *slog.Logger) (*sdktrace.TracerProvider, error) {
 	var options []otlptracegrpc.Option
 	if f.Endpoint != "" {
 		options = append(options, otlptracegrpc.WithEndpointURL(f.Endpoint))
@@ -216,15 +192,12 @@ func (f Flags) sending(ctx context.Context, program string, log *slog.Logger, mo
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("traces: %w", err), client.Shutdown(ctx))
 	}
-	return sdktrace.NewTracerProvider(append(more, sdktrace.WithResource(about), sdktrace.WithBatcher(exporter{client, log}))...), nil
+	return sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(exporter{client, log})), nil
 }
 
 // isOn reports whether a collector is configured. It returns an error if the configuration
 // cannot work.
 func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
-	if f.Slow < 0 {
-		return false, errors.New("-slow-requests: must not be negative")
-	}
 	get := func(name string) string {
 		value, _ := lookupEnv(name)
 		return value
