@@ -6,8 +6,6 @@ import (
 	"context"
 	"flag"
 
-	_ "time/tzdata" // for -time-zone on machines without zone files
-
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/standalone/app"
 )

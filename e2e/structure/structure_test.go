@@ -87,6 +87,32 @@ func TestOnlyTheBootstrapAndStorekeepingImportEngines(t *testing.T) {
 	}
 }
 
+// A program that go install builds has no build tags, and the machine may have no zone files.
+func TestWhoeverLooksUpATimeZoneLinksTheZones(t *testing.T) {
+	links, found := map[string]bool{}, 0
+	for _, each := range packages(t) {
+		links[each.ImportPath] = slices.Contains(each.Imports, "time/tzdata")
+	}
+	for _, each := range packages(t) {
+		for _, name := range each.GoFiles {
+			source, err := os.ReadFile(filepath.Join(each.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Contains(source, []byte("time.LoadLocation(")) {
+				continue
+			}
+			found++
+			if !slices.ContainsFunc(append(each.Deps, each.ImportPath), func(path string) bool { return links[path] }) {
+				t.Errorf("%s calls time.LoadLocation, and nothing that it imports imports time/tzdata", filepath.Join(folder(each.ImportPath), name))
+			}
+		}
+	}
+	if found < 2 {
+		t.Errorf("only %d files look up a time zone", found)
+	}
+}
+
 func TestAMainStaysUnder40Lines(t *testing.T) {
 	count := 0
 	isMain := func(path string) bool {

@@ -6,8 +6,6 @@ import (
 	"flag"
 	"time"
 
-	_ "time/tzdata" // for -time-zone on machines without zone files
-
 	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/process"

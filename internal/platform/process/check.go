@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // for machines without zone files
 
 	"github.com/waybook/waybook/internal/platform/tracing"
 )

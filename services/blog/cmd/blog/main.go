@@ -5,8 +5,6 @@ import (
 	"context"
 	"flag"
 
-	_ "time/tzdata" // for -time-zone on machines without zone files
-
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/services/blog"
