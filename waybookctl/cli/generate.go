@@ -218,7 +218,7 @@ type input struct {
 
 // unset are fields that no flag sets: those that the program sets, and secrets, which are not on a command line.
 var unset = []protoreflect.Name{
-	"request_id", "page_size", "page_token", "update_mask", "read_mask", "password", "secret", "token", "device_tokens",
+	"request_id", "page_size", "page_token", "update_mask", "read_mask", "password", "secret", "token",
 }
 
 // inputs returns the arguments and flags of a message within a request.

@@ -54,7 +54,7 @@ var rows = []row{
 	{method: "UpdateUser", command: "set-icon", fields: "icon_url", help: "Change the URL of a user's avatar image."},
 	{method: "UpdateUser", command: "disable", fixed: "disabled", fields: "-", help: "Close a user's sessions and refuse further logins. What the user owns stays as it is."},
 	{method: "UpdateUser", command: "enable", fixed: "!disabled", fields: "-", help: "Let a disabled user log in again."},
-	{method: "CloseAllSessions", command: "close-all", help: "Close all sessions of a user and forget the devices that the user has logged in from."},
+	{method: "CloseAllSessions", command: "close-all", help: "Close all sessions of a user."},
 	{method: "ListSessions", command: "list", help: "List the open sessions of a user, without their secrets."},
 
 	// These read or print secrets.
