@@ -49,31 +49,19 @@ const (
 	PasswordForm_PASSWORD_FORM_SHA1 PasswordForm = 6
 	// One or two rounds of SHA-256 or SHA-512, with or without a salt.
 	PasswordForm_PASSWORD_FORM_SHA2 PasswordForm = 7
-	// The SHA-256 and SHA-512 forms of Unix's crypt.
-	PasswordForm_PASSWORD_FORM_SHA_CRYPT PasswordForm = 8
-	// PBKDF2, as Django and Werkzeug write it.
-	PasswordForm_PASSWORD_FORM_PBKDF2 PasswordForm = 9
-	// PASSWORD() of MySQL 4.1 to 5.7, and of MariaDB.
-	PasswordForm_PASSWORD_FORM_MYSQL PasswordForm = 10
-	// Bcrypt of MD5.
-	PasswordForm_PASSWORD_FORM_BCRYPT_MD5 PasswordForm = 11
 )
 
 // Enum value maps for PasswordForm.
 var (
 	PasswordForm_name = map[int32]string{
-		0:  "PASSWORD_FORM_UNSPECIFIED",
-		1:  "PASSWORD_FORM_ARGON2ID",
-		2:  "PASSWORD_FORM_BCRYPT",
-		3:  "PASSWORD_FORM_MD5",
-		4:  "PASSWORD_FORM_PHPASS",
-		5:  "PASSWORD_FORM_MD5_CRYPT",
-		6:  "PASSWORD_FORM_SHA1",
-		7:  "PASSWORD_FORM_SHA2",
-		8:  "PASSWORD_FORM_SHA_CRYPT",
-		9:  "PASSWORD_FORM_PBKDF2",
-		10: "PASSWORD_FORM_MYSQL",
-		11: "PASSWORD_FORM_BCRYPT_MD5",
+		0: "PASSWORD_FORM_UNSPECIFIED",
+		1: "PASSWORD_FORM_ARGON2ID",
+		2: "PASSWORD_FORM_BCRYPT",
+		3: "PASSWORD_FORM_MD5",
+		4: "PASSWORD_FORM_PHPASS",
+		5: "PASSWORD_FORM_MD5_CRYPT",
+		6: "PASSWORD_FORM_SHA1",
+		7: "PASSWORD_FORM_SHA2",
 	}
 	PasswordForm_value = map[string]int32{
 		"PASSWORD_FORM_UNSPECIFIED": 0,
@@ -84,10 +72,6 @@ var (
 		"PASSWORD_FORM_MD5_CRYPT":   5,
 		"PASSWORD_FORM_SHA1":        6,
 		"PASSWORD_FORM_SHA2":        7,
-		"PASSWORD_FORM_SHA_CRYPT":   8,
-		"PASSWORD_FORM_PBKDF2":      9,
-		"PASSWORD_FORM_MYSQL":       10,
-		"PASSWORD_FORM_BCRYPT_MD5":  11,
 	}
 )
 
@@ -1079,19 +1063,13 @@ type MovedUser struct {
 	//   - "$argon2id$v=19$m=…,t=…,p=…$SALT$KEY", as PHP writes it: m at most 65,536 (64 MiB), t at
 	//     most 8, p at most 8, a salt of 8 to 64 bytes, a key of 32 to 64 bytes.
 	//   - Bcrypt: "$2a$", "$2b$" or "$2y$", cost 4 to 14. It sees the first 72 bytes of a password.
-	//   - "bcrypt-md5$" and bcrypt of the hex of MD5(password).
 	//   - MD5, SHA-1, SHA-256 or SHA-512 of the password: 32, 40, 64 or 128 hexadecimal digits.
 	//   - "md5$SALT$HEX": MD5(SALT, password), as Django writes it.
 	//   - "md5-suffix$SALT$HEX": MD5(password, SALT).
 	//   - "md5-twice$SALT$HEX": MD5(hex of MD5(password), SALT), as vBulletin does it; SALT may be empty.
-	//   - "md5-both$SALT$HEX": MD5(hex of MD5(SALT), hex of MD5(password)), as Invision does it.
-	//   - These four with "sha1", "sha256" or "sha512" in place of "md5".
-	//   - "*HEX": SHA-1(SHA-1(password)), as PASSWORD() of MySQL and MariaDB writes it.
-	//   - PBKDF2 by Django, "pbkdf2_sha256$ROUNDS$SALT$BASE64", or Werkzeug, "pbkdf2:sha256:ROUNDS$SALT$HEX"; or with
-	//     "sha1" or "sha512"; at most 1,500,000 rounds.
+	//   - These three with "sha1", "sha256" or "sha512" in place of "md5".
 	//   - phpass: "$P$" or "$H$", with 2^7 to 2^16 rounds.
-	//   - Unix crypt: "$1$SALT$…", with a salt of up to 8 characters; "$5$SALT$…" and "$6$SALT$…", with up to 16, also with
-	//     "rounds=N$" before the salt, where N is 1,000 to 500,000.
+	//   - Unix crypt with MD5: "$1$SALT$…", with a salt of up to 8 characters.
 	//
 	// SALT has up to 100 bytes and may contain "$". HEX may have capital letters.
 	PasswordHash string `protobuf:"bytes,5,opt,name=password_hash,json=passwordHash,proto3" json:"password_hash,omitempty"`
@@ -3377,7 +3355,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\finclude_user\x18\x02 \x01(\bR\vincludeUser\"|\n" +
 	"\x18WatchUserChangesResponse\x128\n" +
 	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xcf\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xe1\x01\n" +
 	"\fPasswordForm\x12\x1d\n" +
 	"\x19PASSWORD_FORM_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16PASSWORD_FORM_ARGON2ID\x10\x01\x12\x18\n" +
@@ -3386,12 +3364,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a\x12\x1b\n" +
-	"\x17PASSWORD_FORM_SHA_CRYPT\x10\b\x12\x18\n" +
-	"\x14PASSWORD_FORM_PBKDF2\x10\t\x12\x17\n" +
-	"\x13PASSWORD_FORM_MYSQL\x10\n" +
-	"\x12\x1c\n" +
-	"\x18PASSWORD_FORM_BCRYPT_MD5\x10\v2\x9a\x13\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\x9a\x13\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
