@@ -140,6 +140,7 @@ func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
 	}}
 	s := b.newServer(t)
 	s.logins.limits.pair = 0
+	b.hashed()
 	made := map[string]string{}
 	for _, email := range []string{"a@waybook.example", "nobody@waybook.example"} {
 		calls = nil
@@ -148,6 +149,9 @@ func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
 	}
 	if made["a@waybook.example"] != made["nobody@waybook.example"] || made["a@waybook.example"] == "[]" {
 		t.Errorf("the calls are %v", made)
+	}
+	if n := len(b.hashed()); n != 0 {
+		t.Errorf("%d passwords were checked", n)
 	}
 }
 
