@@ -118,7 +118,7 @@ func Failures() []FailureEntry {
 		retryEntry("TOO_MANY_WRITES", http.StatusTooManyRequests, "the user exceeds the rate limit of writes"),
 		retryEntry("TOO_MANY_COMMENTS", http.StatusTooManyRequests, "the user exceeds the rate limit of comments under one content"),
 		retryEntry("TOO_MANY_LONG_REPLIES", http.StatusTooManyRequests, "the address already reads as many long lists as it may at a time"),
-		retryEntry("TOO_MANY_ATTEMPTS", http.StatusTooManyRequests, "too many login attempts from this device, for this email, or from this address"),
+		retryEntry("TOO_MANY_ATTEMPTS", http.StatusTooManyRequests, "too many login attempts for this email, or from this address"),
 		retryEntry("SERVICE_BUSY", http.StatusServiceUnavailable, "the concurrency limit is reached"),
 		retryEntry("SERVICE_UNAVAILABLE", http.StatusServiceUnavailable, "a service or its store is unreachable"),
 		retryEntry("SERVICE_TIMEOUT", http.StatusServiceUnavailable, "a service took longer than 10 seconds"),

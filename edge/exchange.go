@@ -256,14 +256,6 @@ func (x *exchange) DropSession() {
 	x.setCookie("idrand", "", time.Time{})
 }
 
-// Devices returns the device tokens that the request's cookie names, the newest first.
-func (x *exchange) Devices() []string { return deviceTokens(x.request.Header["Cookie"]) }
-
-// KeepDevice adds a device token to the cookie's.
-func (x *exchange) KeepDevice(token string, expires time.Time) {
-	x.setCookie(deviceCookie, joinTokens(token, x.Devices()), expires)
-}
-
 func (x *exchange) setCookie(name, value string, expires time.Time) {
 	isSecure := x.config.CookieSecure == SecureAlways || x.config.TrustedProxies.isSecure(x.request)
 	setCookie(x.response.writer, name, value, expires, isSecure)

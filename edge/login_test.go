@@ -27,9 +27,6 @@ import (
 
 const loginForm = "func=login&email=amy%40example.org&password=correct+horse"
 
-// demoDevice is the device token that letIn returns.
-const demoDevice = "7-fedcba9876543210fedcba9876543210"
-
 // letIn is an account service that accepts every password.
 func letIn(_ context.Context, request proto.Message) (proto.Message, error) {
 	switch request.(type) {
@@ -37,7 +34,6 @@ func letIn(_ context.Context, request proto.Message) (proto.Message, error) {
 		return &accountv1.AuthenticateResponse{
 			User:  &accountv1.User{UserId: demoUser},
 			Token: demoToken, Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Now().Add(time.Hour))},
-			DeviceToken: demoDevice, DeviceExpireTime: timestamppb.New(time.Now().Add(2 * time.Hour)),
 		}, nil
 	}
 	return &accountv1.CloseSessionResponse{}, nil
@@ -54,11 +50,10 @@ func TestALoginReturnsItsSessionAsACookie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // for a clock that does not advance
 		f := &fakes{answer: letIn}
 		w := record(newEdge(t, f), cookieless(loginForm))
-		expires, later := time.Now().Add(time.Hour).UTC().Format(cookieDate), time.Now().Add(2*time.Hour).UTC().Format(cookieDate)
+		expires := time.Now().Add(time.Hour).UTC().Format(cookieDate)
 		if diff := cmp.Diff([]string{
 			"id=7; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Expires=" + expires,
 			"idrand=" + demoToken + "; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Expires=" + expires,
-			"waybook_device=" + demoDevice + "; Path=/; Max-Age=7200; HttpOnly; SameSite=Lax; Expires=" + later,
 		}, w.Header()["Set-Cookie"]); diff != "" {
 			t.Error(diff)
 		}
@@ -178,7 +173,7 @@ func TestAnExpiredSessionDeletesItsCookie(t *testing.T) {
 		return reply, err
 	}})
 	for _, cookie := range record(h, cookieless(url.Values{"func": {"login"}, "email": {"a"}, "password": {"p"}}.Encode())).Result().Cookies() {
-		if cookie.Name != deviceCookie && cookie.MaxAge >= 0 {
+		if cookie.MaxAge >= 0 {
 			t.Errorf("got %s", cookie)
 		}
 	}

@@ -2,14 +2,12 @@ package manifests_test
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// checkAccounts checks that each program has an account of its own, which mounts no token and has no
-// rights, except for certificates (checkRights). A component adds credentials for a registry.
+// checkAccounts checks that each program has an account of its own, which mounts no token. A component adds credentials for a registry.
 func checkAccounts(c *cluster, complain complain) {
 	accounts := map[string]*corev1.ServiceAccount{}
 	for _, account := range c.accounts {
@@ -29,45 +27,12 @@ func checkAccounts(c *cluster, complain complain) {
 	}
 }
 
-// checkRights checks that one account at most has rights: to read and change the Secrets that its program
-// renews, by name. Only its pod has a token.
+// checkRights checks that no pod has a token. No account has a role: decode knows no kind of them.
 func checkRights(c *cluster, complain complain) {
-	renews := c.variant.has("certificates") || c.variant.has("certificates-single")
-	if (len(c.roles) == 1) != renews || len(c.bindings) != len(c.roles) {
-		complain("there are %d roles, bound %d times", len(c.roles), len(c.bindings))
-		return
-	}
 	for _, w := range c.workloads() {
 		for _, volume := range w.template.Spec.Volumes {
-			if volume.Projected != nil && w.name != "certificates" {
+			if volume.Projected != nil {
 				complain("%s has a token", w.name)
-			}
-		}
-	}
-	if !renews {
-		return
-	}
-	var secrets []string
-	for flag, value := range c.flags(c.program("certificates")) {
-		if flag == "names" {
-			secrets = append(secrets, "waybook-"+value+"-tls")
-		}
-	}
-	for _, rule := range c.roles[0].Rules {
-		if !slices.Equal(rule.ResourceNames, secrets) || !slices.Equal(rule.Resources, []string{"secrets"}) ||
-			!slices.Equal(rule.Verbs, []string{"get", "patch"}) || !slices.Equal(rule.APIGroups, []string{""}) {
-			complain("the role may %v %v, and the program renews %v", rule.Verbs, rule.ResourceNames, secrets)
-		}
-	}
-	binding := c.bindings[0]
-	if binding.RoleRef.Kind != "Role" || binding.RoleRef.Name != c.roles[0].Name || len(binding.Subjects) != 1 ||
-		binding.Subjects[0].Kind != "ServiceAccount" || binding.Subjects[0].Name != "certificates" {
-		complain("the role is bound to %v", binding.Subjects)
-	}
-	for _, w := range c.workloads() {
-		for _, volume := range w.template.Spec.Volumes {
-			if secret := volume.Secret; secret != nil && strings.HasSuffix(secret.SecretName, "-tls") && !slices.Contains(secrets, secret.SecretName) {
-				complain("nothing renews %s", secret.SecretName)
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,8 +32,6 @@ type cluster struct {
 	statefulSets []*appsv1.StatefulSet
 	jobs         []*batchv1.Job
 	cronJobs     []*batchv1.CronJob
-	roles        []*rbacv1.Role
-	bindings     []*rbacv1.RoleBinding
 	claims       []*corev1.PersistentVolumeClaim
 	services     []*corev1.Service
 	configMaps   []*corev1.ConfigMap
@@ -54,13 +51,13 @@ type cluster struct {
 	documents map[string][][]byte
 }
 
-// newScheme knows the kinds that deploy/k8s may contain, and no others. ClusterRoles are not among them:
-// add knows none.
+// newScheme knows the kinds that deploy/k8s may contain, and no others. Roles are not among them, which
+// give accounts rights.
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, autoscalingv2.AddToScheme,
-		policyv1.AddToScheme, rbacv1.AddToScheme, schedulingv1.AddToScheme, networkingv1.AddToScheme, gatewayv1.Install, monitoringv1.AddToScheme,
+		policyv1.AddToScheme, schedulingv1.AddToScheme, networkingv1.AddToScheme, gatewayv1.Install, monitoringv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err
@@ -145,10 +142,6 @@ func (c *cluster) add(object runtime.Object) error {
 		c.statefulSets = append(c.statefulSets, o)
 	case *batchv1.Job:
 		c.jobs = append(c.jobs, o)
-	case *rbacv1.Role:
-		c.roles = append(c.roles, o)
-	case *rbacv1.RoleBinding:
-		c.bindings = append(c.bindings, o)
 	case *batchv1.CronJob:
 		c.cronJobs = append(c.cronJobs, o)
 	case *corev1.PersistentVolumeClaim:

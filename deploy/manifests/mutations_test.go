@@ -10,7 +10,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -213,7 +212,6 @@ func mutations() []mutation {
 		{"the account of another program", "accounts", func(c *cluster) { c.pod("edge").ServiceAccountName = "poi" }},
 		{"an account that mounts a token", "accounts", func(c *cluster) { c.accounts[0].AutomountServiceAccountToken = nil }},
 		{"no accounts", "accounts", func(c *cluster) { c.accounts = nil }},
-		{"a role that nobody needs", "rights", func(c *cluster) { c.roles = append(c.roles, &rbacv1.Role{}) }},
 		{"a token in a volume", "rights", func(c *cluster) {
 			c.pod("edge").Volumes = append(c.pod("edge").Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}})
 		}},
@@ -271,13 +269,6 @@ func singleMutations() []mutation {
 	return []mutation{
 		{"backups as root", "security", func(c *cluster) { c.pod("backup").SecurityContext.RunAsUser = ptr.To[int64](0) }},
 		{"a restore with capabilities", "security", func(c *cluster) { c.program("restore").SecurityContext.Capabilities = nil }},
-		{"a role for all Secrets", "rights", func(c *cluster) { c.roles[0].Rules[0].ResourceNames = nil }},
-		{"a role that lists", "rights", func(c *cluster) { c.roles[0].Rules[0].Verbs = []string{"get", "list", "patch"} }},
-		{"a role of another account", "rights", func(c *cluster) { c.bindings[0].Subjects[0].Name = "backup" }},
-		{"a certificate that nothing renews", "rights", func(c *cluster) {
-			c.program("certificates").Args = c.program("certificates").Args[:4]
-			c.roles[0].Rules[0].ResourceNames = c.roles[0].Rules[0].ResourceNames[:1]
-		}},
 		{"a priority without its class", "priority", func(c *cluster) { c.pod("standalone").PriorityClassName = "waybook" }},
 		{"no limit", "resources", func(c *cluster) { delete(c.program("backup").Resources.Limits, corev1.ResourceMemory) }},
 		{"a service of no pods", "services", func(c *cluster) { c.service("edge").Spec.Selector["app.kubernetes.io/name"] = "edge" }},
@@ -323,7 +314,7 @@ func singleMutations() []mutation {
 		{"no service account", "volumes", func(c *cluster) { c.accounts = c.accounts[1:] }},
 
 		{"two backups at a time", "backups", func(c *cluster) { c.cronJob("backup").Spec.ConcurrencyPolicy = batchv1.AllowConcurrent }},
-		{"an hour of the cluster", "backups", func(c *cluster) { c.cronJob("certificates").Spec.TimeZone = nil }},
+		{"an hour of the cluster", "backups", func(c *cluster) { c.cronJob("backup").Spec.TimeZone = nil }},
 		{"a backup a month", "backups", func(c *cluster) { c.cronJob("backup").Spec.Schedule = "17 3 1 * *" }},
 		{"one backup", "backups", func(c *cluster) { c.program("backup").Args[3] = "--keep=1" }},
 		{"backups of another address", "backups", func(c *cluster) { c.program("backup").Env[0].Value = "standalone:9091" }},
@@ -369,7 +360,7 @@ func TestEachCheckFindsItsMistakes(t *testing.T) {
 	}{
 		{variant{overlay: "dev", components: []string{"cert-manager", "monitoring"}}, checks(), mutations()},
 		{variant{overlay: "prod"}, checks(), scalingMutations()},
-		{variant{overlay: "single", components: []string{"cert-manager-single", "certificates-single", "monitoring"}}, singleChecks(), singleMutations()},
+		{variant{overlay: "single", components: []string{"cert-manager-single", "monitoring"}}, singleChecks(), singleMutations()},
 	} {
 		decoded, err := decode(each.variant, render(t, each.variant))
 		if err != nil {

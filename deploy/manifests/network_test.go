@@ -174,9 +174,6 @@ mongodb,mongodb-initiate -> dns:53/UDP
 	default:
 		table += "account,album,blog,poi,prepare -> database:27017\n"
 	}
-	if v.has("certificates") {
-		table += "certificates -> dns:53\ncertificates -> dns:53/UDP\ncertificates -> internet:443\n"
-	}
 	if v.has("tracing") {
 		table += "edge,account,album,blog,poi -> collector:4317\n"
 	}

@@ -26,9 +26,6 @@ func (v variant) external() map[string][]string {
 			secrets["waybook-public-tls"] = []string{"tls.crt", "tls.key"}
 		}
 	}
-	if v.has("certificates") {
-		secrets["waybook-ca"] = []string{"ca.crt", "ca.key"}
-	}
 	if v.has("pull-secret") {
 		secrets["waybook-registry"] = []string{corev1.DockerConfigJsonKey}
 	}

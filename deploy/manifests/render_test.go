@@ -65,7 +65,7 @@ func variants() (all []variant) {
 		}
 	}
 	return append(all,
-		variant{overlay: "dev", components: []string{"certificates", "priority", "pull-secret"}},
+		variant{overlay: "dev", components: []string{"priority", "pull-secret"}},
 		variant{overlay: "prod", components: []string{"mongodb-community", "priority", "pull-secret", "scale-in-flight"}},
 	)
 }
@@ -83,9 +83,9 @@ func render(t *testing.T, v variant) [][]byte {
 // The list and its reverse have each two components in both orders.
 func TestTheOrderOfComponentsDoesNotMatter(t *testing.T) {
 	for _, v := range []variant{
-		{overlay: "dev", components: []string{"certificates", "gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
-		{overlay: "prod", components: []string{"certificates", "gateway-api", "mongodb-community", "priority", "pull-secret", "scale-in-flight", "tracing"}},
-		{overlay: "single", components: []string{"bucket", "certificates-single", "gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
+		{overlay: "dev", components: []string{"gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
+		{overlay: "prod", components: []string{"gateway-api", "mongodb-community", "priority", "pull-secret", "scale-in-flight", "tracing"}},
+		{overlay: "single", components: []string{"bucket", "gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
 	} {
 		first := sortedLines(render(t, v))
 		slices.Reverse(v.components)

@@ -21,7 +21,7 @@ func singles() []variant {
 		{overlay: "single", components: []string{"cert-manager-single", "monitoring"}},
 		{overlay: "single", components: []string{"gateway-api", "tracing"}},
 		{overlay: "single", components: []string{"cert-manager-single", "gateway-api", "monitoring", "tracing"}},
-		{overlay: "single", components: []string{"bucket", "certificates-single", "priority", "pull-secret"}},
+		{overlay: "single", components: []string{"bucket", "priority", "pull-secret"}},
 	}
 }
 
@@ -51,9 +51,6 @@ func (v variant) externalOfSingle() map[string][]string {
 	if !v.has("gateway-api") {
 		secrets["waybook-public-tls"] = []string{"tls.crt", "tls.key"}
 	}
-	if v.has("certificates-single") {
-		secrets["waybook-ca"] = []string{"ca.crt", "ca.key"}
-	}
 	if v.has("bucket") {
 		secrets["waybook-bucket"] = []string{"access-key-id", "secret-access-key"}
 		secrets["waybook-backup-identity"] = []string{"identity"}
@@ -76,9 +73,6 @@ backup,rehearse -> standalone:9090
 standalone,backup,restore,rehearse,newcomer -> dns:53
 standalone,backup,restore,rehearse,newcomer -> dns:53/UDP
 `
-	if v.has("certificates-single") {
-		table += "certificates -> dns:53\ncertificates -> dns:53/UDP\ncertificates -> internet:443\n"
-	}
 	if v.has("bucket") {
 		table += "backup,restore,rehearse -> internet:443\n"
 	}

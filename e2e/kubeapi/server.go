@@ -30,8 +30,6 @@ const maxBody = 3 << 20
 type Server struct {
 	// Kubeconfig is the path of a file that makes kubectl use this server.
 	Kubeconfig string
-	// URL is the address of the server.
-	URL string
 
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured // by path
@@ -53,7 +51,6 @@ func Start(t testing.TB) *Server {
 	listening := httptest.NewServer(mux)
 	t.Cleanup(listening.Close)
 	s.Kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	s.URL = listening.URL
 	config := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: model,
   clusters: [{name: model, cluster: {server: %q}}],
   contexts: [{name: model, context: {cluster: model, user: nobody}}],

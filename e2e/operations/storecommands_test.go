@@ -1,6 +1,7 @@
 package operations_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,14 @@ func TestOnlyTheOperatorsCertificateIsAuthorized(t *testing.T) {
 		t.Errorf("the key of the authority: %v, %v", key, err)
 	}
 
+	album, err := os.ReadFile(filepath.Join(folder, "album.crt"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	secrets := plain.must("certs", folder, "--secrets", "--namespace", "elsewhere")
+	if written, err := os.ReadFile(filepath.Join(folder, "album.crt")); err != nil || bytes.Equal(written, album) {
+		t.Errorf("the file of album is %s, %v: the Secrets hold another certificate", written, err)
+	}
 	for _, part := range []string{"name: waybook-album-tls", "namespace: elsewhere", "kind: Secret", "tls.key: |", "ca.crt: |"} {
 		if !strings.Contains(secrets, part) {
 			t.Errorf("no %q in\n%s", part, secrets)

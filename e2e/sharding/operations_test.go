@@ -34,8 +34,6 @@ type user struct {
 	id    int64
 	email string
 	token string
-	// device is the token of a device that has logged in; empty if none has.
-	device string
 }
 
 const password = "a long password"
@@ -51,7 +49,6 @@ func (c *cluster) newUser(p *replica, name string) user {
 func (c *cluster) fill(p *replica) (made material) {
 	ctx := c.t.Context()
 	made.owner, made.visitor = c.newUser(p, "owner"), c.newUser(p, "visitor")
-	made.owner.device = taken(p.account.Authenticate(ctx, &accountv1.AuthenticateRequest{Email: made.owner.email, Password: password})).GetDeviceToken()
 	newAlbum := func() int64 {
 		return taken(p.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: made.owner.id, Title: "x", Category: 1, Location: taipei})).GetAlbum().GetAlbumId()
 	}
@@ -147,7 +144,6 @@ func operations() []operation {
 		{name: "withdrawRecommendation with POIID", parameters: func(c material) string { return fmt.Sprint("POIID=", c.poi2) }},
 		{name: "login", parameters: login},
 		{name: "login again", parameters: login},
-		{name: "login from a known device", isOwner: true, parameters: func(c material) string { return credentials(c.owner) }},
 		{name: "ImportPois of two landmarks", call: importPois},
 		{name: "BatchGetAlbums in three places", call: batchGet},
 		{name: "SearchNearby of albums", call: nearbyAlbums},
@@ -196,11 +192,7 @@ func (o operation) run(t *testing.T, p *replica, about material) {
 	if o.isOwner {
 		from = about.owner
 	}
-	cookie := fmt.Sprintf("id=%d; idrand=%s", from.id, from.token)
-	if name == "login" {
-		cookie = "waybook_device=" + from.device
-	}
-	request.Header.Set("Cookie", cookie)
+	request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", from.id, from.token))
 	reply := httptest.NewRecorder()
 	p.edge.ServeHTTP(reply, request)
 	if !strings.Contains(reply.Body.String(), "<status>SUCCESS</status>") {

@@ -9,11 +9,10 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// somebody is a Caller with an address and a device.
+// somebody is a Caller with an address.
 type somebody struct{ nobody }
 
-func (somebody) Address() string   { return "192.0.2.1" }
-func (somebody) Devices() []string { return []string{"0123456789abcdef0123456789abcdef"} }
+func (somebody) Address() string { return "192.0.2.1" }
 
 // isUnused reports whether the edge leaves a field to other callers: what it sets is what changes, it
 // shows all that it reads, a legacy client never says which state it saw, and the two parts of an

@@ -21,7 +21,6 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 		Email:         requiredInBody(in, &paramEmail, "email", form.Text),
 		Password:      requiredInBody(in, &paramPassword, "password", form.Text),
 		ClientAddress: in.Caller.Address(),
-		DeviceTokens:  in.Caller.Devices(),
 	}
 }
 
@@ -42,9 +41,6 @@ func logIn(c *Config) handler {
 		}
 		user := opened.GetUser().GetUserId()
 		x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()}, opened.GetSession().GetExpireTime().AsTime())
-		if token := opened.GetDeviceToken(); token != "" {
-			x.In.Caller.KeepDevice(token, opened.GetDeviceExpireTime().AsTime())
-		}
 		out := x.Out.Writer
 		reply.StartSuccess(out)
 		out.Integer("id", user)
@@ -81,5 +77,3 @@ func (nobody) Address() string                { return "" }
 func (nobody) Session() (Session, bool)       { return Session{}, false }
 func (nobody) KeepSession(Session, time.Time) {}
 func (nobody) DropSession()                   {}
-func (nobody) Devices() []string              { return nil }
-func (nobody) KeepDevice(string, time.Time)   {}

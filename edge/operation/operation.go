@@ -112,10 +112,6 @@ type Caller interface {
 	KeepSession(session Session, expires time.Time)
 	// DropSession makes the client forget its session.
 	DropSession()
-	// Devices returns the device tokens that the client presents, the newest first; at most 4.
-	Devices() []string
-	// KeepDevice gives the client a device token that it presents at logins until it expires.
-	KeepDevice(token string, expires time.Time)
 }
 
 // Session is a session as a client presents it.

@@ -110,8 +110,8 @@ func rules() map[string]rule {
 	}
 }
 
-const passwordPattern = `^(\$argon2id\$|(bcrypt-md5\$)?\$2[aby]\$|\$[PH156]\$|(md5|sha1|sha256|sha512)(-suffix|-twice|-both)?\$|pbkdf2[_:])` +
-	`|^(\*?[0-9a-fA-F]{40}|[0-9a-fA-F]{32}|[0-9a-fA-F]{64}|[0-9a-fA-F]{128})$` // #nosec G101 -- forms, no password
+const passwordPattern = `^(\$argon2id\$|\$2[aby]\$|\$[PH1]\$|(md5|sha1|sha256|sha512)(-suffix|-twice)?\$)` +
+	`|^([0-9a-fA-F]{40}|[0-9a-fA-F]{32}|[0-9a-fA-F]{64}|[0-9a-fA-F]{128})$` // #nosec G101 -- forms, no password
 
 // EntryTypes returns the types of entries in the order of the contracts (rule 7.2).
 func EntryTypes() []string {

@@ -2,10 +2,8 @@ package account
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -34,15 +32,13 @@ type attemptLimits struct {
 	// client is for one client address. Many people may share it.
 	client int64
 	// email is for one email address from all client addresses together. Whoever has many
-	// addresses can reach it, and then only known devices may still log in. So it is high.
-	// NIST SP 800-63B allows at most 100 consecutive failures for an account.
+	// addresses can reach it and lock the user out. So it is high. NIST SP 800-63B allows at
+	// most 100 consecutive failures for an account.
 	email int64
-	// device is for a known device, which has no other limit.
-	device int64
 }
 
 func defaultAttemptLimits() attemptLimits {
-	return attemptLimits{pair: 10, client: 100, email: 100, device: 10}
+	return attemptLimits{pair: 10, client: 100, email: 100}
 }
 
 // limiter limits login attempts over all processes that share the store. It counts an attempt when
@@ -55,19 +51,16 @@ type limiter struct {
 	attempts *docstore.Collection[string, attempts]
 	now      func() time.Time
 	limits   attemptLimits
-	turns    *turns
 }
 
 func newLimiter(attempts *docstore.Collection[string, attempts], now func() time.Time) *limiter {
-	return &limiter{attempts: attempts, now: now, limits: defaultAttemptLimits(), turns: &turns{}}
+	return &limiter{attempts: attempts, now: now, limits: defaultAttemptLimits()}
 }
 
 // source says whose attempt it is.
 type source struct {
 	// emailKey is the email address. client is the client's address; empty if unknown.
 	emailKey, client string
-	// device is the id of a device that the user has logged in from; empty if there is none.
-	device string
 }
 
 // attempt is a login attempt.
@@ -86,19 +79,13 @@ type counter struct {
 	// clientLimit is the limit of the first.
 	clients     []string
 	clientLimit int64
-	// isForgiven: a success removes the whole count. Otherwise it removes the count of the client.
-	// The rest are attempts of others, or on other users.
-	isForgiven bool
 	// before is the count as it was when the attempt began, or nothing.
 	before []docstore.Stored[attempts]
 }
 
-// counters returns the counts of an attempt, in the order in which they are raised. The email address
-// comes first: of many guesses at once most are for one address, and have nothing to take back then.
+// counters returns the counts of an attempt, in the order in which they are raised: a guess that the count of
+// the email address refuses counts nowhere else.
 func (l *limiter) counters(from source, end time.Time) []counter {
-	if from.device != "" {
-		return []counter{{id: attemptsID("device", from.device, end), limit: l.limits.device, isForgiven: true}}
-	}
 	counters := []counter{{id: attemptsID("email", from.emailKey, end), limit: l.limits.email, clientLimit: l.limits.pair}}
 	for i, network := range admission.KeysOf(from.client) {
 		if i > 0 && network == "" {
@@ -131,30 +118,18 @@ func (c counter) add(a *attempts) {
 	}
 }
 
-// takeBack undoes add.
-func (c counter) takeBack(a *attempts) {
-	a.Count--
-	c.lower(a, 1)
-}
-
-// lower leaves no count below 0 of a client whose count a success removed.
-func (c counter) lower(a *attempts, by int64) {
+// forgive removes the count of the client. In the networks around it, the attempts of others stay.
+func (c counter) forgive(a *attempts) {
+	if len(c.clients) == 0 {
+		return
+	}
+	mine := a.Clients[c.clients[0]]
 	for _, client := range c.clients {
-		if a.Clients[client] > by {
-			a.Clients[client] -= by
+		if left := a.Clients[client] - mine; left > 0 {
+			a.Clients[client] = left
 		} else {
 			delete(a.Clients, client)
 		}
-	}
-}
-
-// forgive removes the count of the client. In the networks around it, the attempts of others stay.
-func (c counter) forgive(a *attempts) {
-	if c.isForgiven {
-		a.Count = 0
-	}
-	if len(c.clients) > 0 {
-		c.lower(a, a.Clients[c.clients[0]])
 	}
 }
 
@@ -188,56 +163,25 @@ func (l *limiter) begin(ctx context.Context, from source) (attempt, error) {
 func (l *limiter) judged(ctx context.Context, a attempt, isRight bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
 	defer cancel()
-	for i, each := range a.counters {
+	for _, each := range a.counters {
 		change := each.add
 		if isRight {
 			change = each.forgive
 		}
-		err := l.inTurn(ctx, each, func() error {
-			first := attempts{ID: each.id, ExpireMillis: a.end.Add(attemptGrace).UnixMilli()}
-			return upsertFrom(ctx, l.attempts, each.before, each.id, first, func(stored *attempts) error {
-				if each.isFull(*stored) {
-					return tooManyAttempts(a.wait)
-				}
-				stored.Judged++
-				change(stored)
-				return nil
-			})
+		first := attempts{ID: each.id, ExpireMillis: a.end.Add(attemptGrace).UnixMilli()}
+		err := upsertFrom(ctx, l.attempts, each.before, each.id, first, func(stored *attempts) error {
+			if each.isFull(*stored) {
+				return tooManyAttempts(a.wait)
+			}
+			stored.Judged++
+			change(stored)
+			return nil
 		})
-		if err != nil && !isRight {
-			err = errors.Join(err, l.takeBack(ctx, a.counters[:i]))
-		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// takeBack takes back an attempt that was counted and then refused, unless a sweep has removed its counts.
-func (l *limiter) takeBack(ctx context.Context, counted []counter) (err error) {
-	for _, each := range counted {
-		failed := l.inTurn(ctx, each, func() error {
-			_, err := l.attempts.Update(ctx, each.id, func(a *attempts) error {
-				each.takeBack(a)
-				return nil
-			})
-			return err
-		})
-		if !errors.Is(failed, docstore.ErrNotFound) {
-			err = errors.Join(err, failed)
-		}
-	}
-	return err
-}
-
-func (l *limiter) inTurn(ctx context.Context, of counter, change func() error) error {
-	done, err := l.turns.take(ctx, of.id)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return change()
 }
 
 // attemptsID returns the id of the count of one window. Each window has its own count, so
@@ -252,53 +196,4 @@ func tooManyAttempts(wait time.Duration) error {
 		(wait + time.Second - 1).Truncate(time.Second))
 	e.RetryAfter = wait
 	return e
-}
-
-// turns are locks of keys. Callers that change one document take turns. Otherwise many of them at once
-// would change it against each other and run into their deadlines. The store still decides between
-// processes. The zero value has no turn taken. Turns may be used concurrently.
-type turns struct {
-	mu sync.Mutex
-	// of has the keys whose turn somebody has or waits for.
-	of map[string]*turn
-}
-
-type turn struct {
-	taken chan struct{}
-	// callers are those that have the turn or wait for it.
-	callers int
-}
-
-// take waits for the turn of a key. The caller ends it by calling end.
-func (t *turns) take(ctx context.Context, key string) (end func(), err error) {
-	t.mu.Lock()
-	if t.of == nil {
-		t.of = map[string]*turn{}
-	}
-	mine := t.of[key]
-	if mine == nil {
-		mine = &turn{taken: make(chan struct{}, 1)}
-		t.of[key] = mine
-	}
-	mine.callers++
-	t.mu.Unlock()
-	select {
-	case mine.taken <- struct{}{}:
-		return func() {
-			<-mine.taken
-			t.leave(key, mine)
-		}, nil
-	case <-ctx.Done():
-		t.leave(key, mine)
-		return nil, ctx.Err()
-	}
-}
-
-// leave forgets a key that nobody has or waits for.
-func (t *turns) leave(key string, mine *turn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if mine.callers--; mine.callers == 0 {
-		delete(t.of, key)
-	}
 }

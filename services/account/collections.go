@@ -32,8 +32,8 @@ type user struct {
 	IsDisabled bool `bson:"disabled"`
 	// IsMoved: the user was moved in from an old service.
 	IsMoved bool `bson:"moved"`
-	// CredentialGeneration grows when all sessions and device tokens of the user end, for
-	// example with a new password.
+	// CredentialGeneration grows when all sessions of the user end, for example with a
+	// new password.
 	CredentialGeneration int64 `bson:"credential_generation"`
 }
 
@@ -83,8 +83,8 @@ type session struct {
 
 func (s session) expiry() int64 { return s.ExpireMillis }
 
-// attempts counts failed login attempts in one time window, for an email address, from a client
-// address, or from a known device.
+// attempts counts failed login attempts in one time window, for an email address or from a
+// client address.
 type attempts struct {
 	// ID is the result of attemptsID.
 	ID    string `bson:"_id"`
@@ -98,28 +98,6 @@ type attempts struct {
 }
 
 func (a attempts) expiry() int64 { return a.ExpireMillis }
-
-// userDevices are the devices from which a user has logged in.
-type userDevices struct {
-	UserID int64 `bson:"_id"`
-	// Devices are at most maxDevices, in no particular order.
-	Devices []device `bson:"devices"`
-	// ExpireMillis is when all devices have expired, in milliseconds since 1970.
-	ExpireMillis int64 `bson:"expire_millis"`
-}
-
-func (u userDevices) expiry() int64 { return u.ExpireMillis }
-
-// device is a device from which a user has logged in.
-type device struct {
-	// ID is the SHA-256 of the device token, in hexadecimal. The token itself is not stored.
-	ID string `bson:"id"`
-	// CredentialGeneration is that of the user at the last login from the device. The device
-	// is known only while the user still has it.
-	CredentialGeneration int64 `bson:"credential_generation"`
-	// ExpireMillis is when the device is forgotten, in milliseconds since 1970.
-	ExpireMillis int64 `bson:"expire_millis"`
-}
 
 // reward is a reward that a user received.
 type reward struct {
@@ -150,12 +128,6 @@ func sessionsSpec() docstore.Spec {
 func attemptsSpec() docstore.Spec {
 	return docstore.Spec{
 		Name: "login_attempts", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
-	}
-}
-
-func devicesSpec() docstore.Spec {
-	return docstore.Spec{
-		Name: "login_devices", ID: docstore.Int64, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
 	}
 }
 

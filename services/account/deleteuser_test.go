@@ -23,16 +23,14 @@ func TestADisabledUserHasNoSessionAndCannotLogIn(t *testing.T) {
 	s := b.newServer(t)
 	id := s.newUser(t, "a@waybook.example", "password of a")
 	session := s.open(t, id)
-	device := s.newDevice(t, "a@waybook.example", "password of a")
 	b.hashed()
 	s.disable(t, id, true)
 	wantFault(t, s.verifySession(t, session), codes.Unauthenticated, "LOGIN_REQUIRED")
-	_, err := s.logInFrom(t, "a@waybook.example", "password of a", "client", device)
-	wantFault(t, err, codes.Unauthenticated, "PASSWORD_INCORRECT")
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	if done := b.hashed(); len(done) != 1 {
 		t.Errorf("the refusal took %d hashes, want 1 as any other", len(done))
 	}
-	_, err = s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: id})
+	_, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: id})
 	wantFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
 	s.disable(t, id, false)
 	wantFault(t, s.verifySession(t, session), codes.Unauthenticated, "LOGIN_REQUIRED")
@@ -61,7 +59,9 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 			b := newBench(t)
 			s := b.newServer(t)
 			s.moveIn(t, nil, ann(), &accountv1.MovedUser{UserId: 8, Name: "Bob", Rewards: []*accountv1.MovedReward{{OldId: "1", Amount: 1}}})
-			s.newDevice(t, "ann@waybook.example", "hashcat")
+			if err := s.logIn(t.Context(), "ann@waybook.example", "hashcat", "home"); err != nil {
+				t.Fatal(err)
+			}
 			s.open(t, 7)
 			other := s.open(t, 8)
 			s.disable(t, 7, true)
@@ -83,7 +83,7 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 			_, err = s.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 7})
 			wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
 			for name, n := range map[string]int64{
-				"sessions": count(t, s.sessions), "devices": count(t, s.devices.stored), "rewards": count(t, s.rewards), "users": count(t, s.users),
+				"sessions": count(t, s.sessions), "rewards": count(t, s.rewards), "users": count(t, s.users),
 			} {
 				if want := map[string]int64{"sessions": 1, "rewards": 1, "users": 1}[name]; n != want {
 					t.Errorf("after %d writes, outcome %v: %d %s, want %d", writes, outcome, n, name, want)
@@ -94,7 +94,7 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 			}
 			s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
 		}
-		if writes < 5 { // sessions, devices, rewards, the user
+		if writes < 4 { // sessions, rewards, the user
 			t.Errorf("only %d writes", writes)
 		}
 	}
@@ -109,10 +109,6 @@ func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
 		},
 		"sessions": func(s *server) error {
 			_, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: 7})
-			return err
-		},
-		"login_devices": func(s *server) error {
-			_, err := s.logInFrom(t, "ann@waybook.example", "hashcat", "home")
 			return err
 		},
 	} {
@@ -134,7 +130,7 @@ func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
 			}
 			left := func() int64 {
 				return map[string]int64{
-					"rewards": count(t, s.rewards), "sessions": count(t, s.sessions), "login_devices": count(t, s.devices.stored),
+					"rewards": count(t, s.rewards), "sessions": count(t, s.sessions),
 				}[collection]
 			}
 			if left() != 1 {

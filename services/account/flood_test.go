@@ -1,7 +1,6 @@
 package account
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -15,13 +14,11 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// TestAFloodOfWrongPasswordsIsBoundedAndRefusesNoKnownDevice lets strangers with many addresses
-// fill the queue of hashes. No hash of theirs ends before the test says so.
-func TestAFloodOfWrongPasswordsIsBoundedAndRefusesNoKnownDevice(t *testing.T) {
+// TestAFloodOfWrongPasswordsIsBounded lets strangers with many addresses fill the queue of hashes. No hash of theirs ends before the test says so.
+func TestAFloodOfWrongPasswordsIsBounded(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	s.newUser(t, "a@waybook.example", "password of a")
-	token := s.newDevice(t, "a@waybook.example", "password of a")
 	release := make(chan struct{})
 	s.passwords.derive = func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte {
 		if strings.HasPrefix(string(password), "wrong") {
@@ -37,8 +34,7 @@ func TestAFloodOfWrongPasswordsIsBoundedAndRefusesNoKnownDevice(t *testing.T) {
 	refused := make(chan string, flood)
 	for i := range flood {
 		group.Go(func() {
-			_, err := s.logInFrom(t, fmt.Sprintf("%d@waybook.example", i), "wrong password", fmt.Sprint("client ", i))
-			refused <- apierror.From(err).Reason
+			refused <- apierror.From(s.logIn(t.Context(), fmt.Sprintf("%d@waybook.example", i), "wrong password", fmt.Sprint("client ", i))).Reason
 		})
 	}
 	for range flood - bound { // refused at once, for nothing ends before the release
@@ -50,13 +46,8 @@ func TestAFloodOfWrongPasswordsIsBoundedAndRefusesNoKnownDevice(t *testing.T) {
 		runtime.Gosched()
 	}
 	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "home"), codes.ResourceExhausted, "SERVICE_BUSY")
-	for range 3 {
-		if _, err := s.logInFrom(t, "a@waybook.example", "password of a", "home", token); err != nil {
-			t.Errorf("the known device: %v", err)
-		}
-	}
-	if n := len(b.hashed()); n != 3 {
-		t.Errorf("%d hashes were made, want those of the known device", n)
+	if n := len(b.hashed()); n != 0 {
+		t.Errorf("%d hashes were made", n)
 	}
 	close(release)
 	group.Wait()
@@ -67,36 +58,5 @@ func TestAFloodOfWrongPasswordsIsBoundedAndRefusesNoKnownDevice(t *testing.T) {
 	}
 	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "home"); err != nil {
 		t.Errorf("after the flood: %v", err)
-	}
-}
-
-func TestTheReservedHashesAreBoundedToo(t *testing.T) {
-	p := newPasswords()
-	p.reserved = admission.New(admission.Limits{Slots: reservedHashes, Queue: reservedWaiting, Wait: time.Hour})
-	release := make(chan struct{})
-	p.derive = func([]byte, []byte, uint32, uint32, uint8, uint32) []byte {
-		<-release
-		return make([]byte, keyBytes)
-	}
-	const bound = hashesAtOnce + reservedHashes + reservedWaiting
-	var group sync.WaitGroup
-	errs := make(chan error, 2*bound)
-	for range 2 * bound {
-		group.Go(func() {
-			_, err := p.hash(t.Context(), byKnown, "x")
-			errs <- err
-		})
-	}
-	for range bound {
-		if err := <-errs; !errors.Is(err, admission.ErrFull) {
-			t.Errorf("above the bound: %v", err)
-		}
-	}
-	close(release)
-	group.Wait()
-	for range bound {
-		if err := <-errs; err != nil {
-			t.Errorf("within the bound: %v", err)
-		}
 	}
 }

@@ -1,8 +1,8 @@
 package account
 
 import (
+	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
@@ -102,12 +103,12 @@ func TestGuessesFromOneAddressRefuseNoOtherAddress(t *testing.T) {
 	}
 }
 
-func TestARefusedAttemptCountsNowhere(t *testing.T) {
-	const client, limit = "client", 4
+func TestEachLimitAloneBoundsConcurrentGuesses(t *testing.T) {
+	const limit = 4
 	for name, limits := range map[string]attemptLimits{
-		"by the client's limit":       {pair: 9, client: limit, email: 9},
-		"by the pair's limit":         {pair: limit, client: 9, email: 9},
-		"by the limit of the address": {pair: 9, client: 9, email: limit},
+		"of the client": {pair: 9, client: limit, email: 9},
+		"of the pair":   {pair: limit, client: 9, email: 9},
+		"of the email":  {pair: 9, client: 9, email: limit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, b *bench) {
@@ -115,39 +116,42 @@ func TestARefusedAttemptCountsNowhere(t *testing.T) {
 				for _, s := range servers {
 					s.logins.limits = limits
 				}
-				// Concurrent attempts may refuse each other before a limit is reached.
-				checked := guess(t, servers, 40, func(int) string { return client })["PASSWORD_INCORRECT"]
-				for guess(t, servers, 1, func(int) string { return client })["PASSWORD_INCORRECT"] > 0 {
-					checked++
-				}
-				if checked != limit {
+				if checked := guess(t, servers, 40, func(int) string { return "client" })["PASSWORD_INCORRECT"]; checked != limit {
 					t.Errorf("%d guesses were checked, want %d", checked, limit)
-				}
-				end := b.clock().Truncate(attemptWindow).Add(attemptWindow)
-				for _, each := range servers[0].logins.counters(source{emailKey: "a@waybook.example", client: client}, end) {
-					stored, err := servers[0].logins.attempts.Get(t.Context(), each.id)
-					if err != nil || stored.Count != limit || each.clients != nil && !maps.Equal(stored.Clients, map[string]int64{each.clients[0]: limit}) {
-						t.Errorf("got %v, %v", stored, err)
-					}
 				}
 			})
 		})
 	}
 }
 
-func TestAnAttemptThatIsTakenBackLeavesItsClientNeitherACreditNorARecord(t *testing.T) {
-	of := counter{clients: []string{"client", "its network"}}
-	for name, steps := range map[string][]func(*attempts){
-		"alone":           {of.add, of.takeBack},
-		"after a success": {of.add, of.forgive, of.takeBack},
-	} {
-		var a attempts
-		for _, step := range steps {
-			step(&a)
-		}
-		if a.Count != 0 || len(a.Clients) != 0 {
-			t.Errorf("%s: got %v", name, a)
-		}
+// TestARefusedAttemptDoesTheSameForAnUnknownUser compares the calls of the store. Refused attempts
+// hash nothing, so their time would reveal who exists.
+func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
+	b := newBench(t)
+	whole := b.newServer(t)
+	whole.newUser(t, "a@waybook.example", "password of a")
+	var calls []docstoretest.Call
+	b.store = &docstoretest.Hooked{Engine: b.store, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		calls = append(calls, call)
+		return do()
+	}, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		t.Errorf("a refusal writes: %v", call)
+		return do()
+	}}
+	s := b.newServer(t)
+	s.logins.limits.pair = 0
+	b.hashed()
+	made := map[string]string{}
+	for _, email := range []string{"a@waybook.example", "nobody@waybook.example"} {
+		calls = nil
+		wantFault(t, s.logIn(t.Context(), email, "password of a", "home"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+		made[email] = fmt.Sprint(calls)
+	}
+	if made["a@waybook.example"] != made["nobody@waybook.example"] || made["a@waybook.example"] == "[]" {
+		t.Errorf("the calls are %v", made)
+	}
+	if n := len(b.hashed()); n != 0 {
+		t.Errorf("%d passwords were checked", n)
 	}
 }
 

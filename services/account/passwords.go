@@ -26,51 +26,36 @@ const (
 	keyBytes      = 32
 	// leastSaltBytes is the minimum salt size of argon2.
 	leastSaltBytes = 8
-	// hashesAtOnce and reservedHashes bound the memory of concurrent hashes to 4 times
-	// 19 MiB. Each queue holds about one second of work. A longer queue would occupy the
-	// concurrency limit that other calls need.
-	hashesAtOnce    = 3
-	hashesWaiting   = 128
-	reservedHashes  = 1
-	reservedWaiting = 32
-	hashWait        = 5 * time.Second
+	// hashesAtOnce bounds the memory of concurrent hashes to 4 times 19 MiB. The queue holds
+	// about one second of work. A longer one would occupy the concurrency limit that other
+	// calls need.
+	hashesAtOnce  = 4
+	hashesWaiting = 128
+	hashWait      = 5 * time.Second
 	// slowAtOnce bounds the checks of hashes that other programs made, and that take more work than
 	// new ones, up to 64 MiB or a second. They wait for each other, and not for the places of other hashes.
 	slowAtOnce  = 1
 	slowWaiting = 32
 )
 
-// lane says who waits for a hash.
-type lane int
-
-const (
-	// byAnybody: a client that nothing is known of.
-	byAnybody lane = iota
-	// byKnown: a device that the user has logged in from, or whoever changes a password.
-	// They also have places that strangers cannot take.
-	byKnown
-)
-
 // passwords hashes and checks passwords, a bounded number at a time. It may be used
 // concurrently.
 type passwords struct {
 	derive func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte
-	// room limits the key derivations in flight. reserved has further places for byKnown. slow
-	// limits the checks of hashes of other programs.
-	room, reserved, slow *admission.Gate
+	// room limits the key derivations in flight, and slow the checks of hashes of other programs.
+	room, slow *admission.Gate
 }
 
 func newPasswords() *passwords {
 	return &passwords{
-		derive:   argon2.IDKey,
-		room:     admission.New(admission.Limits{Slots: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait}),
-		reserved: admission.New(admission.Limits{Slots: reservedHashes, Queue: reservedWaiting, Wait: hashWait}),
-		slow:     admission.New(admission.Limits{Slots: slowAtOnce, Queue: slowWaiting, Wait: hashWait}),
+		derive: argon2.IDKey,
+		room:   admission.New(admission.Limits{Slots: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait}),
+		slow:   admission.New(admission.Limits{Slots: slowAtOnce, Queue: slowWaiting, Wait: hashWait}),
 	}
 }
 
 // hash returns the hash of a password to store; it is empty for an empty password.
-func (p *passwords) hash(ctx context.Context, by lane, password string) (string, error) {
+func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 	if password == "" {
 		return "", nil
 	}
@@ -78,7 +63,7 @@ func (p *passwords) hash(ctx context.Context, by lane, password string) (string,
 	if _, err := rand.Read(made.salt); err != nil {
 		return "", err
 	}
-	key, err := p.key(ctx, by, password, made)
+	key, err := p.key(ctx, password, made)
 	if err != nil {
 		return "", err
 	}
@@ -88,9 +73,9 @@ func (p *passwords) hash(ctx context.Context, by lane, password string) (string,
 
 // match reports whether a password matches a hash. No password matches an empty hash, but
 // that check takes the same work. A hash in an old form takes this work in addition to its own.
-func (p *passwords) match(ctx context.Context, by lane, password, hash string) (bool, error) {
+func (p *passwords) match(ctx context.Context, password, hash string) (bool, error) {
 	if isOldForm(hash) {
-		return p.matchOld(ctx, by, password, hash)
+		return p.matchOld(ctx, password, hash)
 	}
 	stored := newHash()
 	if hash != "" {
@@ -99,7 +84,7 @@ func (p *passwords) match(ctx context.Context, by lane, password, hash string) (
 			return false, err
 		}
 	}
-	key, err := p.key(ctx, by, password, stored)
+	key, err := p.key(ctx, password, stored)
 	if err != nil {
 		return false, err
 	}
@@ -108,7 +93,7 @@ func (p *passwords) match(ctx context.Context, by lane, password, hash string) (
 
 // matchOld reports whether a password matches a hash in an old form. Only bcrypt needs the slow
 // place: the other forms take less work than a new hash.
-func (p *passwords) matchOld(ctx context.Context, by lane, password, hash string) (isMatch bool, err error) {
+func (p *passwords) matchOld(ctx context.Context, password, hash string) (isMatch bool, err error) {
 	stored, err := parseOldPassword(hash)
 	if err != nil {
 		return false, errHash
@@ -121,35 +106,24 @@ func (p *passwords) matchOld(ctx context.Context, by lane, password, hash string
 		isMatch = stored.isMatch(password)
 		p.slow.Leave(1)
 	}
-	if _, err = p.key(ctx, by, password, newHash()); err != nil {
+	if _, err = p.key(ctx, password, newHash()); err != nil {
 		return false, err
 	}
 	return isMatch || !isBcrypt && stored.isMatch(password), nil
 }
 
-// key derives the key of a password. It waits while too many derivations are in flight.
-func (p *passwords) key(ctx context.Context, by lane, password string, h passwordHash) ([]byte, error) {
-	room, err := p.enter(ctx, by, h)
-	if err != nil {
+// key derives the key of a password. It waits while too many derivations are in flight: in the slow place if
+// the hash takes more work than new ones.
+func (p *passwords) key(ctx context.Context, password string, h passwordHash) ([]byte, error) {
+	room := p.room
+	if h.memoryKiB > hashMemoryKiB || h.passes > hashPasses {
+		room = p.slow
+	}
+	if err := room.Enter(ctx, 1); err != nil {
 		return nil, err
 	}
 	defer room.Leave(1)
 	return p.derive([]byte(password), h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.key))), nil
-}
-
-// enter takes a place, which the caller returns to the gate. byKnown takes any free place, or
-// waits for a reserved one. A hash that takes more work than new ones takes the slow place.
-func (p *passwords) enter(ctx context.Context, by lane, h passwordHash) (*admission.Gate, error) {
-	if h.memoryKiB > hashMemoryKiB || h.passes > hashPasses {
-		return p.slow, p.slow.Enter(ctx, 1)
-	}
-	if by == byAnybody {
-		return p.room, p.room.Enter(ctx, 1)
-	}
-	if ctx.Err() == nil && p.room.TryEnter(1) {
-		return p.room, nil
-	}
-	return p.reserved, p.reserved.Enter(ctx, 1)
 }
 
 // passwordHash is a parsed hash. It includes its cost parameters, so that new hashes may

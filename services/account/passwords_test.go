@@ -12,11 +12,11 @@ import (
 
 func TestAPasswordMatchesItsHashAndNoOther(t *testing.T) {
 	p := newPasswords()
-	hash, err := p.hash(t.Context(), byAnybody, "correct horse")
+	hash, err := p.hash(t.Context(), "correct horse")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := p.hash(t.Context(), byAnybody, "correct horse")
+	again, err := p.hash(t.Context(), "correct horse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,10 +24,10 @@ func TestAPasswordMatchesItsHashAndNoOther(t *testing.T) {
 		t.Errorf("got hashes %s and %s, want different ones with the current cost", hash, again)
 	}
 	for password, want := range map[string]bool{"correct horse": true, "correct hors": false, "Correct horse": false, "": false} {
-		if got, err := p.match(t.Context(), byAnybody, password, hash); got != want || err != nil {
+		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
 			t.Errorf("%q: match returned %v, %v; want %v", password, got, err, want)
 		}
-		if got, err := p.match(t.Context(), byAnybody, password, ""); got || err != nil {
+		if got, err := p.match(t.Context(), password, ""); got || err != nil {
 			t.Errorf("%q with an empty hash: match returned %v, %v; want false", password, got, err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestAHashFromAnotherProgramWithAnotherCostIsAccepted(t *testing.T) {
 	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	p := newPasswords()
 	for password, want := range map[string]bool{"password": true, "differentpassword": false} {
-		if got, err := p.match(t.Context(), byAnybody, password, hash); got != want || err != nil {
+		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
 			t.Errorf("%q: match returned %v, %v; want %v", password, got, err, want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestAMalformedHashMatchesNothingAndIsNotInTheError(t *testing.T) {
 		"$argon2id$v=19$m=65536,t=2,p=1$" + salt + "$" + key + "=",
 		"$argon2id$v=19$m=65536,t=2,p=1$" + salt + "$" + key + "$",
 	} {
-		isRight, err := newPasswords().match(t.Context(), byAnybody, "password", hash)
+		isRight, err := newPasswords().match(t.Context(), "password", hash)
 		if isRight || !errors.Is(err, errHash) || strings.Contains(err.Error(), "$") {
 			t.Errorf("%s: match returned %v, %v; want false and errHash", hash, isRight, err)
 		}
@@ -87,7 +87,7 @@ func TestTheNumberOfConcurrentHashesIsBounded(t *testing.T) {
 		var group sync.WaitGroup
 		for range 3 * hashesAtOnce {
 			group.Go(func() {
-				if _, err := p.hash(t.Context(), byAnybody, "x"); err != nil {
+				if _, err := p.hash(t.Context(), "x"); err != nil {
 					t.Error(err)
 				}
 			})
@@ -96,7 +96,7 @@ func TestTheNumberOfConcurrentHashesIsBounded(t *testing.T) {
 		// A caller in the queue leaves when its context ends.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := p.match(ctx, byAnybody, "x", ""); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := p.match(ctx, "x", ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a caller in the queue: got error %v, want DeadlineExceeded", err)
 		}
 		group.Wait()

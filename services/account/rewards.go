@@ -85,7 +85,6 @@ type dailyRewards struct {
 	days  *docstore.Collection[string, rewardDay]
 	now   func() time.Time
 	limit int
-	turns *turns
 }
 
 var (
@@ -99,13 +98,8 @@ var (
 func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (bool, error) {
 	now := d.now().UTC()
 	id := rewardDayID(userID, now)
-	done, err := d.turns.take(ctx, id)
-	if err != nil {
-		return false, err
-	}
-	defer done()
 	end := now.Truncate(24 * time.Hour).Add(24*time.Hour + rewardDayGrace)
-	err = upsert(ctx, d.days, id, rewardDay{ID: id, ExpireMillis: end.UnixMilli()}, func(day *rewardDay) error {
+	err := upsert(ctx, d.days, id, rewardDay{ID: id, ExpireMillis: end.UnixMilli()}, func(day *rewardDay) error {
 		if slices.Contains(day.Sources, source) {
 			return errIsAdmitted
 		}

@@ -198,7 +198,7 @@ func BenchmarkGetRewardTotal(b *testing.B) {
 func BenchmarkPasswordHash(b *testing.B) {
 	p := newPasswords()
 	for b.Loop() {
-		if _, err := p.hash(b.Context(), byAnybody, "correct horse"); err != nil {
+		if _, err := p.hash(b.Context(), "correct horse"); err != nil {
 			b.Fatal(err)
 		}
 	}

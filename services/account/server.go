@@ -26,7 +26,7 @@ const (
 	// DefaultSessionTTL is the default of -session-ttl.
 	DefaultSessionTTL = 30 * 24 * time.Hour
 	// DefaultSessionsPerUser is the default of -sessions-per-user. It has room for a person
-	// with ten devices who logs in on each of them every three days and never logs out, over
+	// with ten browsers who logs in on each of them every three days and never logs out, over
 	// the 30 days of a session.
 	DefaultSessionsPerUser = 100
 	// DefaultRewardsPerDay is the default of -rewards-per-day. It has room for an author who
@@ -64,12 +64,10 @@ type server struct {
 	store     docstore.Engine
 	users     *docstore.Collection[int64, user]
 	sessions  *docstore.Collection[string, session]
-	openings  *turns
 	rewards   *docstore.Collection[string, reward]
 	daily     *dailyRewards
 	passwords *passwords
 	logins    *limiter
-	devices   *devices
 	// moved are the deleted users who were moved in.
 	moved   *aliases.Aliases
 	changes *changes.Feed[user, accountv1.UserChange]
@@ -117,21 +115,16 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if err != nil {
 		return nil, err
 	}
-	known, err := docstore.Open[int64, userDevices](ctx, deps.Store, devicesSpec())
-	if err != nil {
-		return nil, err
-	}
 	moved, err := aliases.Open(ctx, deps.Store, "user_aliases")
 	if err != nil {
 		return nil, err
 	}
 	s := &server{
 		store: deps.Store, moved: moved,
-		users: users, sessions: sessions, openings: &turns{}, rewards: rewards,
-		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: &turns{}},
+		users: users, sessions: sessions, rewards: rewards,
+		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
-		devices: &devices{stored: known, now: deps.Now, turns: &turns{}},
-		ids:     deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err
@@ -148,7 +141,7 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
-// Sweep removes expired sessions and devices, and old counts of login attempts and of rewards. It
+// Sweep removes expired sessions, and old counts of login attempts and of rewards. It
 // removes what belonged to deleted users, and forgets old deletions.
 //
 // It takes the time once, so it ends, however many documents expire meanwhile. What it removes has
@@ -163,8 +156,7 @@ func (s *server) Sweep(ctx context.Context) error {
 		now = stored
 	}
 	return errors.Join(
-		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.devices.stored, now),
-		removeExpired(ctx, s.daily.days, now),
+		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.daily.days, now),
 		s.users.Sweep(ctx, s.kept, func(ctx context.Context, userID int64) error {
 			return errors.Join(s.bury(ctx, userID), s.deleteBelongings(ctx, userID))
 		}),

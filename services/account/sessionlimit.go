@@ -20,8 +20,7 @@ const (
 )
 
 // makeRoom closes the oldest other sessions of a user who has as many open ones as the limit allows.
-// Calls for a user take turns. Those of other processes at the same moment may exceed the limit by
-// their number; the next call closes the excess. A call closes at most maxSessionDeletions, so a
+// Calls at the same moment may exceed the limit by their number; the next call closes the excess. A call closes at most maxSessionDeletions, so a
 // lowered limit may take several calls.
 func (s *server) makeRoom(ctx context.Context, opened session) error {
 	if s.maxSessions <= 0 {

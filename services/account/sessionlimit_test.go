@@ -61,26 +61,7 @@ func TestSessionsThatAreNotOpenTakeNoRoom(t *testing.T) {
 	}
 }
 
-func TestConcurrentLoginsInOneProcessKeepTheLimitOfSessions(t *testing.T) {
-	const limit, openers = 2, 8
-	eachWay(t, func(t *testing.T, b *bench) {
-		s := b.newServerWithSessions(t, limit)
-		user := s.newUser(t, "", "")
-		for range 5 {
-			var group sync.WaitGroup
-			for range openers {
-				group.Go(func() { s.open(t, user) })
-			}
-			group.Wait()
-			if n := len(s.list(t, user)); n != limit {
-				t.Errorf("%d sessions are open, want %d", n, limit)
-			}
-			b.advance(time.Second)
-		}
-	})
-}
-
-func TestConcurrentLoginsOfReplicasExceedTheLimitOfSessionsByTheirNumberAtMost(t *testing.T) {
+func TestConcurrentLoginsExceedTheLimitOfSessionsByTheirNumberAtMost(t *testing.T) {
 	const limit, openers = 5, 8
 	b := newBench(t)
 	servers := []*server{b.newServerWithSessions(t, limit), b.newServerWithSessions(t, limit)}

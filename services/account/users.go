@@ -21,7 +21,7 @@ import (
 
 // CreateUser creates a user.
 func (s *server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
-	passwordHash, err := s.passwords.hash(ctx, byAnybody, request.GetPassword())
+	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (s *server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 // UpdateUser changes a user. A new password, and disabling or enabling a user, begin another
 // generation in the same write, so no session stays open, and none can still be opened.
 func (s *server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
-	passwordHash, err := s.passwords.hash(ctx, byKnown, request.GetPassword())
+	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err
 	}
@@ -267,13 +267,10 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 	return &accountv1.DeleteUserResponse{}, nil
 }
 
-// deleteBelongings deletes the sessions, devices and rewards of a user. The records of the
+// deleteBelongings deletes the sessions and rewards of a user. The records of the
 // user's days expire by themselves.
 func (s *server) deleteBelongings(ctx context.Context, userID int64) error {
 	if _, err := s.sessions.DeleteAll(ctx, byUser().Is(userID).Everywhere()); err != nil {
-		return err
-	}
-	if err := s.devices.stored.Delete(ctx, userID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}
 	_, err := s.rewards.DeleteAll(ctx, rewardsOf(userID))

@@ -63,7 +63,7 @@ func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (
 	if err != nil {
 		return err
 	}
-	userID, err := fill(ctx, clients, password)
+	userID, err := (&filler{Clients: clients, ctx: ctx}).fill(password)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type userDelete struct {
 
 // Help returns the detailed help.
 func (*userDelete) Help() string {
-	return `The command disables the user, deletes the content, and then deletes the user with all sessions, devices and rewards.
+	return `The command disables the user, deletes the content, and then deletes the user with all sessions and rewards.
 The email address is free from then on. If the command is interrupted, the user is disabled; run it again to finish.
 
 Comments, votes and recommendations of the user in the content of others stay. Their author has no name any more, and so

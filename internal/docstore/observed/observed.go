@@ -1,5 +1,6 @@
 // Package observed wraps a store and reports each call to it, to a function and as a span
-// of the call's trace. The function usually counts the calls in metrics.
+// of the call's trace. The function usually counts the calls in metrics. Calls by which a sweep handles
+// tombstones, and a start finds the highest id, are not reported.
 package observed
 
 import (
@@ -122,14 +123,6 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 	return errs, err
 }
 
-// Highest returns an id.
-func (t *table) Highest(ctx context.Context, from int64) (int64, error) {
-	ctx, call := t.begin(ctx, "highest", docstore.IDIndex)
-	highest, err := t.Table.Highest(ctx, from)
-	call.end(err)
-	return highest, err
-}
-
 // Update changes a document.
 func (t *table) Update(ctx context.Context, change docstore.Change) (bson.Raw, error) {
 	ctx, call := t.begin(ctx, "update", docstore.IDIndex)
@@ -188,28 +181,4 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.Feed
 	batch, err := t.Table.Feed(ctx, scan)
 	call.end(err)
 	return batch, err
-}
-
-// Tombstones returns tombstones.
-func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int) ([]docstore.Tombstone, docstore.Moment, error) {
-	ctx, call := t.begin(ctx, "tombstones", docstore.GoneField)
-	due, now, err := t.Table.Tombstones(ctx, after, limit)
-	call.end(err)
-	return due, now, err
-}
-
-// Postpone makes a tombstone clear.
-func (t *table) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
-	ctx, call := t.begin(ctx, "postpone", docstore.IDIndex)
-	err := t.Table.Postpone(ctx, tombstone, until)
-	call.end(err)
-	return err
-}
-
-// Forget removes a tombstone.
-func (t *table) Forget(ctx context.Context, tombstone docstore.Tombstone) error {
-	ctx, call := t.begin(ctx, "forget", docstore.IDIndex)
-	err := t.Table.Forget(ctx, tombstone)
-	call.end(err)
-	return err
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -269,12 +268,10 @@ func (r *reading) file(path string) {
 			r.fault("%s: %s is already set in line %d", where, name, first)
 		case name == configFlag || onlyOnCommandLine(name):
 			r.fault("%s: %s cannot be set in a file", where, name)
-		default:
-			if err := checkType(f, pair.value); err != nil {
-				r.fault("%s: %s: %w", where, name, err)
-			} else if r.given[name] == "" {
-				r.setFromFile(f, pair.value.Value, where+": "+name)
-			}
+		case pair.value.Kind != yaml.ScalarNode || pair.value.ShortTag() == "!!null":
+			r.fault("%s: %s: want one value; separate several by commas", where, name)
+		case r.given[name] == "":
+			r.setFromFile(f, pair.value.Value, where+": "+name)
 		}
 		lines[name] = pair.name.Line
 	}
@@ -316,33 +313,4 @@ func parseFile(text []byte) ([]pair, error) {
 		pairs = append(pairs, pair{mapping.Content[i], mapping.Content[i+1]})
 	}
 	return pairs, nil
-}
-
-// checkType refuses a value that has not the type of a flag. Otherwise a quoted number would pass
-// here and surprise where YAML is read by something else.
-func checkType(f *flag.Flag, value *yaml.Node) error {
-	if value.Kind != yaml.ScalarNode {
-		return errors.New("want one value; separate several by commas")
-	}
-	tag := value.ShortTag()
-	var current any
-	if getter, ok := f.Value.(flag.Getter); ok {
-		current = getter.Get()
-	}
-	switch current.(type) {
-	case bool:
-		return expect(tag, "true or false", "!!bool")
-	case int, int64, uint, uint64:
-		return expect(tag, "a whole number", "!!int")
-	case float64:
-		return expect(tag, "a number", "!!int", "!!float")
-	}
-	return expect(tag, "text; put the value in quotes", "!!str", "!!int", "!!float")
-}
-
-func expect(tag, wanted string, tags ...string) error {
-	if slices.Contains(tags, tag) {
-		return nil
-	}
-	return fmt.Errorf("want %s", wanted)
 }

@@ -49,31 +49,19 @@ const (
 	PasswordForm_PASSWORD_FORM_SHA1 PasswordForm = 6
 	// One or two rounds of SHA-256 or SHA-512, with or without a salt.
 	PasswordForm_PASSWORD_FORM_SHA2 PasswordForm = 7
-	// The SHA-256 and SHA-512 forms of Unix's crypt.
-	PasswordForm_PASSWORD_FORM_SHA_CRYPT PasswordForm = 8
-	// PBKDF2, as Django and Werkzeug write it.
-	PasswordForm_PASSWORD_FORM_PBKDF2 PasswordForm = 9
-	// PASSWORD() of MySQL 4.1 to 5.7, and of MariaDB.
-	PasswordForm_PASSWORD_FORM_MYSQL PasswordForm = 10
-	// Bcrypt of MD5.
-	PasswordForm_PASSWORD_FORM_BCRYPT_MD5 PasswordForm = 11
 )
 
 // Enum value maps for PasswordForm.
 var (
 	PasswordForm_name = map[int32]string{
-		0:  "PASSWORD_FORM_UNSPECIFIED",
-		1:  "PASSWORD_FORM_ARGON2ID",
-		2:  "PASSWORD_FORM_BCRYPT",
-		3:  "PASSWORD_FORM_MD5",
-		4:  "PASSWORD_FORM_PHPASS",
-		5:  "PASSWORD_FORM_MD5_CRYPT",
-		6:  "PASSWORD_FORM_SHA1",
-		7:  "PASSWORD_FORM_SHA2",
-		8:  "PASSWORD_FORM_SHA_CRYPT",
-		9:  "PASSWORD_FORM_PBKDF2",
-		10: "PASSWORD_FORM_MYSQL",
-		11: "PASSWORD_FORM_BCRYPT_MD5",
+		0: "PASSWORD_FORM_UNSPECIFIED",
+		1: "PASSWORD_FORM_ARGON2ID",
+		2: "PASSWORD_FORM_BCRYPT",
+		3: "PASSWORD_FORM_MD5",
+		4: "PASSWORD_FORM_PHPASS",
+		5: "PASSWORD_FORM_MD5_CRYPT",
+		6: "PASSWORD_FORM_SHA1",
+		7: "PASSWORD_FORM_SHA2",
 	}
 	PasswordForm_value = map[string]int32{
 		"PASSWORD_FORM_UNSPECIFIED": 0,
@@ -84,10 +72,6 @@ var (
 		"PASSWORD_FORM_MD5_CRYPT":   5,
 		"PASSWORD_FORM_SHA1":        6,
 		"PASSWORD_FORM_SHA2":        7,
-		"PASSWORD_FORM_SHA_CRYPT":   8,
-		"PASSWORD_FORM_PBKDF2":      9,
-		"PASSWORD_FORM_MYSQL":       10,
-		"PASSWORD_FORM_BCRYPT_MD5":  11,
 	}
 )
 
@@ -1079,19 +1063,13 @@ type MovedUser struct {
 	//   - "$argon2id$v=19$m=…,t=…,p=…$SALT$KEY", as PHP writes it: m at most 65,536 (64 MiB), t at
 	//     most 8, p at most 8, a salt of 8 to 64 bytes, a key of 32 to 64 bytes.
 	//   - Bcrypt: "$2a$", "$2b$" or "$2y$", cost 4 to 14. It sees the first 72 bytes of a password.
-	//   - "bcrypt-md5$" and bcrypt of the hex of MD5(password).
 	//   - MD5, SHA-1, SHA-256 or SHA-512 of the password: 32, 40, 64 or 128 hexadecimal digits.
 	//   - "md5$SALT$HEX": MD5(SALT, password), as Django writes it.
 	//   - "md5-suffix$SALT$HEX": MD5(password, SALT).
 	//   - "md5-twice$SALT$HEX": MD5(hex of MD5(password), SALT), as vBulletin does it; SALT may be empty.
-	//   - "md5-both$SALT$HEX": MD5(hex of MD5(SALT), hex of MD5(password)), as Invision does it.
-	//   - These four with "sha1", "sha256" or "sha512" in place of "md5".
-	//   - "*HEX": SHA-1(SHA-1(password)), as PASSWORD() of MySQL and MariaDB writes it.
-	//   - PBKDF2 by Django, "pbkdf2_sha256$ROUNDS$SALT$BASE64", or Werkzeug, "pbkdf2:sha256:ROUNDS$SALT$HEX"; or with
-	//     "sha1" or "sha512"; at most 1,500,000 rounds.
+	//   - These three with "sha1", "sha256" or "sha512" in place of "md5".
 	//   - phpass: "$P$" or "$H$", with 2^7 to 2^16 rounds.
-	//   - Unix crypt: "$1$SALT$…", with a salt of up to 8 characters; "$5$SALT$…" and "$6$SALT$…", with up to 16, also with
-	//     "rounds=N$" before the salt, where N is 1,000 to 500,000.
+	//   - Unix crypt with MD5: "$1$SALT$…", with a salt of up to 8 characters.
 	//
 	// SALT has up to 100 bytes and may contain "$". HEX may have capital letters.
 	PasswordHash string `protobuf:"bytes,5,opt,name=password_hash,json=passwordHash,proto3" json:"password_hash,omitempty"`
@@ -1559,7 +1537,7 @@ type UpdateUserRequest struct {
 	// New password, 8 to 200 characters.
 	Password *string `protobuf:"bytes,5,opt,name=password,proto3,oneof" json:"password,omitempty"`
 	// Whether the user is disabled. A disabled user cannot log in, and disabling closes all open
-	// sessions and invalidates device tokens, in the same write. What the user owns stays.
+	// sessions, in the same write. What the user owns stays.
 	Disabled *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
 	// The fields to change, instead of those that are set; see waybook.type.v1.update.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
@@ -1703,9 +1681,6 @@ type AuthenticateRequest struct {
 	// its /64, counts by its /64, /56 and /48. All attempts without one count as one client,
 	// which has no limit of its own.
 	ClientAddress string `protobuf:"bytes,3,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
-	// Device tokens that earlier logins returned to this client, at most 4. The service
-	// ignores those that are not valid for the user.
-	DeviceTokens  []string `protobuf:"bytes,4,rep,name=device_tokens,json=deviceTokens,proto3" json:"device_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1761,13 +1736,6 @@ func (x *AuthenticateRequest) GetClientAddress() string {
 	return ""
 }
 
-func (x *AuthenticateRequest) GetDeviceTokens() []string {
-	if x != nil {
-		return x.DeviceTokens
-	}
-	return nil
-}
-
 // Reply of Authenticate.
 type AuthenticateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1775,16 +1743,8 @@ type AuthenticateResponse struct {
 	User *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
 	// The session.
 	Session *Session `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
-	// A secret for the client to send with its next logins, so that attempts of others do not
-	// count for it: the user's identifier, a hyphen, and 32 lowercase hexadecimal digits, 128
-	// random bits. It is one of device_tokens if that is valid for the user. Empty if the
-	// service could not store one.
-	DeviceToken string `protobuf:"bytes,3,opt,name=device_token,json=deviceToken,proto3" json:"device_token,omitempty"`
-	// When the device token expires unless another login uses it; 365 days from the login, or
-	// up to a day less.
-	DeviceExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=device_expire_time,json=deviceExpireTime,proto3" json:"device_expire_time,omitempty"`
 	// The secret of the session, as in OpenSessionResponse.
-	Token         string `protobuf:"bytes,5,opt,name=token,proto3" json:"token,omitempty"`
+	Token         string `protobuf:"bytes,3,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1829,20 +1789,6 @@ func (x *AuthenticateResponse) GetUser() *User {
 func (x *AuthenticateResponse) GetSession() *Session {
 	if x != nil {
 		return x.Session
-	}
-	return nil
-}
-
-func (x *AuthenticateResponse) GetDeviceToken() string {
-	if x != nil {
-		return x.DeviceToken
-	}
-	return ""
-}
-
-func (x *AuthenticateResponse) GetDeviceExpireTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.DeviceExpireTime
 	}
 	return nil
 }
@@ -3312,20 +3258,17 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\t_passwordB\v\n" +
 	"\t_disabled\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xe3\x01\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8f\x01\n" +
 	"\x13AuthenticateRequest\x12 \n" +
 	"\x05email\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xfe\x01R\x05email\x12&\n" +
 	"\bpassword\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\bpassword\x12.\n" +
-	"\x0eclient_address\x18\x03 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\x12R\n" +
-	"\rdevice_tokens\x18\x04 \x03(\tB-\xbaH*\x92\x01'\x10\x04\"#r!2\x1f^[1-9][0-9]{0,15}-[0-9a-f]{32}$R\fdeviceTokens\"\xfe\x01\n" +
+	"\x0eclient_address\x18\x03 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\"\x91\x01\n" +
 	"\x14AuthenticateResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x125\n" +
-	"\asession\x18\x02 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12!\n" +
-	"\fdevice_token\x18\x03 \x01(\tR\vdeviceToken\x12H\n" +
-	"\x12device_expire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x10deviceExpireTime\x12\x14\n" +
-	"\x05token\x18\x05 \x01(\tR\x05token\"?\n" +
+	"\asession\x18\x02 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
+	"\x05token\x18\x03 \x01(\tR\x05token\"?\n" +
 	"\x12OpenSessionRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"b\n" +
 	"\x13OpenSessionResponse\x125\n" +
@@ -3412,7 +3355,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\finclude_user\x18\x02 \x01(\bR\vincludeUser\"|\n" +
 	"\x18WatchUserChangesResponse\x128\n" +
 	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xcf\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xe1\x01\n" +
 	"\fPasswordForm\x12\x1d\n" +
 	"\x19PASSWORD_FORM_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16PASSWORD_FORM_ARGON2ID\x10\x01\x12\x18\n" +
@@ -3421,12 +3364,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a\x12\x1b\n" +
-	"\x17PASSWORD_FORM_SHA_CRYPT\x10\b\x12\x18\n" +
-	"\x14PASSWORD_FORM_PBKDF2\x10\t\x12\x17\n" +
-	"\x13PASSWORD_FORM_MYSQL\x10\n" +
-	"\x12\x1c\n" +
-	"\x18PASSWORD_FORM_BCRYPT_MD5\x10\v2\x9a\x13\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\x9a\x13\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -3563,66 +3501,65 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	1,  // 23: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 24: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
 	2,  // 25: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	52, // 26: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
-	2,  // 27: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 28: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	30, // 29: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	2,  // 30: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	44, // 31: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	56, // 32: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	52, // 33: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	57, // 34: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 35: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	52, // 36: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	47, // 37: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	47, // 38: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	3,  // 39: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	20, // 40: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	22, // 41: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	24, // 42: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	5,  // 43: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	7,  // 44: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	9,  // 45: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	11, // 46: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	14, // 47: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	26, // 48: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	28, // 49: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	30, // 50: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	32, // 51: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	34, // 52: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	36, // 53: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	38, // 54: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	40, // 55: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	42, // 56: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	45, // 57: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	48, // 58: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	50, // 59: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	4,  // 60: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	21, // 61: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	23, // 62: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	25, // 63: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	6,  // 64: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	8,  // 65: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	10, // 66: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	12, // 67: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	15, // 68: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	27, // 69: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	29, // 70: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	31, // 71: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	33, // 72: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	35, // 73: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	37, // 74: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	39, // 75: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	41, // 76: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	43, // 77: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	46, // 78: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	49, // 79: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	51, // 80: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	60, // [60:81] is the sub-list for method output_type
-	39, // [39:60] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	2,  // 26: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 27: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	30, // 28: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	2,  // 29: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	44, // 30: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	56, // 31: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
+	52, // 32: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
+	57, // 33: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 34: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
+	52, // 35: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	47, // 36: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	47, // 37: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	3,  // 38: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	20, // 39: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	22, // 40: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	24, // 41: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	5,  // 42: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	7,  // 43: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	9,  // 44: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	11, // 45: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	14, // 46: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	26, // 47: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	28, // 48: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	30, // 49: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	32, // 50: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	34, // 51: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	36, // 52: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	38, // 53: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	40, // 54: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	42, // 55: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	45, // 56: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	48, // 57: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	50, // 58: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	4,  // 59: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	21, // 60: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	23, // 61: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	25, // 62: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	6,  // 63: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	8,  // 64: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	10, // 65: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	12, // 66: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	15, // 67: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	27, // 68: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	29, // 69: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	31, // 70: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	33, // 71: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	35, // 72: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	37, // 73: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	39, // 74: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	41, // 75: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	43, // 76: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	46, // 77: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	49, // 78: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	51, // 79: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	59, // [59:80] is the sub-list for method output_type
+	38, // [38:59] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }

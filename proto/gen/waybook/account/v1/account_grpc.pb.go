@@ -69,12 +69,12 @@ type AccountServiceClient interface {
 	// users, so it leaves out email and has_password.
 	BatchGetUsers(ctx context.Context, in *BatchGetUsersRequest, opts ...grpc.CallOption) (*BatchGetUsersResponse, error)
 	// Changes a user; fields that are not set keep their values. A new password closes the
-	// user's open sessions and invalidates device tokens, in the same write. A login that is
-	// under way with the old password opens no session. The same holds when a user is disabled.
+	// user's open sessions, in the same write. A login that is under way with the old password
+	// opens no session. The same holds when a user is disabled.
 	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION
 	// (EMAIL_REQUIRED: a password for a user without an email address).
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
-	// Deletes a user with the user's sessions, devices and rewards. The email address is free
+	// Deletes a user with the user's sessions and rewards. The email address is free
 	// from then on. Albums, entries, landmarks, comments, ballots and recommendations of the
 	// user stay, with an empty name; a caller deletes them before. The user must be disabled,
 	// so that nothing new appears meanwhile. A deletion that failed may be repeated. A repeated
@@ -105,12 +105,10 @@ type AccountServiceClient interface {
 	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
 	// with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
-	// Limits apply to each quarter of an hour by the clock, over all replicas. With a device
-	// token that is valid for the user, 10 attempts may fail; no other attempt counts for that
-	// device. All other attempts have three limits: 10 may fail for an email address from one
-	// client address, 100 from a client address, and 100 for an email address. A successful
-	// attempt does not count, and it resets the count of the device, or of the email address
-	// and the client address together.
+	// Limits apply to each quarter of an hour by the clock, over all replicas: 10 attempts may
+	// fail for an email address from one client address, 100 from a client address, and 100 for
+	// an email address. A successful attempt does not count, and it resets the count of the email
+	// address and the client address together.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
 	// Opens a session for a user without a password, and returns its secret. No later call
 	// returns the secret, because the service stores only its SHA-256. For the same reason, a
@@ -129,9 +127,8 @@ type AccountServiceClient interface {
 	// open is not an error. Errors: NOT_FOUND (SESSION_NOT_FOUND: the user has no session with
 	// this session_id).
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
-	// Closes every open session of a user, in one write, and invalidates the user's device
-	// tokens. The service refuses them from then on, and a login that is under way opens no
-	// session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes every open session of a user, in one write. The service refuses them from then on,
+	// and a login that is under way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without any
 	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
@@ -412,12 +409,12 @@ type AccountServiceServer interface {
 	// users, so it leaves out email and has_password.
 	BatchGetUsers(context.Context, *BatchGetUsersRequest) (*BatchGetUsersResponse, error)
 	// Changes a user; fields that are not set keep their values. A new password closes the
-	// user's open sessions and invalidates device tokens, in the same write. A login that is
-	// under way with the old password opens no session. The same holds when a user is disabled.
+	// user's open sessions, in the same write. A login that is under way with the old password
+	// opens no session. The same holds when a user is disabled.
 	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION
 	// (EMAIL_REQUIRED: a password for a user without an email address).
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
-	// Deletes a user with the user's sessions, devices and rewards. The email address is free
+	// Deletes a user with the user's sessions and rewards. The email address is free
 	// from then on. Albums, entries, landmarks, comments, ballots and recommendations of the
 	// user stay, with an empty name; a caller deletes them before. The user must be disabled,
 	// so that nothing new appears meanwhile. A deletion that failed may be repeated. A repeated
@@ -448,12 +445,10 @@ type AccountServiceServer interface {
 	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
 	// with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
-	// Limits apply to each quarter of an hour by the clock, over all replicas. With a device
-	// token that is valid for the user, 10 attempts may fail; no other attempt counts for that
-	// device. All other attempts have three limits: 10 may fail for an email address from one
-	// client address, 100 from a client address, and 100 for an email address. A successful
-	// attempt does not count, and it resets the count of the device, or of the email address
-	// and the client address together.
+	// Limits apply to each quarter of an hour by the clock, over all replicas: 10 attempts may
+	// fail for an email address from one client address, 100 from a client address, and 100 for
+	// an email address. A successful attempt does not count, and it resets the count of the email
+	// address and the client address together.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
 	// Opens a session for a user without a password, and returns its secret. No later call
 	// returns the secret, because the service stores only its SHA-256. For the same reason, a
@@ -472,9 +467,8 @@ type AccountServiceServer interface {
 	// open is not an error. Errors: NOT_FOUND (SESSION_NOT_FOUND: the user has no session with
 	// this session_id).
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
-	// Closes every open session of a user, in one write, and invalidates the user's device
-	// tokens. The service refuses them from then on, and a login that is under way opens no
-	// session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes every open session of a user, in one write. The service refuses them from then on,
+	// and a login that is under way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without any
 	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
