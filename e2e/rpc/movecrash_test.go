@@ -92,6 +92,7 @@ func step() int { return longform.Number(3, 1) }
 func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
+		died = false // a subtest does not run after a failure with -failfast
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
@@ -118,6 +119,7 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
+		died = false // a subtest does not run after a failure with -failfast
 		t.Run(fmt.Sprint("writes=", writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
@@ -135,6 +137,7 @@ func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
+		died = false // a subtest does not run after a failure with -failfast
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
