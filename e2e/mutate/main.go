@@ -75,7 +75,7 @@ func (r *run) measure(ctx context.Context, sample int, seed uint64) (err error) 
 		}
 	}
 	slices.SortFunc(r.tests, func(a, b test) int { return int(a.takes - b.takes) })
-	chosen := slices.Clone(r.sites)
+	chosen := slices.DeleteFunc(slices.Clone(r.sites), func(s site) bool { return r.left[s.place()] })
 	if sample > 0 && sample < len(chosen) {
 		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 		chosen = chosen[:sample]
@@ -152,6 +152,9 @@ func (r *run) build(ctx context.Context, judge, program string) error {
 
 // record runs each test of a program once and notes which mutants it reaches.
 func (r *run) record(ctx context.Context, judge, program string) error {
+	if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
+		return nil // it has no tests
+	}
 	list := exec.CommandContext(ctx, program, "-test.list", "^Test")
 	list.Dir = judge
 	names, err := list.Output()
@@ -262,7 +265,7 @@ func report(chosen []site, verdicts []verdict) {
 	fmt.Println()
 	for i, s := range chosen {
 		if verdicts[i] != killed {
-			fmt.Printf("%s/%s: %s: %s\n", s.dir, s.where, s.fault, verdicts[i])
+			fmt.Printf("%s: %s: %s\n", s.place(), s.fault, verdicts[i])
 		}
 	}
 }

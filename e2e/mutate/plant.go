@@ -13,10 +13,12 @@ import (
 
 // A site is one mutant: a place in a source and what is wrong there.
 type site struct {
-	number     int
+	number     int    // equal in all programs of a run
 	dir, where string // the package's folder; file:line
 	fault      string
 }
+
+func (s site) place() string { return filepath.Join(s.dir, s.where) }
 
 // switches is the file that each mutated package gets. MUTANT selects a mutant; MUTANT_REACHED names a file to
 // which the mutants are appended that a test could meet.
@@ -111,11 +113,12 @@ func plant(file, dir string, sites *[]site, left map[string]bool) (string, strin
 func (p *planter) add(at ast.Node, fault string) int {
 	position := p.positions.Position(at.Pos())
 	where := fmt.Sprintf("%s:%d", filepath.Base(position.Filename), position.Line)
-	if p.left[filepath.Join(p.dir, where)] {
+	made := site{number: len(*p.sites) + 1, dir: p.dir, where: where, fault: fault}
+	*p.sites = append(*p.sites, made)
+	if p.left[made.place()] {
 		return 0
 	}
-	*p.sites = append(*p.sites, site{number: len(*p.sites) + 1, dir: p.dir, where: where, fault: fault})
-	return len(*p.sites)
+	return made.number
 }
 
 func (p *planter) offset(pos token.Pos) int { return p.positions.Position(pos).Offset }
