@@ -19,7 +19,7 @@ import (
 // export returns all landmarks that ExportPois sends.
 func (w *waybook) export(owner int64, category poiv1.PoiCategory) (all []*poiv1.ImportedPoi) {
 	w.t.Helper()
-	sent := must(collect(w.poi.ExportPois(w.t.Context(), &poiv1.ExportPoisRequest{OwnerId: owner, Category: category})))(w.t)
+	sent := must(collect(w.Poi.ExportPois(w.t.Context(), &poiv1.ExportPoisRequest{OwnerId: owner, Category: category})))(w.t)
 	for _, batch := range sent {
 		all = append(all, batch.GetPois()...)
 	}
@@ -101,7 +101,7 @@ func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
 	expectImport(t, reply, 1, 0, 0)
 	want[w.thrills()[0]] = a
 
-	sent, err := collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{WithIds: true}))
+	sent, err := collect(w.Poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{WithIds: true}))
 	owners := map[int64]int64{}
 	var items []*poiv1.ImportedPoi
 	for _, batch := range got(t, sent, err) {
@@ -132,7 +132,7 @@ func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 	must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
 	imported := w.thrills()[0]
 	single, deleted := w.newPoi(owner, "x"), w.newPoi(owner, "x")
-	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}))(t)
+	must(w.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}))(t)
 	key := fmt.Sprint("poi:", single)
 	same := importedPoi(key, "x")
 	same.Category = poiv1.PoiCategory_POI_CATEGORY_TENDER
@@ -170,9 +170,9 @@ func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 func TestAnExportFailsAsTheContractSays(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: -1, Category: 6}))),
+	expectFault(t, failed(collect(w.Poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: -1, Category: 6}))),
 		codes.InvalidArgument, "INVALID_PARAMETER", "owner_id", "category")
-	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: 1}))), codes.NotFound, "USER_NOT_FOUND")
+	expectFault(t, failed(collect(w.Poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: 1}))), codes.NotFound, "USER_NOT_FOUND")
 }
 
 // thrills returns the identifiers of the landmarks of the category of importedPoi.

@@ -16,7 +16,7 @@ import (
 
 // importPois sends batches of landmarks.
 func (w *waybook) importPois(ctx context.Context, batches ...*poiv1.ImportPoisRequest) (*poiv1.ImportPoisResponse, error) {
-	stream, err := w.poi.ImportPois(ctx)
+	stream, err := w.Poi.ImportPois(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +114,12 @@ func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 	owner := w.newUser("a")
 	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
 	expectImport(t, reply, 1, 0, 0)
-	p := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
+	p := must(w.Poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
 	if p.GetName() != "x" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
 		t.Errorf("got %v", p)
 	}
 	// The key is free again after its landmark is deleted.
-	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}))(t)
+	must(w.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}))(t)
 	reply = must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "y"))))(t)
 	expectImport(t, reply, 1, 0, 0)
 }
@@ -190,7 +190,7 @@ func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 		for _, poiID := range append(ids, single) {
 			p.getPoi(poiID)
 		}
-		near := must(p.poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
+		near := must(p.Poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
 			Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}}},
 		}))(t)
 		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {

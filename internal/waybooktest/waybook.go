@@ -50,15 +50,21 @@ type Waybook struct {
 type Option func(*setup)
 
 type setup struct {
-	flags   []string
-	changes []func(*service.Deps)
-	env     process.Env
+	flags  []string
+	config []func(*app.Config)
+	deps   []func(*service.Deps)
+	env    process.Env
 }
 
 // Flags are flags of standalone. Without them a Waybook has no demo content, UTC, a store and ports of its own, and no
 // limits of comments, since tests write more comments than people do.
 func Flags(flags ...string) Option {
 	return func(s *setup) { s.flags = append(s.flags, flags...) }
+}
+
+// Config changes settings, of which some have no flag.
+func Config(change func(*app.Config)) Option {
+	return func(s *setup) { s.config = append(s.config, change) }
 }
 
 // OnMongoDB stores in a MongoDB.
@@ -74,7 +80,7 @@ func Secured(transport process.Transport) Option {
 
 // Deps changes what the services of StartOn depend on.
 func Deps(change func(*service.Deps)) Option {
-	return func(s *setup) { s.changes = append(s.changes, change) }
+	return func(s *setup) { s.deps = append(s.deps, change) }
 }
 
 func newSetup(t testing.TB, options []Option) *setup {
@@ -88,15 +94,19 @@ func newSetup(t testing.TB, options []Option) *setup {
 	return s
 }
 
-// config returns the settings of standalone.
-func (s *setup) config(data string) (config app.Config, err error) {
+// settings returns the settings of standalone.
+func (s *setup) settings(data string) (config app.Config, err error) {
 	flags := flag.NewFlagSet("waybook", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	config.Register(flags)
-	return config, flags.Parse(append([]string{
+	err = flags.Parse(append([]string{
 		"-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-data", data,
 		"-time-zone=UTC", "-comments-per-minute=0", "-comments-per-user=0",
 	}, s.flags...))
+	for _, change := range s.config {
+		change(&config)
+	}
+	return config, err
 }
 
 // stopper returns what stops the parts, once. It also runs when the test ends.
@@ -125,7 +135,7 @@ func TryStart(t testing.TB, options ...Option) (*Waybook, error) {
 	t.Helper()
 	s := newSetup(t, options)
 	stop := s.stopper(t)
-	config, err := s.config(t.TempDir())
+	config, err := s.settings(t.TempDir())
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +155,7 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	t.Helper()
 	s := newSetup(t, options)
 	stop, clock := s.stopper(t), &Clock{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
-	config, err := s.config(t.TempDir())
+	config, err := s.settings(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +165,7 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 		Interceptors: service.NewInterceptors(validator, service.Load{}, nil, metrics, s.env.Log),
 	}
 	host.Deps.Now = clock.Now
-	for _, change := range s.changes {
+	for _, change := range s.deps {
 		change(&host.Deps)
 	}
 	parts, err := app.Assemble(t.Context(), config, host)
