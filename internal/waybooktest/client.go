@@ -89,6 +89,9 @@ func (c *Client) With(user int64, token string) *Client {
 	return &other
 }
 
+// Cookie is the value of its field Cookie.
+func (c *Client) Cookie() string { return c.Request(http.MethodGet, "", nil).Header.Get("Cookie") }
+
 // Post sends parameters, in which only what has to be is encoded, as a form.
 func (c *Client) Post(parameters string) Reply {
 	c.t.Helper()

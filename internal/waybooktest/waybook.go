@@ -4,6 +4,7 @@ package waybooktest
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"log/slog"
@@ -50,17 +51,21 @@ type Waybook struct {
 type Option func(*setup)
 
 type setup struct {
-	flags  []string
-	config []func(*app.Config)
-	deps   []func(*service.Deps)
-	env    process.Env
+	flags     []string
+	isShipped bool
+	config    []func(*app.Config)
+	deps      []func(*service.Deps)
+	env       process.Env
 }
 
 // Flags are flags of standalone. Without them a Waybook has no demo content, UTC, a store and ports of its own, and no
-// limits of comments, since tests write more comments than people do.
+// limits of comments and writes, since tests write more than people do.
 func Flags(flags ...string) Option {
 	return func(s *setup) { s.flags = append(s.flags, flags...) }
 }
+
+// Shipped starts a Waybook with the defaults of standalone in all but its demo content, ports and store.
+func Shipped(s *setup) { s.isShipped = true }
 
 // Config changes settings, of which some have no flag.
 func Config(change func(*app.Config)) Option {
@@ -99,10 +104,11 @@ func (s *setup) settings(data string) (config app.Config, err error) {
 	flags := flag.NewFlagSet("waybook", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	config.Register(flags)
-	err = flags.Parse(append([]string{
-		"-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-data", data,
-		"-time-zone=UTC", "-comments-per-minute=0", "-comments-per-user=0",
-	}, s.flags...))
+	args := []string{"-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-data", data}
+	if !s.isShipped {
+		args = append(args, "-time-zone=UTC", "-comments-per-minute=0", "-comments-per-user=0", "-user-writes=0")
+	}
+	err = flags.Parse(append(args, s.flags...))
 	for _, change := range s.config {
 		change(&config)
 	}
@@ -154,7 +160,7 @@ func TryStart(t testing.TB, options ...Option) (*Waybook, error) {
 func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	t.Helper()
 	s := newSetup(t, options)
-	stop, clock := s.stopper(t), &Clock{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	stop, clock := s.stopper(t), NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	config, err := s.settings(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -218,14 +224,20 @@ func Over(t testing.TB, connection grpc.ClientConnInterface) *Waybook {
 // Stop stops Waybook before its test ends.
 func (w *Waybook) Stop() { w.stop() }
 
-// Sweep runs the sweep of each service once.
+// Sweep runs the sweep of each service once. The test fails if one does.
 func (w *Waybook) Sweep() {
 	w.t.Helper()
-	for _, each := range w.Services {
-		if err := each.Sweep(w.t.Context()); err != nil {
-			w.t.Error(err)
-		}
+	if err := w.TrySweep(w.t.Context()); err != nil {
+		w.t.Error(err)
 	}
+}
+
+// TrySweep is Sweep for a store that may fail.
+func (w *Waybook) TrySweep(ctx context.Context) (err error) {
+	for _, each := range w.Services {
+		err = errors.Join(err, each.Sweep(ctx))
+	}
+	return err
 }
 
 // Clock is a clock that a test sets. It may be used concurrently.
@@ -233,6 +245,9 @@ type Clock struct {
 	mu  sync.Mutex
 	now time.Time
 }
+
+// NewClock returns a clock that stands at a time.
+func NewClock(at time.Time) *Clock { return &Clock{now: at} }
 
 // Now returns the time.
 func (c *Clock) Now() time.Time {
