@@ -3,9 +3,6 @@ package contract
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
-	"flag"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,8 +15,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/internal/platform/process"
-	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // stopTimeout bounds a stop.
@@ -98,39 +94,17 @@ func readBody(response *http.Response) (string, error) {
 
 // startOneProcess starts Waybook with its defaults.
 func startOneProcess(t *testing.T, _ string) *deployment {
-	d := startAssembly(t, "-data", t.TempDir())
+	d := startAssembly(t)
 	d.mayRewrite = true
 	return d
 }
 
 // startAssembly starts all of Waybook in this process.
 func startAssembly(t *testing.T, args ...string) *deployment {
-	var config app.Config
-	flags := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
-	config.Register(flags)
-	err := flags.Parse(append(args, "-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	diary := &diary{}
-	stack := &process.Stack{}
-	app, err := app.Start(t.Context(), config, process.Env{
-		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(diary, nil)),
-		Fail: func(err error) { fmt.Fprintln(diary, "level=ERROR", err) },
-	})
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), stopTimeout)
-		defer cancel()
-		if err := stack.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-		diary.check(t, "standalone")
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	grpcAddress := app.GRPC.String()
-	return newDeployment(t, "http://"+app.HTTP.String(), insecure.NewCredentials(), func(string) string { return grpcAddress })
+	t.Cleanup(func() { diary.check(t, "standalone") })
+	w := waybooktest.Start(t, waybooktest.Shipped, waybooktest.Log(slog.New(slog.NewTextHandler(diary, nil))), waybooktest.Flags(args...))
+	return newDeployment(t, "http://"+w.HTTP, insecure.NewCredentials(), func(string) string { return w.GRPC })
 }
 
 // diary records the log of a program.

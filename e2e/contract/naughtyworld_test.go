@@ -2,7 +2,6 @@ package contract
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -16,22 +15,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/edge/program"
-	"github.com/waybook/waybook/internal/platform/process"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	"github.com/waybook/waybook/services/account"
-	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // waybook is a running Waybook with a user, an album and an entry.
 type waybook struct {
+	*waybooktest.Waybook
 	t                 *testing.T
-	url, cookie       string
+	cookie            string
 	user, album, blog string
-	client            *http.Client
+	client            *waybooktest.Client
 	logged            *lines
 }
 
@@ -50,36 +45,12 @@ func (l *lines) Write(p []byte) (int, error) {
 
 func start(t *testing.T) *waybook {
 	t.Helper()
-	config := app.Config{
-		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Front: program.Front{HasAccessLog: true},
-		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
-	}
-	config.Interface.HasLogin, config.Interface.HasAdditions = true, true
-	config.Store.Data, config.HasAuditLog = t.TempDir(), true
-	w := &waybook{t: t, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, logged: &lines{}}
-	stack := &process.Stack{}
-	t.Cleanup(func() {
-		w.client.CloseIdleConnections()
-		if err := stack.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	app, err := app.Start(t.Context(), config, process.Env{
-		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(w.logged, nil)),
-		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.url = "http://" + app.HTTP.String() + "/API.php"
-	connection := launch.Dial(t, app.GRPC.String())
-	user := launch.CreateUser(t, connection, "小旅人")
-	opened, err := accountv1.NewAccountServiceClient(connection).OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.user = strconv.FormatInt(user, 10)
-	w.cookie = "id=" + w.user + "; idrand=" + opened.GetToken()
+	logged := &lines{}
+	w := &waybook{t: t, logged: logged, Waybook: waybooktest.Start(t,
+		waybooktest.Flags("-access-log"), waybooktest.Log(slog.New(slog.NewTextHandler(logged, nil))))}
+	user := launch.CreateUser(t, w.Connection, "小旅人")
+	w.user, w.client = strconv.FormatInt(user, 10), w.Client()
+	w.cookie = w.As(user).Cookie()
 	for _, each := range []struct {
 		id   *string
 		name string
@@ -99,10 +70,7 @@ func start(t *testing.T) *waybook {
 
 func (w *waybook) newRequest(method, form string) *http.Request {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url, strings.NewReader(form))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := w.client.Request(method, "", strings.NewReader(form))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return r
 }
@@ -119,17 +87,8 @@ func (w *waybook) post(form, cookie string) answer {
 
 func (w *waybook) send(r *http.Request) answer {
 	w.t.Helper()
-	response, err := w.client.Do(r)
-	if err != nil {
-		w.t.Errorf("no reply: %v", err)
-		return answer{}
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		w.t.Errorf("incomplete reply: %v", err)
-	}
-	return answer{response.StatusCode, response.Header, body}
+	reply := w.client.Send(r)
+	return answer{reply.Code, reply.Header, []byte(reply.Body)}
 }
 
 // checkLog checks that no request forged a log line.

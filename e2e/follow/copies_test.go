@@ -116,12 +116,12 @@ func copiesAll(t *testing.T, folder, follow string) {
 	engine := must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))
 	closeLater(t, engine)
 	served := startReplica(t, engine)
-	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(follow, "127.0.0.1:9090", served.address)), "\n")
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(follow, "127.0.0.1:9090", served.GRPC)), "\n")
 	lines[len(lines)-1] = "exec " + lines[len(lines)-1] // the kill is for the program
 	w, running := startWorld(t, math.MaxInt, clock.step, func() *exec.Cmd { return shell(t, folder, strings.Join(lines, "\n")) }, served)
-	early, err := served.album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	early, err := served.Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
 	beginning := must(early, err).GetNextPageToken()
-	c := &copying{world: w, accounts: served.account, file: must(sql.Open("sqlite", filepath.Join(folder, "copy.db"))), names: map[int64]string{}}
+	c := &copying{world: w, accounts: served.Account, file: must(sql.Open("sqlite", filepath.Join(folder, "copy.db"))), names: map[int64]string{}}
 	t.Cleanup(func() {
 		if err := c.file.Close(); err != nil {
 			t.Error(err)
@@ -143,7 +143,7 @@ func copiesAll(t *testing.T, folder, follow string) {
 		w.kill()
 		c.delete(album, guest)
 		clock.pass()
-		w.must(served.sweep)
+		w.must(served.TrySweep)
 		w.expectForgotten(beginning)
 	}
 	close(w.tickets)
@@ -153,7 +153,7 @@ func copiesAll(t *testing.T, folder, follow string) {
 	w.kill()
 	want := map[int64]row{}
 	for id, each := range w.stored() {
-		found, err := served.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: id})
+		found, err := served.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: id})
 		owner := must(found, err).GetAlbum().GetOwner().GetUserId()
 		want[id] = row{OwnerID: owner, OwnerName: c.names[owner], Title: each.Title, Score: each.Score}
 	}
@@ -234,7 +234,7 @@ func (c *copying) catchUp() (album, guest int64) {
 func (c *copying) delete(album, guest int64) {
 	c.t.Helper()
 	isDisabled := true
-	_, albumErr := c.processes[0].album.DeleteAlbum(c.t.Context(), &albumv1.DeleteAlbumRequest{ActorId: c.owners[0], AlbumId: album})
+	_, albumErr := c.processes[0].Album.DeleteAlbum(c.t.Context(), &albumv1.DeleteAlbumRequest{ActorId: c.owners[0], AlbumId: album})
 	_, disabledErr := c.accounts.UpdateUser(c.t.Context(), &accountv1.UpdateUserRequest{UserId: guest, Disabled: &isDisabled})
 	_, userErr := c.accounts.DeleteUser(c.t.Context(), &accountv1.DeleteUserRequest{UserId: guest})
 	if err := errors.Join(albumErr, disabledErr, userErr); err != nil {
@@ -258,7 +258,7 @@ func (c *copying) expectOneTransaction(refused string) {
 	albums, token := state()
 	c.create(0, "refused")
 	for isSettled := false; !isSettled; time.Sleep(soon / 10) { // so the first batch has it
-		batch, err := c.processes[0].album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token})
+		batch, err := c.processes[0].Album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token})
 		isSettled = len(must(batch, err).GetChanges()) > 0
 	}
 	if _, err := c.file.ExecContext(ctx, "CREATE TRIGGER refusing BEFORE "+refused+" BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {

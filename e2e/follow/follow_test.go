@@ -29,6 +29,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -89,7 +90,7 @@ func TestTheCopyOfAFollowerThatIsKilledIsEqualOnARealServer(t *testing.T) {
 }
 
 // startTwo starts two processes on a database.
-func startTwo(t *testing.T, uri string) (processes []replica) {
+func startTwo(t *testing.T, uri string) (processes []*waybooktest.Waybook) {
 	t.Helper()
 	for range 2 {
 		engine := must(mongo.Open(t.Context(), uri, ""))
@@ -110,12 +111,12 @@ func closeLater(t *testing.T, engine docstore.Engine) {
 
 // startWorld has writers with at most so many albums each make changes while something disturbs the store,
 // for followers that a command starts. Its tickets end the writers, and running is done then.
-func startWorld(t *testing.T, most int, disturb func(), command func() *exec.Cmd, processes ...replica) (w *world, running *sync.WaitGroup) {
+func startWorld(t *testing.T, most int, disturb func(), command func() *exec.Cmd, processes ...*waybooktest.Waybook) (w *world, running *sync.WaitGroup) {
 	w = &world{t: t, processes: processes, most: most, disturb: disturb, command: command, tickets: make(chan int)}
 	running = &sync.WaitGroup{}
 	w.owners = make([]int64, writers)
 	for i := range writers {
-		reply, err := processes[0].account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint("writer ", i)})
+		reply, err := processes[0].Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint("writer ", i)})
 		w.owners[i] = must(reply, err).GetUser().GetUserId()
 	}
 	for i := range writers {
@@ -126,18 +127,18 @@ func startWorld(t *testing.T, most int, disturb func(), command func() *exec.Cmd
 
 // followsAll kills a follower while writers make changes, and compares. Deletions are forgotten if there
 // is a clock to advance.
-func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func(), processes ...replica) {
+func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func(), processes ...*waybooktest.Waybook) {
 	journal := filepath.Join(t.TempDir(), "journal")
 	addresses := make([]string, len(processes))
 	for i, each := range processes {
-		addresses[i] = each.address
+		addresses[i] = each.GRPC
 	}
 	w, running := startWorld(t, most, disturb, func() *exec.Cmd {
 		command := exec.CommandContext(t.Context(), os.Args[0])
 		command.Env = append(os.Environ(), followVariable+"="+strings.Join(addresses, ","), journalVariable+"="+journal)
 		return command
 	}, processes...)
-	early, err := processes[0].album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	early, err := processes[0].Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
 	beginning := must(early, err).GetNextPageToken()
 	titles := w.restart()
 	phases := max(kills, changes/changesPerKill)
@@ -157,7 +158,7 @@ func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func()
 		w.kill()
 		if isForgetful {
 			clock.pass()
-			w.must(processes[0].sweep)
+			w.must(processes[0].TrySweep)
 			w.expectForgotten(beginning)
 		}
 		titles = w.restart()
@@ -187,7 +188,7 @@ func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func()
 
 type world struct {
 	t         *testing.T
-	processes []replica
+	processes []*waybooktest.Waybook
 	// most is how many albums a writer has at a time.
 	most    int
 	disturb func()
@@ -236,7 +237,7 @@ func (w *world) kill() {
 }
 
 // any returns one of the processes.
-func (w *world) any() replica { return w.processes[rand.IntN(len(w.processes))] }
+func (w *world) any() *waybooktest.Waybook { return w.processes[rand.IntN(len(w.processes))] }
 
 // create returns the id of a new album. It tries again while the store is disturbed.
 func (w *world) create(owner int, title string) int64 {
@@ -244,7 +245,7 @@ func (w *world) create(owner int, title string) int64 {
 		OwnerId: w.owners[owner], RequestId: uuid.NewString(), Title: title, Category: 1, Location: &typev1.Location{Lat: 25, Lng: 121},
 	}
 	for {
-		reply, err := w.any().album.CreateAlbum(w.t.Context(), request)
+		reply, err := w.any().Album.CreateAlbum(w.t.Context(), request)
 		if w.check(err); status.Code(err) != codes.Unavailable {
 			return reply.GetAlbum().GetAlbumId()
 		}
@@ -272,7 +273,7 @@ func (w *world) must(call func(context.Context) error) {
 // expectForgotten expects that some deletion after a token is forgotten.
 func (w *world) expectForgotten(token string) {
 	w.must(func(ctx context.Context) error {
-		_, err := w.any().album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token})
+		_, err := w.any().Album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token})
 		switch status.Code(err) {
 		case codes.FailedPrecondition:
 			return nil
@@ -292,7 +293,7 @@ func (w *world) write(owner int) {
 		if n%disturbances == 0 {
 			w.disturb()
 		}
-		text, client := fmt.Sprint(owner, ".", n), w.any().album
+		text, client := fmt.Sprint(owner, ".", n), w.any().Album
 		if len(albums) == 0 || len(albums) < w.most && rand.IntN(5) == 0 {
 			albums, photos = append(albums, w.create(owner, text)), append(photos, 0)
 			continue
@@ -341,7 +342,7 @@ func (w *world) stored() map[int64]copied {
 	all := map[int64]copied{}
 	for _, owner := range w.owners {
 		for token, isFirst := "", true; isFirst || token != ""; isFirst = false {
-			page, err := w.any().album.ListAlbums(w.t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageToken: token, PageSize: 1000})
+			page, err := w.any().Album.ListAlbums(w.t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageToken: token, PageSize: 1000})
 			maps.Copy(all, w.whole(must(page, err).GetAlbums()))
 			token = page.GetNextPageToken()
 		}
@@ -352,7 +353,7 @@ func (w *world) stored() map[int64]copied {
 func (w *world) whole(albums []*albumv1.Album) map[int64]copied {
 	all := map[int64]copied{}
 	for _, each := range albums {
-		found, err := w.any().album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: each.GetAlbumId()})
+		found, err := w.any().Album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: each.GetAlbumId()})
 		album := must(found, err).GetAlbum()
 		photos, comments := childrenOf(found)
 		all[album.GetAlbumId()] = copied{Title: album.GetTitle(), Score: album.GetScore(), Photos: photos, Comments: comments}

@@ -8,13 +8,14 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	created := must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "小旅人", IconUrl: "a.jpg"}))(t).GetUser()
+	created := must(w.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "小旅人", IconUrl: "a.jpg"}))(t).GetUser()
 	if created.GetUserId() < 1 || created.GetUserId() > 1<<53-1 || time.Since(created.GetCreateTime().AsTime()) > time.Hour {
 		t.Errorf("created %v", created)
 	}
@@ -28,10 +29,10 @@ func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
 		{&accountv1.UpdateUserRequest{IconUrl: &none}, name, ""},
 	} {
 		change.request.UserId = created.GetUserId()
-		if u := must(w.account.UpdateUser(t.Context(), change.request))(t).GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
+		if u := must(w.Account.UpdateUser(t.Context(), change.request))(t).GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
 			t.Errorf("after %v: %v", change.request, u)
 		}
-		read := must(w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: created.GetUserId()}))(t)
+		read := must(w.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: created.GetUserId()}))(t)
 		if u := read.GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
 			t.Errorf("read after %v: %v", change.request, u)
 		}
@@ -42,7 +43,7 @@ func TestABatchOfUsersHasEachExistingUserOnce(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	x, b := w.newLogin("x@waybook.example", "long enough").GetUserId(), w.newUser("b")
-	reply, err := w.account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{b, 1, x, x, 2}})
+	reply, err := w.Account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{b, 1, x, x, 2}})
 	var names []string
 	for _, u := range got(t, reply, err).GetUsers() {
 		names = append(names, u.GetName())
@@ -58,16 +59,16 @@ func TestABatchOfUsersHasEachExistingUserOnce(t *testing.T) {
 
 func (w *waybook) openSession(user int64) string {
 	w.t.Helper()
-	return must(w.account.OpenSession(w.t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(w.t).GetToken()
+	return must(w.Account.OpenSession(w.t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(w.t).GetToken()
 }
 
 func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 	t.Parallel()
-	w := start(t)
+	w := start(t, waybooktest.Flags("-session-ttl", sessionTTL.String()))
 	user, other := w.newUser("a"), w.newUser("b")
 	closeIt := func(user int64, token string) {
 		t.Helper()
-		if _, err := w.account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
+		if _, err := w.Account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	}
@@ -75,8 +76,8 @@ func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 	if len(first) != 32 || strings.Trim(first, "0123456789abcdef") != "" || first == second {
 		t.Errorf("tokens %q and %q", first, second)
 	}
-	session := must(w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: first}))(t).GetSession()
-	if left := time.Until(session.GetExpireTime().AsTime()); session.GetUserId() != user || left < 50*time.Minute || left > time.Hour {
+	session := must(w.Account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: first}))(t).GetSession()
+	if left := time.Until(session.GetExpireTime().AsTime()); session.GetUserId() != user || left < sessionTTL-10*time.Minute || left > sessionTTL {
 		t.Errorf("session %v", session)
 	}
 	expectFault(t, w.isOpen(other, first), codes.Unauthenticated, "LOGIN_REQUIRED")
@@ -98,19 +99,19 @@ func TestAccountFailsAsTheContractSays(t *testing.T) {
 	w := start(t)
 	name, password := "x", "long enough"
 	expectFailures(t, []failure{
-		{"GetUser of an unknown user", calling(w.account.GetUser, &accountv1.GetUserRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateUser of an unknown user", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Name: &name}), codes.NotFound, "USER_NOT_FOUND"},
-		{"OpenSession of an unknown user", calling(w.account.OpenSession, &accountv1.OpenSessionRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
-		{"CloseSession of an unknown session", calling(w.account.CloseSession, &accountv1.CloseSessionRequest{UserId: w.newUser("b"), SessionId: "0123456789abcdef"}), codes.NotFound, "SESSION_NOT_FOUND"},
-		{"CloseAllSessions of an unknown user", calling(w.account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateUser with a password but no address", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}), codes.FailedPrecondition, "EMAIL_REQUIRED"},
-		{"a new password of an unknown user", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}), codes.NotFound, "USER_NOT_FOUND"},
-		{"GrantReward to an unknown user", calling(w.account.GrantReward, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}), codes.NotFound, "USER_NOT_FOUND"},
-		{"GetRewardTotal of an unknown user", calling(w.account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"GetUser of an unknown user", calling(w.Account.GetUser, &accountv1.GetUserRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"UpdateUser of an unknown user", calling(w.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Name: &name}), codes.NotFound, "USER_NOT_FOUND"},
+		{"OpenSession of an unknown user", calling(w.Account.OpenSession, &accountv1.OpenSessionRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"CloseSession of an unknown session", calling(w.Account.CloseSession, &accountv1.CloseSessionRequest{UserId: w.newUser("b"), SessionId: "0123456789abcdef"}), codes.NotFound, "SESSION_NOT_FOUND"},
+		{"CloseAllSessions of an unknown user", calling(w.Account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"UpdateUser with a password but no address", calling(w.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}), codes.FailedPrecondition, "EMAIL_REQUIRED"},
+		{"a new password of an unknown user", calling(w.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}), codes.NotFound, "USER_NOT_FOUND"},
+		{"GrantReward to an unknown user", calling(w.Account.GrantReward, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"GetRewardTotal of an unknown user", calling(w.Account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 	})
 	for _, request := range []*accountv1.CloseSessionRequest{
 		{UserId: 1}, {UserId: 1, Token: strings.Repeat("0", 32), SessionId: strings.Repeat("0", 16)},
 	} {
-		expectFault(t, failed(w.account.CloseSession(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "token")
+		expectFault(t, failed(w.Account.CloseSession(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "token")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -18,11 +19,11 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
-	"github.com/waybook/waybook/standalone/app"
 )
 
 // journal is a log in JSON that may be written concurrently.
@@ -62,20 +63,19 @@ type audited struct {
 	journal *journal
 }
 
-func startAudited(t *testing.T, changes ...func(*app.Config)) *audited {
+func startAudited(t *testing.T, options ...waybooktest.Option) *audited {
 	t.Helper()
 	written := &journal{}
-	changes = append([]func(*app.Config){func(config *app.Config) { config.HasAuditLog = true }}, changes...)
 	// An audit line is written whatever the level of the log.
 	log := slog.New(slog.NewJSONHandler(written, &slog.HandlerOptions{Level: slog.LevelError + 1}))
-	return &audited{startSecured(t, log, changes...), written}
+	return &audited{startSecured(t, log, append([]waybooktest.Option{waybooktest.Flags("-audit-log=true")}, options...)...), written}
 }
 
 // clients are the clients of a connection.
 type clients struct {
-	account accountv1.AccountServiceClient
-	album   albumv1.AlbumServiceClient
-	poi     poiv1.PoiServiceClient
+	Account accountv1.AccountServiceClient
+	Album   albumv1.AlbumServiceClient
+	Poi     poiv1.PoiServiceClient
 	store   storev1.StoreServiceClient
 }
 
@@ -122,14 +122,14 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 	operator, edge, poi := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge")), clientsOf(s.dial(t, "poi"))
 	ctx := t.Context()
 	const address, password = "Ann@waybook.example", "password of ann"
-	ann := must(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Ann", Email: address, Password: password}))(t).GetUser().GetUserId()
-	bo := must(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Bo"}))(t).GetUser().GetUserId()
-	album := must(edge.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: ann, Title: "t", Category: 1, Location: taipei}))(t)
-	token := must(operator.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann}))(t).GetToken()
+	ann := must(operator.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Ann", Email: address, Password: password}))(t).GetUser().GetUserId()
+	bo := must(operator.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Bo"}))(t).GetUser().GetUserId()
+	album := must(edge.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: ann, Title: "t", Category: 1, Location: taipei}))(t)
+	token := must(operator.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann}))(t).GetToken()
 	s.journal.take(t)
 
 	logIn := func(email, password string) error {
-		return failed(edge.account.Authenticate(ctx, &accountv1.AuthenticateRequest{Email: email, Password: password, ClientAddress: "192.0.2.7"}))
+		return failed(edge.Account.Authenticate(ctx, &accountv1.AuthenticateRequest{Email: email, Password: password, ClientAddress: "192.0.2.7"}))
 	}
 	annHash := hashOf("ann@waybook.example")
 	user := float64(ann)
@@ -139,10 +139,10 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		call func(context.Context) error
 		want map[string]any // nil for no line
 	}{
-		{"a new user", calling(operator.account.CreateUser, &accountv1.CreateUserRequest{RequestId: requestID(1), Name: "Cy"}), event("user_created", "ok", "", "operator", accounts+"CreateUser")},
-		{"a user with the address of another", calling(operator.account.CreateUser, &accountv1.CreateUserRequest{Name: "Di", Email: address}), event("user_created", "refused", "EMAIL_TAKEN", "operator", accounts+"CreateUser", "email_hash", annHash)},
-		{"a new name", calling(operator.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Name: new("Anna")}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
-		{"a new password", calling(operator.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Password: new(password)}), event("password_set", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
+		{"a new user", calling(operator.Account.CreateUser, &accountv1.CreateUserRequest{RequestId: requestID(1), Name: "Cy"}), event("user_created", "ok", "", "operator", accounts+"CreateUser")},
+		{"a user with the address of another", calling(operator.Account.CreateUser, &accountv1.CreateUserRequest{Name: "Di", Email: address}), event("user_created", "refused", "EMAIL_TAKEN", "operator", accounts+"CreateUser", "email_hash", annHash)},
+		{"a new name", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Name: new("Anna")}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
+		{"a new password", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Password: new(password)}), event("password_set", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
 		{"a login", func(ctx context.Context) error { return logIn(address, password) },
 			event("login", "ok", "", "edge", accounts+"Authenticate", "user_id", user, "client_address", "192.0.2.7", "email_hash", annHash)},
 		{"a wrong password", func(ctx context.Context) error { return logIn(address, "wrong") },
@@ -150,26 +150,26 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a password in the wrong field", func(ctx context.Context) error { return logIn(password, password) },
 			event("login", "refused", "PASSWORD_INCORRECT", "edge", accounts+"Authenticate", "client_address", "192.0.2.7")},
 		{"a login without a password", func(ctx context.Context) error { return logIn(address, "") }, nil},
-		{"a new session", calling(operator.account.OpenSession, &accountv1.OpenSessionRequest{UserId: bo}), event("session_opened", "ok", "", "operator", accounts+"OpenSession", "user_id", float64(bo))},
-		{"a use of a session", calling(edge.account.VerifySession, &accountv1.VerifySessionRequest{UserId: bo, Token: token}), nil},
-		{"a closed session", calling(edge.account.CloseSession, &accountv1.CloseSessionRequest{UserId: ann, Token: token}), event("session_closed", "ok", "", "edge", accounts+"CloseSession", "user_id", user)},
-		{"all sessions closed", calling(operator.account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: ann}), event("sessions_closed", "ok", "", "operator", accounts+"CloseAllSessions", "user_id", user)},
-		{"a read by the operator", calling(operator.account.GetUser, &accountv1.GetUserRequest{UserId: ann}), nil},
-		{"a change by an owner", calling(edge.album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("u")}), nil},
-		{"a change by another user", calling(edge.album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}), event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
-		{"users of an old service", calling(operator.account.MoveInUsers, &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{{UserId: 123456, Name: "x"}}}), event("users_moved_in", "ok", "", "operator", accounts+"MoveInUsers")},
-		{"a deletion too early", calling(operator.account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
-		{"a disabled user", calling(operator.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
-		{"a deletion", calling(operator.account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
-		{"a search by the operator", calling(operator.account.FindUsers, &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ann"}}), nil},
-		{"a change by the operator", calling(operator.album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}), event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},
+		{"a new session", calling(operator.Account.OpenSession, &accountv1.OpenSessionRequest{UserId: bo}), event("session_opened", "ok", "", "operator", accounts+"OpenSession", "user_id", float64(bo))},
+		{"a use of a session", calling(edge.Account.VerifySession, &accountv1.VerifySessionRequest{UserId: bo, Token: token}), nil},
+		{"a closed session", calling(edge.Account.CloseSession, &accountv1.CloseSessionRequest{UserId: ann, Token: token}), event("session_closed", "ok", "", "edge", accounts+"CloseSession", "user_id", user)},
+		{"all sessions closed", calling(operator.Account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: ann}), event("sessions_closed", "ok", "", "operator", accounts+"CloseAllSessions", "user_id", user)},
+		{"a read by the operator", calling(operator.Account.GetUser, &accountv1.GetUserRequest{UserId: ann}), nil},
+		{"a change by an owner", calling(edge.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("u")}), nil},
+		{"a change by another user", calling(edge.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}), event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
+		{"users of an old service", calling(operator.Account.MoveInUsers, &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{{UserId: 123456, Name: "x"}}}), event("users_moved_in", "ok", "", "operator", accounts+"MoveInUsers")},
+		{"a deletion too early", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
+		{"a disabled user", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
+		{"a deletion", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
+		{"a search by the operator", calling(operator.Account.FindUsers, &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ann"}}), nil},
+		{"a change by the operator", calling(operator.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}), event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},
 		{"an import by the operator", func(ctx context.Context) error {
-			return failed(operator.poi.ImportPois(ctx, batchOf(ann, importedPoi("a", "a"))))
+			return failed(operator.Poi.ImportPois(ctx, batchOf(ann, importedPoi("a", "a"))))
 		}, event("operator_call", "ok", "", "operator", "/waybook.poi.v1.PoiService/ImportPois", "user_id", user)},
 		{"a copy of the store", func(ctx context.Context) error {
 			return failed(collect(operator.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("store_copied", "ok", "", "operator", "/waybook.store.v1.StoreService/Backup")},
-		{"an edge that opens a session without a password", calling(edge.account.OpenSession, &accountv1.OpenSessionRequest{UserId: ann}), event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "edge", accounts+"OpenSession", "user_id", user)},
+		{"an edge that opens a session without a password", calling(edge.Account.OpenSession, &accountv1.OpenSessionRequest{UserId: ann}), event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "edge", accounts+"OpenSession", "user_id", user)},
 		{"a service that copies the store", func(ctx context.Context) error {
 			return failed(collect(poi.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", "/waybook.store.v1.StoreService/Backup")},
@@ -209,7 +209,7 @@ func TestALoginAboveALimitIsRecordedAsLimited(t *testing.T) {
 	var err error
 	for n := 0; n < 200 && status.Code(err) != codes.ResourceExhausted; n++ {
 		s.journal.take(t)
-		err = failed(edge.account.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "wrong"}))
+		err = failed(edge.Account.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "wrong"}))
 	}
 	want := event("login", "limited", "TOO_MANY_ATTEMPTS", "edge", accounts+"Authenticate", "email_hash", hashOf("x@waybook.example"))
 	if lines := s.journal.take(t); len(lines) != 1 || !maps.Equal(lines[0], want) {
@@ -220,15 +220,15 @@ func TestALoginAboveALimitIsRecordedAsLimited(t *testing.T) {
 func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
 	t.Parallel()
 	for _, isOn := range []bool{true, false} {
-		s := startAudited(t, func(config *app.Config) { config.HasAuditLog = isOn })
+		s := startAudited(t, waybooktest.Flags(fmt.Sprintf("-audit-log=%v", isOn)))
 		poi := clientsOf(s.dial(t, "poi"))
 		for range 2 {
-			expectFault(t, failed(poi.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 1})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
+			expectFault(t, failed(poi.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 1})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
 		}
 		if lines := s.journal.take(t); len(lines) > 0 != isOn {
 			t.Errorf("with -audit-log=%v these lines are logged: %v", isOn, lines)
 		}
-		counted := eventCounts(t, s.app)
+		counted := eventCounts(t, s.waybook)
 		want := []string{
 			`waybook_audit_events_total{event="call_refused",outcome="refused"} 2`,
 			`waybook_audit_events_total{event="login",outcome="limited"} 0`,
@@ -243,9 +243,9 @@ func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
 }
 
 // eventCounts returns the metrics of the audit log.
-func eventCounts(t *testing.T, app *app.App) (counts []string) {
+func eventCounts(t *testing.T, w *waybook) (counts []string) {
 	t.Helper()
-	for line := range strings.Lines(launch.Metrics(t, app.Admin.String())) {
+	for line := range strings.Lines(launch.Metrics(t, w.Admin)) {
 		if strings.HasPrefix(line, "waybook_audit_events_total{") {
 			counts = append(counts, strings.TrimSpace(line))
 		}

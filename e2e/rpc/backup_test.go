@@ -11,16 +11,16 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
-	"github.com/waybook/waybook/standalone/app"
 )
 
 func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	before := w.newUser("before")
-	stream, err := storev1.NewStoreServiceClient(w.connection).Backup(t.Context(), &storev1.BackupRequest{})
+	stream, err := storev1.NewStoreServiceClient(w.Connection).Backup(t.Context(), &storev1.BackupRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "waybook.db"), file.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	store := storev1.NewStoreServiceClient(w.connection)
+	store := storev1.NewStoreServiceClient(w.Connection)
 	if _, err := store.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: sum[:]}); err != nil {
 		t.Error(err)
 	}
@@ -50,17 +50,17 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 	if _, err := store.ConfirmRehearsal(t.Context(), &storev1.ConfirmRehearsalRequest{}); err != nil {
 		t.Error(err)
 	}
-	restored := start(t, func(config *app.Config) { config.Store.Data = data })
-	if _, err := restored.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: before}); err != nil {
+	restored := start(t, waybooktest.Flags("-data", data))
+	if _, err := restored.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: before}); err != nil {
 		t.Error(err)
 	}
-	expectFault(t, failed(restored.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: after})), codes.NotFound, "USER_NOT_FOUND")
+	expectFault(t, failed(restored.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: after})), codes.NotFound, "USER_NOT_FOUND")
 }
 
 func TestAMongoDBIsNotBackedUp(t *testing.T) {
 	t.Parallel()
 	longform.Only(t)
-	w := start(t, func(config *app.Config) { config.Store.MongoDBURI = mongotest.StartReplicaSet(t) })
-	expectFault(t, failed(collect(storev1.NewStoreServiceClient(w.connection).Backup(t.Context(), &storev1.BackupRequest{}))),
+	w := start(t, waybooktest.OnMongoDB(mongotest.StartReplicaSet(t)))
+	expectFault(t, failed(collect(storev1.NewStoreServiceClient(w.Connection).Backup(t.Context(), &storev1.BackupRequest{}))),
 		codes.FailedPrecondition, "STORE_NOT_EMBEDDED")
 }

@@ -104,12 +104,12 @@ func TestABatchOfLongEntriesIsBoundedAndContinues(t *testing.T) {
 	for range 12 {
 		request := newBlogRequest(author)
 		request.Content = long(100_000)
-		ids = append(ids, must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId())
+		ids = append(ids, must(w.Blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId())
 	}
 	slices.Reverse(ids)
 	found, left := []int64{}, append(ids, 1<<52)
 	for calls := 1; len(left) > 0; calls++ {
-		reply, err := w.blog.BatchGetBlogs(t.Context(), &blogv1.BatchGetBlogsRequest{BlogIds: left})
+		reply, err := w.Blog.BatchGetBlogs(t.Context(), &blogv1.BatchGetBlogsRequest{BlogIds: left})
 		size := 0
 		for _, b := range got(t, reply, err).GetBlogs() {
 			found, size = append(found, b.GetBlogId()), size+len(b.GetContent())

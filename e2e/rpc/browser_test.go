@@ -2,49 +2,38 @@ package rpc_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // browser sends forms to an edge in front of the services, and keeps cookies.
 type browser struct {
-	t       *testing.T
-	edge    http.Handler
-	address string
-	cookies map[string]string
+	*waybooktest.Client
+	t *testing.T
 }
 
 // newBrowser returns a browser with an address of its own. The edge calls this account service.
 func (w *waybook) newBrowser(t *testing.T, account accountv1.AccountServiceClient, address string) *browser {
-	return &browser{t: t, address: address, cookies: map[string]string{}, edge: edge.New(edge.Config{
-		Account: account, Album: w.album, Blog: w.blog, Poi: w.poi, Zone: time.UTC,
-	})}
+	return browserOf(t, edge.New(edge.Config{Account: account, Album: w.Album, Blog: w.Blog, Poi: w.Poi, Zone: time.UTC}), address)
+}
+
+func browserOf(t *testing.T, edge http.Handler, address string) *browser {
+	b := &browser{waybooktest.ClientOf(t, edge), t}
+	b.Address = address
+	return b
 }
 
 // send sends a form and returns the stable reason of a failure, or "" for a success.
 func (b *browser) send(form url.Values) (reason string) {
 	b.t.Helper()
-	r := httptest.NewRequestWithContext(b.t.Context(), http.MethodPost, edge.Path, strings.NewReader(form.Encode()))
-	r.RemoteAddr = b.address + ":1234"
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	for name, value := range b.cookies {
-		r.AddCookie(&http.Cookie{Name: name, Value: value})
-	}
-	w := httptest.NewRecorder()
-	b.edge.ServeHTTP(w, r)
-	for _, cookie := range w.Result().Cookies() {
-		// The clock of the services is not that of the edge, so it says nothing when a cookie ends.
-		b.cookies[cookie.Name] = cookie.Value
-	}
-	reason = w.Header().Get("X-Waybook-Reason")
-	if isSuccess := strings.Contains(w.Body.String(), "<status>SUCCESS</status>"); isSuccess != (reason == "") {
-		b.t.Errorf("reason %q with %s", reason, w.Body)
+	reply := b.Post(form.Encode())
+	if reason = reply.Reason(); reply.Succeeded() != (reason == "") {
+		b.t.Errorf("reason %q with %s", reason, reply.Body)
 	}
 	return reason
 }

@@ -14,16 +14,16 @@ func TestASmallChangeOfALargeEntryIsASmallWriteOnMongoDB(t *testing.T) {
 	author, reader := p.newUser("a"), p.newUser("b")
 	request := newBlogRequest(author)
 	request.Content = strings.Repeat("長", 100_000)
-	blog := must(p.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()
+	blog := must(p.Blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()
 	for name, call := range map[string]func(context.Context) error{
 		"Recommend": func(ctx context.Context) error {
-			return failed(p.blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: reader, BlogId: blog}))
+			return failed(p.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: reader, BlogId: blog}))
 		},
 		"CastBallot": func(ctx context.Context) error {
-			return failed(p.blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: reader, BlogId: blog, Choice: 1}))
+			return failed(p.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: reader, BlogId: blog, Choice: 1}))
 		},
 		"AddComment": func(ctx context.Context) error {
-			return failed(p.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: reader, BlogId: blog, Text: "好"}))
+			return failed(p.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: reader, BlogId: blog, Text: "好"}))
 		},
 	} {
 		mark := server.Mark()

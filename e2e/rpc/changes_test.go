@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -43,7 +44,7 @@ func (f feed) catchUp(t *testing.T, token string, size int32) (all []change, nex
 	}
 }
 
-func settleFast(c *app.Config) { c.Changes = service.Changes{Settling: settling} }
+var settleFast = waybooktest.Config(func(c *app.Config) { c.Changes = service.Changes{Settling: settling} })
 
 func TestEachFeedHasWhatWasCreatedChangedAndDeleted(t *testing.T) {
 	t.Parallel()
@@ -178,17 +179,17 @@ func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
 	for name, f := range feeds {
 		_, tokens[name] = f.catchUp(t, "", 0)
 	}
-	albumID := must(w.album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{movedAlbum("1", owner)}}))(t).GetResults()[0].GetId()
+	albumID := must(w.Album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{movedAlbum("1", owner)}}))(t).GetResults()[0].GetId()
 	movedAgain := movedAlbum("1", owner)
 	movedAgain.Comments = append(movedAgain.Comments, &typev1.MovedComment{OldId: "new", Author: &typev1.MovedComment_AuthorId{AuthorId: owner}, Text: "new", CreateTime: movedAgain.GetCreateTime()})
-	must(w.poi.MoveInPois(ctx, &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", owner)}}))(t)
+	must(w.Poi.MoveInPois(ctx, &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", owner)}}))(t)
 	must(w.importPois(ctx, batchOf(owner, importedPoi("a", "imported"))))(t)
 	all, token := feeds["Album"].catchUp(t, tokens["Album"], 0)
 	if len(all) != 1 || all[0].id != albumID || all[0].kind != isCreated {
 		t.Errorf("moved in: %v", all)
 	}
 	before := all[0].parts
-	reply := must(w.album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{
+	reply := must(w.Album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{
 		Options: &typev1.MoveOptions{Update: true}, Albums: []*albumv1.MovedAlbum{movedAgain},
 	}))(t)
 	if result := reply.GetResults()[0]; result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_UPDATED {
@@ -252,7 +253,7 @@ func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 		expectFault(t, failed(f.list("", -1, false)), codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
 		got(t, 0, f.remove(f.create("x")))
 		p.store.clock.advance(25 * time.Hour) // no source can draw the identifier
-		p.sweep()                             // it keeps a deletion no longer than a nanosecond
+		p.Sweep()                             // it keeps a deletion no longer than a nanosecond
 		expectFault(t, failed(f.list(tokens[name], 0, false)), codes.FailedPrecondition, "START_ANEW")
 		receive := must(f.watch(t.Context(), tokens[name]))(t)
 		expectFault(t, failed(receive()), codes.FailedPrecondition, "START_ANEW")
@@ -264,7 +265,7 @@ func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 
 func TestAWatchSendsWhatChangesAndEndsWithTheService(t *testing.T) {
 	t.Parallel()
-	w, stop := startStoppable(t, settleFast)
+	w := start(t, settleFast)
 	owner := w.newUser("owner")
 	receives := map[string]func() (changePage, error){}
 	for name, f := range w.feeds(t.Context(), owner) {
@@ -278,7 +279,7 @@ func TestAWatchSendsWhatChangesAndEndsWithTheService(t *testing.T) {
 		until(t, receive, third, isDeleted)
 		receives[name] = receive
 	}
-	stop()
+	w.Stop()
 	for name, receive := range receives {
 		err := error(nil)
 		for err == nil {

@@ -42,7 +42,7 @@ func (w *waybook) plan(authors ...int64) []entry {
 		for _, author := range authors {
 			request := newBlogRequest(author)
 			request.PostDate = day
-			all = append(all, entry{author, must(w.blog.CreateBlog(w.t.Context(), request))(w.t).GetBlog().GetBlogId(), dateOf(day)})
+			all = append(all, entry{author, must(w.Blog.CreateBlog(w.t.Context(), request))(w.t).GetBlog().GetBlogId(), dateOf(day)})
 		}
 	}
 	// Entries of one day are in the order of their ids: of one author in creation order, and of others to
@@ -57,7 +57,7 @@ func (w *waybook) walkDates(request *blogv1.ListBlogsRequest) []entry {
 	var all []entry
 	request.PageToken = ""
 	for {
-		reply := must(w.blog.ListBlogs(w.t.Context(), request))(w.t)
+		reply := must(w.Blog.ListBlogs(w.t.Context(), request))(w.t)
 		for _, b := range reply.GetBlogs() {
 			all = append(all, entry{b.GetAuthor().GetUserId(), b.GetBlogId(), dateOf(b.GetPostDate())})
 			if b.GetAuthor().GetName() == "" {
@@ -105,7 +105,7 @@ func TestAnInvalidListRequestSaysHowToCorrectIt(t *testing.T) {
 		"author_id: must be given, unless entries are listed by planned date": {},
 		"order: must be by planned date when entries are chosen by that":      {AuthorId: 1, PostDateFrom: planned[0]},
 	} {
-		if got := status.Convert(failed(w.blog.ListBlogs(t.Context(), request))).Message(); got != message {
+		if got := status.Convert(failed(w.Blog.ListBlogs(t.Context(), request))).Message(); got != message {
 			t.Errorf("the message is %q, want %q", got, message)
 		}
 	}
@@ -131,7 +131,7 @@ func TestATokenOfAnotherListOfEntriesIsRefused(t *testing.T) {
 	for name, request := range requests {
 		first := request()
 		first.PageSize = 1
-		token := must(w.blog.ListBlogs(t.Context(), first))(t).GetNextPageToken()
+		token := must(w.Blog.ListBlogs(t.Context(), first))(t).GetNextPageToken()
 		for other, elsewhere := range requests {
 			if other == name {
 				continue
@@ -139,7 +139,7 @@ func TestATokenOfAnotherListOfEntriesIsRefused(t *testing.T) {
 			t.Run("that of "+name+" "+other, func(t *testing.T) {
 				request := elsewhere()
 				request.PageToken = token
-				expectFault(t, failed(w.blog.ListBlogs(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
+				expectFault(t, failed(w.Blog.ListBlogs(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
 			})
 		}
 	}

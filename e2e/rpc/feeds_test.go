@@ -47,13 +47,13 @@ func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
 	users := w.users().feed(ctx)
 	users.create = w.newUser
 	users.change = func(id int64, title string) error {
-		return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Name: &title}))
+		return failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Name: &title}))
 	}
 	users.remove = func(id int64) error {
-		if err := failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Disabled: new(true)})); err != nil {
+		if err := failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Disabled: new(true)})); err != nil {
 			return err
 		}
-		return failed(w.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: id}))
+		return failed(w.Account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: id}))
 	}
 	all := map[string]feed{"User": users}
 	for _, k := range w.kinds() {

@@ -131,7 +131,7 @@ func (asIs) Unmarshal([]byte, any) error { return nil }
 func (w *waybook) send(ctx context.Context, method protoreflect.MethodDescriptor, messages ...[]byte) error {
 	path := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 	description := &grpc.StreamDesc{ServerStreams: true, ClientStreams: method.IsStreamingClient()}
-	stream, err := w.connection.NewStream(ctx, description, path, grpc.ForceCodec(asIs{}))
+	stream, err := w.Connection.NewStream(ctx, description, path, grpc.ForceCodec(asIs{}))
 	if err != nil {
 		return err
 	}

@@ -37,12 +37,13 @@ func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
 	t.Parallel()
 	const people, rounds, mostRounds = 16, 4, 400
 	w := start(t)
-	account := &countedAccount{AccountServiceClient: w.account}
+	account := &countedAccount{AccountServiceClient: w.Account}
 	handler := edge.New(edge.Config{
-		Account: account, Album: w.album, Blog: w.blog, Poi: w.poi, Zone: time.UTC, GathersSessions: true,
+		Account: account, Album: w.Album, Blog: w.Blog, Poi: w.Poi, Zone: time.UTC, GathersSessions: true,
 	})
 	add := func(user int64, token string) (reason string) {
-		b := &browser{t: t, edge: handler, address: "192.0.2.1", cookies: map[string]string{"id": fmt.Sprint(user), "idrand": token}}
+		b := browserOf(t, handler, "192.0.2.1")
+		b.Client = b.With(user, token)
 		return b.send(url.Values{"func": {"addAlbum"}, "albumTitle": {"t"}, "category": {"1"}, "lat": {"25"}, "lng": {"121"}})
 	}
 	var all sync.WaitGroup
@@ -51,7 +52,7 @@ func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
 		all.Go(func() {
 			written := 0
 			for round := 0; round < rounds || account.shared.Load() == 0 && round < mostRounds; round++ {
-				opened, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+				opened, err := w.Account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
 				if err != nil {
 					t.Error(err)
 					return
@@ -60,14 +61,14 @@ func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
 					t.Errorf("an open session gets %s", reason)
 				}
 				written++
-				if _, err := w.account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: opened.GetToken()}); err != nil {
+				if _, err := w.Account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: opened.GetToken()}); err != nil {
 					t.Error(err)
 				}
 				if reason := add(user, opened.GetToken()); reason != "LOGIN_REQUIRED" {
 					t.Errorf("a closed session gets %q", reason)
 				}
 			}
-			listed, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: user, PageSize: mostRounds})
+			listed, err := w.Album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: user, PageSize: mostRounds})
 			if err != nil || len(listed.GetAlbums()) != written {
 				t.Errorf("user %d has %d albums and error %v, want %d", user, len(listed.GetAlbums()), err, written)
 			}

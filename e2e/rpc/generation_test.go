@@ -12,15 +12,15 @@ import (
 // openSessions returns the number of a user's open sessions.
 func (w *waybook) openSessions(user int64) int {
 	w.t.Helper()
-	return len(must(w.account.ListSessions(w.t.Context(), &accountv1.ListSessionsRequest{UserId: user}))(w.t).GetSessions())
+	return len(must(w.Account.ListSessions(w.t.Context(), &accountv1.ListSessionsRequest{UserId: user}))(w.t).GetSessions())
 }
 
 func (w *waybook) isOpen(user int64, token string) error {
-	return failed(w.account.VerifySession(w.t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token}))
+	return failed(w.Account.VerifySession(w.t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token}))
 }
 
 func (w *waybook) setPassword(user int64, password string) error {
-	return failed(w.account.UpdateUser(w.t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: &password}))
+	return failed(w.Account.UpdateUser(w.t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: &password}))
 }
 
 // endings are the calls that close all sessions of a user.
@@ -28,7 +28,7 @@ func (w *waybook) endings(user int64) map[string]func() error {
 	return map[string]func() error{
 		"a new password": func() error { return w.setPassword(user, "the new one") },
 		"close all": func() error {
-			return failed(w.account.CloseAllSessions(w.t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}))
+			return failed(w.Account.CloseAllSessions(w.t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}))
 		},
 	}
 }
@@ -44,10 +44,10 @@ func TestALoginUnderWayWhileAllSessionsAreClosedOpensNoneOnEachStore(t *testing.
 					t.Error(err)
 				}
 			})
-			b := p.newBrowser(t, p.account, "192.0.2.1")
+			b := p.newBrowser(t, p.Account, "192.0.2.1")
 			b.expectLogin(name, user.GetEmail(), "the old one", "LOGIN_REQUIRED")
-			if len(b.cookies) != 0 || p.openSessions(user.GetUserId()) != 0 {
-				t.Errorf("%s: the login got the cookies %v, %d sessions are open", name, b.cookies, p.openSessions(user.GetUserId()))
+			if len(b.Cookies) != 0 || p.openSessions(user.GetUserId()) != 0 {
+				t.Errorf("%s: the login got the cookies %v, %d sessions are open", name, b.Cookies, p.openSessions(user.GetUserId()))
 			}
 		}
 	})
@@ -63,7 +63,7 @@ func TestNoSessionOfAnOldPasswordIsOpenAfterConcurrentLogins(t *testing.T) {
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
-				b := p.newBrowser(t, p.account, "192.0.2.1")
+				b := p.newBrowser(t, p.Account, "192.0.2.1")
 				switch reason := b.logIn(user.GetEmail(), "the old one"); reason {
 				case "", "LOGIN_REQUIRED", "PASSWORD_INCORRECT":
 				default:

@@ -44,13 +44,13 @@ func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 		call     func(context.Context) error
 	}{
 		"a document": {0, func(ctx context.Context) error {
-			return failed(p.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album}))
+			return failed(p.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album}))
 		}},
 		"a page": {0, func(ctx context.Context) error {
-			return failed(p.album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: owner}))
+			return failed(p.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: owner}))
 		}},
 		"a long list, in its middle": {1, func(ctx context.Context) error {
-			return failed(collect(p.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})))
+			return failed(collect(p.Album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/proto/descriptors"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	"github.com/waybook/waybook/standalone/app"
 )
 
 // leastOfAccount says who may call the methods of AccountService, besides the operator. It
@@ -32,27 +32,25 @@ var leastOfAccount = map[string][]string{
 
 // secured is a running Waybook whose port needs certificates.
 type secured struct {
+	*waybook
 	certificates *launch.Certificates
-	app          *app.App
 }
 
 // startSecured starts Waybook with a certificate. Log may be nil.
-func startSecured(t *testing.T, log *slog.Logger, changes ...func(*app.Config)) *secured {
+func startSecured(t *testing.T, log *slog.Logger, options ...waybooktest.Option) *secured {
 	t.Helper()
-	s := &secured{certificates: launch.NewCertificates(t)}
-	env := newEnv(t)
-	if log != nil {
-		env.Log = log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	env.Transport = must(process.TransportFlags{Files: s.certificates.Files("waybook")}.Load(env.Log))(t)
-	s.app = must(app.Start(t.Context(), newConfig(t, changes...), env))(t)
-	return s
+	certificates := launch.NewCertificates(t)
+	transport := must(process.TransportFlags{Files: certificates.Files("waybook")}.Load(log))(t)
+	return &secured{start(t, append(options, waybooktest.Log(log), waybooktest.Secured(transport))...), certificates}
 }
 
 // dial connects with a certificate for a name.
 func (s *secured) dial(t *testing.T, name string) *grpc.ClientConn {
 	t.Helper()
-	connection, err := grpc.NewClient(s.app.GRPC.String(), grpc.WithTransportCredentials(s.certificates.Client(name)))
+	connection, err := grpc.NewClient(s.GRPC, grpc.WithTransportCredentials(s.certificates.Client(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,13 +142,9 @@ func TestOnlyTheOperatorChecksHealthAndReadsTheContracts(t *testing.T) {
 
 func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
 	t.Parallel()
-	s := startSecured(t, nil, func(config *app.Config) {
-		err := config.Clients.Set("reports=/waybook.album.v1.AlbumService/List*,reports=/waybook.account.v1.AccountService/BatchGetUsers," +
-			"gateway=edge,logins=/waybook.account.v1.AccountService/OpenSession,sre=operator,probe=/grpc.health.v1.Health/Check")
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
+	s := startSecured(t, nil, waybooktest.Flags("-clients",
+		"reports=/waybook.album.v1.AlbumService/List*,reports=/waybook.account.v1.AccountService/BatchGetUsers,"+
+			"gateway=edge,logins=/waybook.account.v1.AccountService/OpenSession,sre=operator,probe=/grpc.health.v1.Health/Check"))
 	const accounts, albums = "/waybook.account.v1.AccountService/", "/waybook.album.v1.AlbumService/"
 	for _, c := range []struct {
 		identity, method string
@@ -187,21 +181,21 @@ func TestTheEdgesCertificateOpensASessionOnlyWithThePassword(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t, nil)
 	operator, edge := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge"))
-	user := must(operator.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+	user := must(operator.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
 		Name: "Ann", Email: "a@waybook.example", Password: "the password",
 	}))(t).GetUser().GetUserId()
 	open := func() int {
-		return len(must(operator.account.ListSessions(t.Context(), &accountv1.ListSessionsRequest{UserId: user}))(t).GetSessions())
+		return len(must(operator.Account.ListSessions(t.Context(), &accountv1.ListSessionsRequest{UserId: user}))(t).GetSessions())
 	}
-	expectFault(t, failed(edge.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
+	expectFault(t, failed(edge.Account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
 	login := &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: "a guess"}
-	expectFault(t, failed(edge.account.Authenticate(t.Context(), login)), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	expectFault(t, failed(edge.Account.Authenticate(t.Context(), login)), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	if n := open(); n != 0 {
 		t.Errorf("%d sessions are open without the password", n)
 	}
 	login.Password = "the password"
-	opened := must(edge.account.Authenticate(t.Context(), login))(t)
-	must(edge.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()}))(t)
+	opened := must(edge.Account.Authenticate(t.Context(), login))(t)
+	must(edge.Account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()}))(t)
 	if n := open(); n != 1 || !opened.GetSession().GetExpireTime().IsValid() {
 		t.Errorf("%d sessions are open, the reply has %v", n, opened.GetSession())
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func (w *waybook) importPois(ctx context.Context, request *poiv1.ImportPoisRequest) (*poiv1.ImportPoisResponse, error) {
-	return w.poi.ImportPois(ctx, request)
+	return w.Poi.ImportPois(ctx, request)
 }
 
 func importedPoi(key, name string) *poiv1.ImportedPoi {
@@ -37,7 +37,7 @@ func expectImport(t *testing.T, got *poiv1.ImportPoisResponse, created, unchange
 // imported returns an owner's landmarks as they can be imported again, by key.
 func (w *waybook) imported(owner int64) (all []*poiv1.ImportedPoi) {
 	w.t.Helper()
-	for _, p := range must(w.poi.ListPoisOfOwner(w.t.Context(), &poiv1.ListPoisOfOwnerRequest{OwnerId: owner, PageSize: 1000}))(w.t).GetPois() {
+	for _, p := range must(w.Poi.ListPoisOfOwner(w.t.Context(), &poiv1.ListPoisOfOwnerRequest{OwnerId: owner, PageSize: 1000}))(w.t).GetPois() {
 		key := cmp.Or(p.GetImportKey(), fmt.Sprint("poi:", p.GetPoiId()))
 		all = append(all, &poiv1.ImportedPoi{Key: key, Name: p.GetName(), Category: p.GetCategory(), Location: p.GetLocation()})
 	}
@@ -102,12 +102,12 @@ func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 	owner := w.newUser("a")
 	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
 	expectImport(t, reply, 1, 0, 0)
-	p := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
+	p := must(w.Poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
 	if p.GetName() != "x" || p.GetImportKey() != "k" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
 		t.Errorf("got %v", p)
 	}
 	// The key is free again after its landmark is deleted.
-	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}))(t)
+	must(w.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}))(t)
 	reply = must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "y"))))(t)
 	expectImport(t, reply, 1, 0, 0)
 }
@@ -172,7 +172,7 @@ func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 		for _, poiID := range append(ids, single) {
 			p.getPoi(poiID)
 		}
-		near := must(p.poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
+		near := must(p.Poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
 			Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}}},
 		}))(t)
 		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
@@ -188,7 +188,7 @@ func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 	must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
 	imported := w.thrills()[0]
 	single, deleted := w.newPoi(owner, "x"), w.newPoi(owner, "x")
-	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}))(t)
+	must(w.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}))(t)
 	key := fmt.Sprint("poi:", single)
 	same := importedPoi(key, "x")
 	same.Category = poiv1.PoiCategory_POI_CATEGORY_TENDER

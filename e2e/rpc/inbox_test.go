@@ -83,7 +83,7 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	}
 	today, tomorrow := post(1), post(2)
 	near := func(publication blogv1.BlogPublication) (ids []int64) {
-		reply, err := p.blog.SearchNearby(t.Context(), &blogv1.SearchNearbyRequest{
+		reply, err := p.Blog.SearchNearby(t.Context(), &blogv1.SearchNearbyRequest{
 			Area:        &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: at(1, 2), RadiusMeters: 10}},
 			Publication: publication,
 		})
@@ -105,7 +105,7 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED); !slices.Equal(ids, []int64{today, tomorrow}) {
 		t.Errorf("of all are near %d", ids)
 	}
-	p.advance(24 * time.Hour)
+	p.Clock.Advance(24 * time.Hour)
 	expect(today, tomorrow)
 }
 
@@ -120,10 +120,10 @@ func TestATokenOfPublishedEntriesIsNoneOfAllEntries(t *testing.T) {
 		Area:        &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: at(1, 2), RadiusMeters: 10}},
 		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, PageSize: 1,
 	}
-	request.PageToken = must(p.blog.SearchNearby(t.Context(), request))(t).GetNextPageToken()
-	must(p.blog.SearchNearby(t.Context(), request))(t)
+	request.PageToken = must(p.Blog.SearchNearby(t.Context(), request))(t).GetNextPageToken()
+	must(p.Blog.SearchNearby(t.Context(), request))(t)
 	request.Publication = blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
-	expectFault(t, failed(p.blog.SearchNearby(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
+	expectFault(t, failed(p.Blog.SearchNearby(t.Context(), request)), codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
 }
 
 func TestABoxFailsAsTheContractsSay(t *testing.T) {

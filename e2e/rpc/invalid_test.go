@@ -28,95 +28,95 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		fields []string
 	}{
 		"CreateUser": {
-			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: "1", Name: long(101), IconUrl: strings.Repeat("x", 2001)})),
+			failed(w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: "1", Name: long(101), IconUrl: strings.Repeat("x", 2001)})),
 			[]string{"request_id", "name", "icon_url"},
 		},
 		"CreateUser who logs in": {
-			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x", Email: "no address", Password: "1234567"})),
+			failed(w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x", Email: "no address", Password: "1234567"})),
 			[]string{"email", "password"},
 		},
 		"CreateUser with too long an address": {
-			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x", Email: strings.Repeat("x", 240) + "@waybook.example", Password: long(201)})),
+			failed(w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x", Email: strings.Repeat("x", 240) + "@waybook.example", Password: long(201)})),
 			[]string{"email", "password"},
 		},
 		"CreateUser with a password but no address": {
-			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Password: "long enough"})),
+			failed(w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Password: "long enough"})),
 			[]string{"name", "password"},
 		},
 		"CreateUser with a control character and a blank": {
-			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "\u3000", IconUrl: "\x1b]0;title\x07"})),
+			failed(w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "\u3000", IconUrl: "\x1b]0;title\x07"})),
 			[]string{"name", "icon_url"},
 		},
 		"CreateBlog with control characters": {
-			failed(w.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+			failed(w.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 				AuthorId: 1, Type: 1, Location: taipei, Title: "a\x00", Content: "\ufffe", PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28},
 				Weather: 1, Vote: &blogv1.NewVote{Description: "\x7f", Choices: []string{"a", "\x08"}},
 			})),
 			[]string{"title", "content", "vote.choices[1]"},
 		},
-		"BatchGetUsers": {failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{})), []string{"user_ids"}},
+		"BatchGetUsers": {failed(w.Account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{})), []string{"user_ids"}},
 		"BatchGetUsers of invalid users": {
-			failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{UserIds: []int64{1, 0, tooHigh}})),
+			failed(w.Account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{UserIds: []int64{1, 0, tooHigh}})),
 			[]string{"user_ids[1]", "user_ids[2]"},
 		},
 		"UpdateUser": {
-			failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: -1, Name: proto.String("")})),
+			failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: -1, Name: proto.String("")})),
 			[]string{"user_id", "name"},
 		},
 		"UpdateUser who logs in": {
-			failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Email: proto.String(""), Password: proto.String("")})),
+			failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Email: proto.String(""), Password: proto.String("")})),
 			[]string{"email", "password"},
 		},
 		"Authenticate": {
-			failed(w.account.Authenticate(ctx, &accountv1.AuthenticateRequest{ClientAddress: strings.Repeat("x", 101)})),
+			failed(w.Account.Authenticate(ctx, &accountv1.AuthenticateRequest{ClientAddress: strings.Repeat("x", 101)})),
 			[]string{"email", "password", "client_address"},
 		},
 		"GrantReward": {
-			failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{Source: "Blog 1", Amount: 1_000_000_001})),
+			failed(w.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{Source: "Blog 1", Amount: 1_000_000_001})),
 			[]string{"user_id", "source", "amount"},
 		},
 		"GrantReward with values out of range": {
-			failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1})),
+			failed(w.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1})),
 			[]string{"user_id", "source", "amount"},
 		},
 		"GetRewardTotal": {
-			failed(w.account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{})),
+			failed(w.Account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{})),
 			[]string{"user_id"},
 		},
 		"VerifySession": {
-			failed(w.account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: tooHigh, Token: strings.Repeat("A", 32)})),
+			failed(w.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: tooHigh, Token: strings.Repeat("A", 32)})),
 			[]string{"user_id", "token"},
 		},
 		"CreateAlbum": {
-			failed(w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{RequestId: "x", Title: long(201), Category: 17, Location: nowhere})),
+			failed(w.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{RequestId: "x", Title: long(201), Category: 17, Location: nowhere})),
 			[]string{"request_id", "owner_id", "title", "category", "location.lat", "location.lng"},
 		},
 		"CreateAlbum without fields": {
-			failed(w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{})),
+			failed(w.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{})),
 			[]string{"owner_id", "title", "category", "location"},
 		},
 		"UpdateAlbum": {
-			failed(w.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{Title: proto.String(""), Category: albumv1.AlbumCategory(0).Enum(), Lat: proto.Float64(91), Lng: proto.Float64(-181)})),
+			failed(w.Album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{Title: proto.String(""), Category: albumv1.AlbumCategory(0).Enum(), Lat: proto.Float64(91), Lng: proto.Float64(-181)})),
 			[]string{"actor_id", "album_id", "title", "category", "lat", "lng"},
 		},
 		"AddPhoto to an album": {
-			failed(w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: 1, AlbumId: 1, Description: long(2001)})),
+			failed(w.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: 1, AlbumId: 1, Description: long(2001)})),
 			[]string{"thumbnail_url", "description"},
 		},
 		"AddComment": {
-			failed(w.album.AddComment(ctx, &albumv1.AddCommentRequest{Text: long(2001)})),
+			failed(w.Album.AddComment(ctx, &albumv1.AddCommentRequest{Text: long(2001)})),
 			[]string{"author_id", "album_id", "text"},
 		},
 		"ListAlbums": {
-			failed(w.album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{PageSize: -1, PageToken: long(1001)})),
+			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{PageSize: -1, PageToken: long(1001)})),
 			[]string{"owner_id", "page_size", "page_token"},
 		},
 		"StreamAlbums": {
-			failed(collect(w.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: -1, AfterAlbumId: tooHigh, Limit: -1}))),
+			failed(collect(w.Album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: -1, AfterAlbumId: tooHigh, Limit: -1}))),
 			[]string{"owner_id", "after_album_id", "limit"},
 		},
 		"CreateBlog": {
-			failed(w.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+			failed(w.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 				Type: 10, Location: nowhere, Title: long(201), Content: long(100_001), PostDate: &typev1.Date{Month: 13, Day: 32},
 				Weather: 8, ReplyBlogId: -1, ZoomLevel: proto.Int32(22), MapType: 4, Vote: &blogv1.NewVote{Choices: []string{"one"}},
 			})),
@@ -125,28 +125,28 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 				"post_date.day", "weather", "reply_blog_id", "zoom_level", "map_type", "vote.description", "vote.choices",
 			},
 		},
-		"ListBlogs without an author": {failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
+		"ListBlogs without an author": {failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
 		"ListBlogs with invalid fields": {
-			failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
+			failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
 				AuthorId: -1, Order: 2, PageSize: -1, Publication: 2,
 				PostDateFrom: &typev1.Date{Year: 2026, Month: 2, Day: 29}, PostDateTo: &typev1.Date{Year: 10_000, Month: 1, Day: 1},
 			})),
 			[]string{"author_id", "page_size", "order", "order", "post_date_from", "post_date_to.year", "publication"},
 		},
 		"ListBlogs in creation order by planned date": {
-			failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: 1, PostDateTo: &typev1.Date{Year: 2026, Month: 2, Day: 28}})),
+			failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: 1, PostDateTo: &typev1.Date{Year: 2026, Month: 2, Day: 28}})),
 			[]string{"order"},
 		},
 		"CastBallot": {
-			failed(w.blog.CastBallot(ctx, &blogv1.CastBallotRequest{Choice: 21})),
+			failed(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{Choice: 21})),
 			[]string{"voter_id", "blog_id", "choice"},
 		},
 		"CreatePoi": {
-			failed(w.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: tooHigh, Name: "", Category: 6})),
+			failed(w.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: tooHigh, Name: "", Category: 6})),
 			[]string{"owner_id", "name", "category", "location"},
 		},
 		"StreamPois": {
-			failed(collect(w.poi.StreamPois(ctx, &poiv1.StreamPoisRequest{Category: 6, AfterPoiId: tooHigh, Limit: -1}))),
+			failed(collect(w.Poi.StreamPois(ctx, &poiv1.StreamPoisRequest{Category: 6, AfterPoiId: tooHigh, Limit: -1}))),
 			[]string{"category", "after_poi_id", "limit"},
 		},
 	} {

@@ -124,14 +124,14 @@ func (k kind) send(ctx context.Context, method string, values fields) (proto.Mes
 	called := k.method(method)
 	reply := newMessage(called.Output())
 	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
-	return reply, k.w.connection.Invoke(ctx, path, k.request(method, values), reply)
+	return reply, k.w.Connection.Invoke(ctx, path, k.request(method, values), reply)
 }
 
 // stream calls a method that has many replies.
 func (k kind) stream(ctx context.Context, method string, values fields) (grpc.ClientStream, error) {
 	called := k.method(method)
 	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
-	stream, err := k.w.connection.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, path)
+	stream, err := k.w.Connection.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, path)
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,9 @@ func TestThroughAPrimaryThatWasLeftBehindNothingIsDecidedAndNoFollowerLosesAChan
 	retitle := func(p *parts, title string) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		return failed(p.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: user, AlbumId: album, Title: &title}))
+		return failed(p.Album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: user, AlbumId: album, Title: &title}))
 	}
-	if err := failed(ahead.account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token})); err != nil {
+	if err := failed(ahead.Account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token})); err != nil {
 		t.Fatal(err)
 	}
 	if err := retitle(ahead, "after"); err != nil {

@@ -32,11 +32,11 @@ func onEachStore(t *testing.T, test func(*testing.T, *parts)) {
 // newLogin creates a user with an address and a password.
 func (w *waybook) newLogin(email, password string) *accountv1.User {
 	w.t.Helper()
-	return must(w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password}))(w.t).GetUser()
+	return must(w.Account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password}))(w.t).GetUser()
 }
 
 func (w *waybook) logIn(email, password string) (*accountv1.User, error) {
-	reply, err := w.account.Authenticate(w.t.Context(), &accountv1.AuthenticateRequest{
+	reply, err := w.Account.Authenticate(w.t.Context(), &accountv1.AuthenticateRequest{
 		Email: email, Password: password, ClientAddress: "192.0.2.1",
 	})
 	return reply.GetUser(), err
@@ -85,7 +85,7 @@ func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
 	update := func(request *accountv1.UpdateUserRequest) *accountv1.User {
 		t.Helper()
 		request.UserId = user
-		return must(w.account.UpdateUser(t.Context(), request))(t).GetUser()
+		return must(w.Account.UpdateUser(t.Context(), request))(t).GetUser()
 	}
 	if u := update(&accountv1.UpdateUserRequest{Email: proto.String("a@waybook.example")}); u.GetEmail() != "a@waybook.example" || u.GetHasPassword() {
 		t.Errorf("with an address: %v", u)
@@ -105,11 +105,11 @@ func TestAnAddressBelongsToOneUserInAnyLetterCaseOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		create := func(email, requestID string) (*accountv1.User, error) {
-			reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, RequestId: requestID})
+			reply, err := w.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, RequestId: requestID})
 			return reply.GetUser(), err
 		}
 		move := func(user int64, email string) error {
-			return failed(w.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{
+			return failed(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{
 				UserId: user, Email: &email, Name: proto.String("moved"),
 			}))
 		}
@@ -121,7 +121,7 @@ func TestAnAddressBelongsToOneUserInAnyLetterCaseOnEachStore(t *testing.T) {
 			}
 			expectFault(t, move(second, email), codes.AlreadyExists, "EMAIL_TAKEN")
 		}
-		read := must(w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: second}))(t)
+		read := must(w.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: second}))(t)
 		if u := read.GetUser(); u.GetName() != "x" || u.GetEmail() != "b@waybook.example" {
 			t.Errorf("a refused change left %v", u)
 		}
@@ -148,7 +148,7 @@ func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreatedOnEachStore(t *testin
 		var group sync.WaitGroup
 		for i := range created {
 			group.Go(func() {
-				reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+				reply, err := w.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
 					Name: "x", Email: "a@waybook.example", RequestId: requestID(i),
 				})
 				if created[i] = reply.GetUser().GetUserId(); err != nil {
@@ -173,7 +173,7 @@ func TestARepeatedCreateReturnsTheFirstUserAndKeepsTheFirstPasswordOnEachStore(t
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, w *parts) {
 		create := func(password string) int64 {
-			reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+			reply, err := w.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
 				Name: "x", Email: "a@waybook.example", Password: password, RequestId: requestID(1),
 			})
 			if err != nil {
@@ -206,14 +206,14 @@ func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
 		{Name: proto.String("y")}, {Email: proto.String("b@waybook.example")}, {Password: proto.String("short")},
 	} {
 		request.UserId = user
-		if _, err := w.account.UpdateUser(t.Context(), request); (err != nil) != (request.Password != nil) {
+		if _, err := w.Account.UpdateUser(t.Context(), request); (err != nil) != (request.Password != nil) {
 			t.Errorf("%v: %v", request, err)
 		}
 		if err := w.isOpen(user, mine[0]); err != nil {
 			t.Errorf("after %v: %v", request, err)
 		}
 	}
-	must(w.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")}))(t)
+	must(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")}))(t)
 	for _, token := range mine {
 		expectFault(t, w.isOpen(user, token), codes.Unauthenticated, "LOGIN_REQUIRED")
 	}
@@ -232,7 +232,7 @@ func TestTooManyAttemptsAreRefusedForTheQuarterOfAnHourOnEachStore(t *testing.T)
 	onEachStore(t, func(t *testing.T, p *parts) {
 		user := p.newLogin("a@waybook.example", "password of a").GetUserId()
 		other := p.newLogin("b@waybook.example", "password of b").GetUserId()
-		p.advance(10 * time.Minute)
+		p.Clock.Advance(10 * time.Minute)
 		var group sync.WaitGroup
 		var tried, refused atomic.Int64
 		for i := range 32 {
@@ -257,7 +257,7 @@ func TestTooManyAttemptsAreRefusedForTheQuarterOfAnHourOnEachStore(t *testing.T)
 			t.Errorf("retry after %v", wait)
 		}
 		p.expectLogin("b@waybook.example", "password of b", other)
-		p.advance(5 * time.Minute)
+		p.Clock.Advance(5 * time.Minute)
 		p.expectLogin("a@waybook.example", "password of a", user)
 	})
 }

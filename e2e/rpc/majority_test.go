@@ -66,10 +66,10 @@ func TestARepeatedChoiceRewardOrImportIsAsDurableAsTheFirst(t *testing.T) {
 	user, blog := p.newUser("a"), p.newBlog(p.newUser("b"))
 	calls := map[string]func(context.Context) error{
 		"CastBallot": func(ctx context.Context) error {
-			return failed(p.blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: blog, Choice: 1}))
+			return failed(p.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: blog, Choice: 1}))
 		},
 		"GrantReward": func(ctx context.Context) error {
-			return failed(p.account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: user, Source: "test/1", Amount: 1}))
+			return failed(p.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: user, Source: "test/1", Amount: 1}))
 		},
 		"ImportPois": func(ctx context.Context) error {
 			return failed(p.importPois(ctx, &poiv1.ImportPoisRequest{OwnerId: user, Pois: []*poiv1.ImportedPoi{
@@ -93,7 +93,7 @@ func TestASessionIsClosedOnlyWithAMajority(t *testing.T) {
 	user := p.newUser("a")
 	token := p.openSession(user)
 	expectUnanswered(t, server, func() error {
-		return failed(p.account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token}))
+		return failed(p.Account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token}))
 	})
 }
 

@@ -98,13 +98,13 @@ func TestAMaskChangesExactlyTheNamedFieldsOfContent(t *testing.T) {
 		k.expectMasked(t, "Update", fields{"actor_id": owner, "id": id}, k.shown(id), k.lower(), updates[k.name])
 	}
 	both := &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: w.newAlbum(owner, "x"), Location: elsewhere, Lng: proto.Float64(1)}
-	expectFault(t, failed(w.album.UpdateAlbum(t.Context(), both)), codes.InvalidArgument, "INVALID_PARAMETER", "location")
+	expectFault(t, failed(w.Album.UpdateAlbum(t.Context(), both)), codes.InvalidArgument, "INVALID_PARAMETER", "location")
 }
 
 func TestAnUnknownPathOfAMaskIsNamedBesideTheKnownOnes(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	err := failed(w.album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: 1, AlbumId: 1, UpdateMask: mask("titel")}))
+	err := failed(w.Album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: 1, AlbumId: 1, UpdateMask: mask("titel")}))
 	for _, part := range []string{`"titel"`, "title, category, lat, lng, location"} {
 		if !strings.Contains(status.Convert(err).Message(), part) {
 			t.Errorf("the message lacks %s: %v", part, err)
@@ -140,7 +140,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfAUser(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	k := w.users()
-	user := must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+	user := must(w.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
 		Name: "x", IconUrl: "y", Email: "x@waybook.example", Password: "a long password",
 	}))(t).GetUser()
 	changed := fields{"name": "z", "email": "z@waybook.example"}

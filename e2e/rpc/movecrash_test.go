@@ -44,11 +44,11 @@ func (m move) changed() move {
 
 // run moves everything in.
 func (p *parts) run(m move) error {
-	_, err := p.album.MoveInAlbums(p.t.Context(), &albumv1.MoveInAlbumsRequest{Options: updating, Albums: m.albums})
+	_, err := p.Album.MoveInAlbums(p.t.Context(), &albumv1.MoveInAlbumsRequest{Options: updating, Albums: m.albums})
 	if err != nil {
 		return err
 	}
-	_, err = p.blog.MoveInBlogs(p.t.Context(), &blogv1.MoveInBlogsRequest{Options: updating, Blogs: m.blogs})
+	_, err = p.Blog.MoveInBlogs(p.t.Context(), &blogv1.MoveInBlogsRequest{Options: updating, Blogs: m.blogs})
 	return err
 }
 
@@ -56,7 +56,7 @@ func (p *parts) run(m move) error {
 func (p *parts) expectWholeOrNothing(m move) {
 	p.t.Helper()
 	for n, album := range m.albums[:2] {
-		reply, err := p.album.GetAlbum(p.t.Context(), &albumv1.GetAlbumRequest{AlbumId: int64(n + 1)})
+		reply, err := p.Album.GetAlbum(p.t.Context(), &albumv1.GetAlbumRequest{AlbumId: int64(n + 1)})
 		if err == nil && (len(reply.GetPhotos()) != len(album.GetPhotos()) || len(reply.GetComments()) != len(album.GetComments()) ||
 			reply.GetAlbum().GetScore() != int64(len(album.GetRecommenderIds()))+album.GetUnnamedScore()) {
 			p.t.Errorf("a part of album %d is visible: %v", n+1, reply)
@@ -69,14 +69,14 @@ func (p *parts) expectFinished(m move, counts map[string]int64) {
 	p.t.Helper()
 	expectOutcomes(p.t, p.moveAlbums(nil, m.albums...), unchanged, unchanged, unchanged)
 	expectOutcomes(p.t, p.moveBlogs(nil, m.blogs...), unchanged, unchanged)
-	p.sweep()
+	p.Sweep()
 	p.check()
 	for collection, want := range counts {
 		if n := p.store.count(p.t, collection); n != want {
 			p.t.Errorf("%s has %d documents, want %d", collection, n, want)
 		}
 	}
-	reply, err := p.album.GetAlbum(p.t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
+	reply, err := p.Album.GetAlbum(p.t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
 	want := int64(len(m.albums[0].GetRecommenderIds())) + m.albums[0].GetUnnamedScore()
 	if score := got(p.t, reply, err).GetAlbum().GetScore(); score != want {
 		p.t.Errorf("album 1 has the score %d, want %d", score, want)
@@ -92,6 +92,7 @@ func step() int { return longform.Number(3, 1) }
 func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
+		died = false // a subtest does not run after a failure with -failfast
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
@@ -118,6 +119,7 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
+		died = false // a subtest does not run after a failure with -failfast
 		t.Run(fmt.Sprint("writes=", writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
@@ -135,6 +137,7 @@ func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
+		died = false // a subtest does not run after a failure with -failfast
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
@@ -145,7 +148,7 @@ func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
 			crashing := startPartsOn(t, newBrittleOf(t, store))
 			_ = crashing.run(m.changed())
 			died = mortal.Died()
-			p.sweep() // counts the choices of crashed calls
+			p.Sweep() // counts the choices of crashed calls
 			p.check()
 			got(t, 0, p.run(m.changed()))
 			p.expectFinished(m.changed(), map[string]int64{"albums": 3, "album_photos": 9, "album_comments": 12, "blogs": 2})

@@ -104,17 +104,17 @@ func fullPoi(oldID string, owner int64, first int) *poiv1.MovedPoi {
 
 func (w *waybook) moveAlbums(options *typev1.MoveOptions, albums ...*albumv1.MovedAlbum) []*typev1.MoveResult {
 	w.t.Helper()
-	return must(w.album.MoveInAlbums(w.t.Context(), &albumv1.MoveInAlbumsRequest{Options: options, Albums: albums}))(w.t).GetResults()
+	return must(w.Album.MoveInAlbums(w.t.Context(), &albumv1.MoveInAlbumsRequest{Options: options, Albums: albums}))(w.t).GetResults()
 }
 
 func (w *waybook) moveBlogs(options *typev1.MoveOptions, blogs ...*blogv1.MovedBlog) []*typev1.MoveResult {
 	w.t.Helper()
-	return must(w.blog.MoveInBlogs(w.t.Context(), &blogv1.MoveInBlogsRequest{Options: options, Blogs: blogs}))(w.t).GetResults()
+	return must(w.Blog.MoveInBlogs(w.t.Context(), &blogv1.MoveInBlogsRequest{Options: options, Blogs: blogs}))(w.t).GetResults()
 }
 
 func (w *waybook) movePois(options *typev1.MoveOptions, pois ...*poiv1.MovedPoi) []*typev1.MoveResult {
 	w.t.Helper()
-	return must(w.poi.MoveInPois(w.t.Context(), &poiv1.MoveInPoisRequest{Options: options, Pois: pois}))(w.t).GetResults()
+	return must(w.Poi.MoveInPois(w.t.Context(), &poiv1.MoveInPoisRequest{Options: options, Pois: pois}))(w.t).GetResults()
 }
 
 // expectOutcomes checks outcomes, and that only refused records have problems.

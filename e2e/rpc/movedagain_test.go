@@ -20,17 +20,17 @@ func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *te
 	store.Engine = &docstoretest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
 		if movingAgain && call.Collection == "albums" && call.Verb == "insert" {
 			movingAgain = false
-			p.sweep()
+			p.Sweep()
 		}
 		return do()
 	}}
 	p = startPartsOn(t, store)
-	p.advance(time.Since(p.clock())) // identifiers are drawn by the clock of the machine
+	p.Clock.Advance(time.Since(p.Clock.Now())) // identifiers are drawn by the clock of the machine
 	owner := p.newUser("owner")
-	made, err := p.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: owner, Title: "t", Category: 3, Location: taipei})
+	made, err := p.Album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: owner, Title: "t", Category: 3, Location: taipei})
 	albumID := got(t, made, err).GetAlbum().GetAlbumId()
-	p.advance(time.Second)
-	_, err = p.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: albumID})
+	p.Clock.Advance(time.Second)
+	_, err = p.Album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: albumID})
 	must(0, err)(t)
 
 	moved := fullAlbum(strconv.FormatInt(albumID, 10), owner, 100, owner)
@@ -41,13 +41,13 @@ func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *te
 		if problems := again[0].GetProblems(); len(problems) != 1 || problems[0].GetReason() != "DELETED" {
 			t.Fatalf("the album was moved in before its deletion was forgotten: %v", again)
 		}
-		p.sweep()
+		p.Sweep()
 	}
 	store.clock.advance(2 * time.Hour)
-	p.sweep()
+	p.Sweep()
 	movingAgain = true
 	expectOutcomes(t, p.moveAlbums(nil, moved), created)
-	shown, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albumID})
+	shown, err := p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albumID})
 	if err != nil || len(shown.GetPhotos()) != 3 || len(shown.GetComments()) != 4 {
 		t.Errorf("the album is %v, %v", shown, err)
 	}
@@ -71,7 +71,7 @@ func TestPhotosAreAddedAfterThoseThatAreMovedIn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := startParts(t)
-			p.advance(time.Since(p.clock()) + 10*time.Minute)
+			p.Clock.Advance(time.Since(p.Clock.Now()) + 10*time.Minute)
 			owner := p.newUser("owner")
 			ahead := id.NewSource(func() time.Time { return time.Now().Add(5 * time.Minute) })
 			drawn := must(ahead.Next(id.PlaceOf(owner), 0, 0))(t)
@@ -85,12 +85,12 @@ func TestPhotosAreAddedAfterThoseThatAreMovedIn(t *testing.T) {
 			album := moved[0].GetId()
 			last := drawn
 			for range 3 {
-				added := must(p.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "y"}))(t)
+				added := must(p.Album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "y"}))(t)
 				if added.GetPhoto().GetPhotoId() <= last {
 					t.Errorf("photo %d was added after photo %d", added.GetPhoto().GetPhotoId(), last)
 				}
 				last = added.GetPhoto().GetPhotoId()
-				must(p.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: album, PhotoId: last}))(t)
+				must(p.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: album, PhotoId: last}))(t)
 			}
 			p.check()
 		})
@@ -115,7 +115,7 @@ func TestPhotosOfAnAlbumThatTwoCallsMoveInAreShown(t *testing.T) {
 	owner := p.newUser("owner")
 	moving = func() { expectOutcomes(t, p.moveAlbums(nil, movedAlbum("7", owner)), created) }
 	moved := p.moveAlbums(updating, fullAlbum("7", owner, 100))
-	shown, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: moved[0].GetId()})
+	shown, err := p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: moved[0].GetId()})
 	if err != nil || len(shown.GetPhotos()) != 3 || len(shown.GetComments()) != 4 {
 		t.Errorf("the album is %v, %v", shown, err)
 	}

@@ -32,7 +32,7 @@ func TestAChangedVoteIsTakenOverByAnUpdate(t *testing.T) {
 			{movedBlog("1", author), created, nil}, {full, updated, []int64{11, 1, 1}}, {full, unchanged, []int64{11, 1, 1}},
 			{grown, updated, []int64{10, 1, 1, 3}}, {grown, unchanged, []int64{10, 1, 1, 3}}, {shrunk, updated, []int64{10, 1, 1, 3}},
 		} {
-			results := must(p.blog.MoveInBlogs(t.Context(), &blogv1.MoveInBlogsRequest{Options: updating, Blogs: []*blogv1.MovedBlog{step.record}}))(t).GetResults()
+			results := must(p.Blog.MoveInBlogs(t.Context(), &blogv1.MoveInBlogsRequest{Options: updating, Blogs: []*blogv1.MovedBlog{step.record}}))(t).GetResults()
 			if step.record == shrunk {
 				expectProblem(t, results[0], "vote", "VOTE_CHANGED")
 			} else if len(results[0].GetProblems()) > 0 {
@@ -45,7 +45,7 @@ func TestAChangedVoteIsTakenOverByAnUpdate(t *testing.T) {
 				t.Errorf("votes are %v, want %v", got, step.votes)
 			}
 		}
-		if shown := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 1}))(t); shown.GetBlog().GetTitle() != "新標題" {
+		if shown := must(p.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 1}))(t); shown.GetBlog().GetTitle() != "新標題" {
 			t.Error(shown)
 		}
 		p.check()
@@ -72,7 +72,7 @@ func TestAnUpdateReportsWhatItRemoves(t *testing.T) {
 		ann := movedAnn("8743b52063cd84097a65d1633f5c74f5")
 		p.moveIn(nil, ann)
 		ann.Sessions = &accountv1.MovedSessions{}
-		results := must(p.account.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Options: updating, Users: []*accountv1.MovedUser{ann}}))(t).GetResults()
+		results := must(p.Account.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Options: updating, Users: []*accountv1.MovedUser{ann}}))(t).GetResults()
 		if results[0].GetRemoved().GetSessions() != 1 {
 			t.Errorf("without the session: %v", results)
 		}
@@ -95,7 +95,7 @@ func TestAnUpdateInSeveralRecordsRemovesWhatNoneOfThemHas(t *testing.T) {
 			before.CommentOldIds = append(before.CommentOldIds, each.GetOldId())
 		}
 		shown := func() (photos, comments int, score int64) {
-			reply := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1}))(t)
+			reply := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1}))(t)
 			return len(reply.GetPhotos()), len(reply.GetComments()), reply.GetAlbum().GetScore()
 		}
 		expectOutcomes(t, p.moveAlbums(nil, first, gone, last), created, created, created)
@@ -132,7 +132,7 @@ func TestAnUpdateInSeveralRecordsRemovesWhatNoneOfThemHas(t *testing.T) {
 		}
 		expectOutcomes(t, p.moveAlbums(nil, first, gone), created, created)
 		expectOutcomes(t, p.moveAlbums(nil, first, less), created, created)
-		if reply := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 2}))(t); len(reply.GetPhotos()) != 6 || len(reply.GetComments()) != 8 {
+		if reply := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 2}))(t); len(reply.GetPhotos()) != 6 || len(reply.GetComments()) != 8 {
 			t.Errorf("the other album is %v", reply)
 		}
 		entry, end := fullBlog("1", a, 100, a, b), fullBlog("1", a, 200)

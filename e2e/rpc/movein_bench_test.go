@@ -28,7 +28,7 @@ func BenchmarkMoveInAlbums(b *testing.B) {
 			request.Albums = append(request.Albums, moved)
 			next++
 		}
-		for _, result := range must(w.album.MoveInAlbums(b.Context(), request))(b).GetResults() {
+		for _, result := range must(w.Album.MoveInAlbums(b.Context(), request))(b).GetResults() {
 			if result.GetOutcome() != created {
 				b.Fatalf("got %v", result)
 			}

@@ -31,7 +31,7 @@ func (p *parts) check() {
 
 func (p *parts) findings(mode integrity.Mode) (all []integrity.Finding) {
 	p.t.Helper()
-	for _, each := range p.services {
+	for _, each := range p.Services {
 		constrained, ok := each.(content.Service)
 		if !ok {
 			continue
@@ -56,7 +56,7 @@ func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
 	if want := id.OfOld(4711, id.PlaceOf(owner)); results[0].GetId() != want {
 		t.Errorf("it is %d, want %d", results[0].GetId(), want)
 	}
-	reply := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(t)
+	reply := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(t)
 	album := reply.GetAlbum()
 	if album.GetTitle() != "舊相簿 4711" || album.GetScore() != 9 || !proto.Equal(album.GetCreateTime(), longAgo(0)) || !proto.Equal(album.GetUpdateTime(), longAgo(5)) {
 		t.Errorf("got %v", album)
@@ -75,11 +75,11 @@ func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
 		t.Errorf("the second comment is %v", second)
 	}
 	p.check()
-	again := must(p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: friend}))(t)
+	again := must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: friend}))(t)
 	if again.GetScore() != 9 {
 		t.Errorf("a recommendation that was moved in counted again: %v", again)
 	}
-	withdrawn := must(p.album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: friend}))(t)
+	withdrawn := must(p.Album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: friend}))(t)
 	if withdrawn.GetScore() != 8 {
 		t.Errorf("after a withdrawal the score is %v", withdrawn)
 	}
@@ -134,16 +134,16 @@ func TestAnEntryMovesInWithItsVote(t *testing.T) {
 	p := startParts(t)
 	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
 	expectOutcomes(t, p.moveBlogs(nil, fullBlog("5", a, 100, a, b)), created)
-	blog := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 5}))(t).GetBlog()
+	blog := must(p.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 5}))(t).GetBlog()
 	if votes := p.votes(5); !slices.Equal(votes, []int64{11, 1, 1}) || blog.GetScore() != 2 || blog.GetReward() != 25 || blog.GetZoomLevel() != 14 {
 		t.Errorf("votes %v in %v", votes, blog)
 	}
-	cast := must(p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: c, Choice: 1}))(t)
+	cast := must(p.Blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: c, Choice: 1}))(t)
 	if cast.GetVote().GetChoices()[0].GetVotes() != 12 {
 		t.Errorf("after a ballot: %v", cast)
 	}
-	expectFault(t, failed(p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: b, Choice: 1})), codes.AlreadyExists, "ALREADY_VOTED")
-	p.sweep()
+	expectFault(t, failed(p.Blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: b, Choice: 1})), codes.AlreadyExists, "ALREADY_VOTED")
+	p.Sweep()
 	if n := p.store.count(t, "rewards"); n != 0 {
 		t.Errorf("%d rewards were granted again", n)
 	}
@@ -171,7 +171,7 @@ func TestAQuoteIsCompletedWhenTheQuotedEntryIsThere(t *testing.T) {
 	results = p.moveBlogs(nil, quoting)
 	expectOutcomes(t, results, updated)
 	for _, blogID := range []int64{10, 11} {
-		reply := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: blogID}))(t)
+		reply := must(p.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: blogID}))(t)
 		if quoted := reply.GetBlog().GetReplyBlogId(); quoted != id.OfOld(20, id.PlaceOf(b)) {
 			t.Errorf("entry %d quotes %d", blogID, quoted)
 		}
@@ -188,8 +188,8 @@ func anUpdateMakesContentEqualToItsRecord(t *testing.T, p *parts) {
 	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
 	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), created)
 	// What users have added since stays.
-	must(p.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: a, AlbumId: 1, ThumbnailUrl: "new.jpg"}))(t)
-	must(p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 1, UserId: c}))(t)
+	must(p.Album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: a, AlbumId: 1, ThumbnailUrl: "new.jpg"}))(t)
+	must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 1, UserId: c}))(t)
 
 	changed := fullAlbum("1", a, 100, a)
 	changed.Title, changed.UnnamedScore = "新", 8
@@ -204,7 +204,7 @@ func anUpdateMakesContentEqualToItsRecord(t *testing.T, p *parts) {
 	expectOutcomes(t, p.moveAlbums(updating, changed), updated)
 	expectOutcomes(t, p.moveAlbums(updating, changed), unchanged)
 	p.check()
-	reply, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
+	reply, err := p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
 	var shown []string
 	for _, photo := range got(t, reply, err).GetPhotos() {
 		shown = append(shown, photo.GetThumbnailUrl()+photo.GetDescription())
@@ -229,14 +229,14 @@ func splitContentIsVisibleWithItsLastRecord(t *testing.T, p *parts) {
 	for range 2 {
 		expectOutcomes(t, p.moveAlbums(nil, first), created)
 	}
-	expectFault(t, failed(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})), codes.NotFound, "ALBUM_NOT_FOUND")
+	expectFault(t, failed(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})), codes.NotFound, "ALBUM_NOT_FOUND")
 	// An operator runs store check --fix meanwhile.
 	if findings := p.findings(integrity.Repair); len(findings) != 3 {
 		t.Errorf("a check found %+v", findings)
 	}
 	// The last two come in one request.
 	expectOutcomes(t, p.moveAlbums(nil, second, last), created, created)
-	reply := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1}))(t)
+	reply := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1}))(t)
 	if len(reply.GetPhotos()) != 9 || len(reply.GetComments()) != 12 || reply.GetAlbum().GetScore() != 9 {
 		t.Errorf("got %v", reply)
 	}
@@ -285,7 +285,7 @@ func TestDeletedContentIsMovedInAgainOnlyByIntent(t *testing.T) {
 		results := p.moveAlbums(nil, albums...)
 		expectOutcomes(t, results, created, created)
 		for _, each := range results {
-			must(p.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: each.GetId()}))(t)
+			must(p.Album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: each.GetId()}))(t)
 		}
 		// The deletion is kept for a nanosecond, and no source draws such identifiers.
 		for _, passes := range []time.Duration{0, time.Minute, 10 * time.Minute, 90 * 24 * time.Hour} {
@@ -295,10 +295,10 @@ func TestDeletedContentIsMovedInAgainOnlyByIntent(t *testing.T) {
 				}
 			}
 			p.store.clock.advance(passes)
-			p.sweep()
+			p.Sweep()
 		}
 		expectOutcomes(t, p.moveAlbums(&typev1.MoveOptions{Revive: true}, albums...), created, created)
-		p.sweep()
+		p.Sweep()
 		expectOutcomes(t, p.moveAlbums(nil, albums...), unchanged, unchanged)
 		p.check()
 	})
@@ -316,14 +316,14 @@ func TestPhotosAndCommentsThatUsersRemovedComeBackOnlyByIntent(t *testing.T) {
 		results := move(nil)
 		expectOutcomes(t, results, created, created, created)
 		albumID, blogID, poiID := results[0].GetId(), results[1].GetId(), results[2].GetId()
-		shown := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albumID}))(t)
+		shown := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albumID}))(t)
 		for n := range 2 {
-			must(p.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: a, AlbumId: albumID, PhotoId: shown.GetPhotos()[n].GetPhotoId()}))(t)
-			must(p.album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: a, AlbumId: albumID, CommentId: shown.GetComments()[n].GetCommentId()}))(t)
+			must(p.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: a, AlbumId: albumID, PhotoId: shown.GetPhotos()[n].GetPhotoId()}))(t)
+			must(p.Album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: a, AlbumId: albumID, CommentId: shown.GetComments()[n].GetCommentId()}))(t)
 		}
-		must(p.blog.RemoveComment(t.Context(), &blogv1.RemoveCommentRequest{ActorId: a, BlogId: blogID, CommentId: 200}))(t)
-		must(p.poi.RemovePhoto(t.Context(), &poiv1.RemovePhotoRequest{ActorId: a, PoiId: poiID, PhotoId: 300}))(t)
-		must(p.poi.RemoveComment(t.Context(), &poiv1.RemoveCommentRequest{ActorId: a, PoiId: poiID, CommentId: 300}))(t)
+		must(p.Blog.RemoveComment(t.Context(), &blogv1.RemoveCommentRequest{ActorId: a, BlogId: blogID, CommentId: 200}))(t)
+		must(p.Poi.RemovePhoto(t.Context(), &poiv1.RemovePhotoRequest{ActorId: a, PoiId: poiID, PhotoId: 300}))(t)
+		must(p.Poi.RemoveComment(t.Context(), &poiv1.RemoveCommentRequest{ActorId: a, PoiId: poiID, CommentId: 300}))(t)
 		count := func() []int64 {
 			var counts []int64
 			for _, each := range []string{"album_photos", "album_comments", "blog_comments", "poi_photos", "poi_comments"} {

@@ -27,7 +27,7 @@ func movedAnn(hash string) *accountv1.MovedUser {
 
 func (w *waybook) moveIn(options *typev1.MoveOptions, users ...*accountv1.MovedUser) (outcomes []typev1.MoveOutcome) {
 	w.t.Helper()
-	reply := must(w.account.MoveInUsers(w.t.Context(), &accountv1.MoveInUsersRequest{Options: options, Users: users}))(w.t)
+	reply := must(w.Account.MoveInUsers(w.t.Context(), &accountv1.MoveInUsersRequest{Options: options, Users: users}))(w.t)
 	for _, result := range reply.GetResults() {
 		outcomes = append(outcomes, result.GetOutcome())
 	}
@@ -55,26 +55,26 @@ func logsInWithTheOldPassword(t *testing.T, p *parts, hash string, form accountv
 		t.Fatalf("got %v", got)
 	}
 	shown := func() *accountv1.User {
-		return must(p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456}))(t).GetUser()
+		return must(p.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456}))(t).GetUser()
 	}
 	if u := shown(); u.GetPasswordForm() != form || !u.GetCreateTime().AsTime().Equal(moved.GetCreateTime().AsTime()) {
 		t.Errorf("moved in %v", u)
 	}
-	listed := must(p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PasswordForm: form}))(t)
+	listed := must(p.Account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PasswordForm: form}))(t)
 	if users := listed.GetUsers(); len(users) != 1 || users[0].GetUserId() != 123456 {
 		t.Errorf("listed %v", users)
 	}
 	session := &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)}
-	must(p.account.VerifySession(t.Context(), session))(t)
-	browser := p.newBrowser(t, p.account, "192.0.2.1")
+	must(p.Account.VerifySession(t.Context(), session))(t)
+	browser := p.newBrowser(t, p.Account, "192.0.2.1")
 	browser.expectLogin("a wrong password", "ann@waybook.example", "hashcats", "PASSWORD_INCORRECT")
 	browser.expectLogin("the old password", "ann@waybook.example", "hashcat", "")
 	if u := shown(); u.GetPasswordForm() != accountv1.PasswordForm_PASSWORD_FORM_ARGON2ID {
 		t.Errorf("after the login %v", u)
 	}
 	browser.expectLogin("with the new hash", "ann@waybook.example", "hashcat", "")
-	must(p.account.VerifySession(t.Context(), session))(t)
-	total := must(p.account.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: 123456}))(t)
+	must(p.Account.VerifySession(t.Context(), session))(t)
+	total := must(p.Account.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: 123456}))(t)
 	if total := total; total.GetTotal() != 30 || total.GetRewardCount() != 2 {
 		t.Errorf("rewards %v", total)
 	}
@@ -98,7 +98,7 @@ func TestAUserWithoutAnEmailAddressLogsInWithTheOldLoginName(t *testing.T) {
 	if outcomes := w.moveIn(widened, named, reserved); !slices.Equal(outcomes, want) {
 		t.Errorf("got %v", outcomes)
 	}
-	browser := w.newBrowser(t, w.account, "192.0.2.1")
+	browser := w.newBrowser(t, w.Account, "192.0.2.1")
 	browser.expectLogin("the login name", "小 明", "hashcat", "")
 	browser.expectLogin("a reserved one", "#4711", "hashcat", "PASSWORD_INCORRECT")
 }
@@ -109,20 +109,20 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthersOnEachStore(t *test
 	onEachStore(t, func(t *testing.T, p *parts) {
 		p.moveIn(nil, movedAnn("8743b52063cd84097a65d1633f5c74f5"))
 		owner := p.newUser("b")
-		id := must(p.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
+		id := must(p.Album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
 			OwnerId: owner, Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: taipei,
 		}))(t).GetAlbum().GetAlbumId()
-		must(p.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 123456, AlbumId: id, Text: "nice"}))(t)
-		expectFault(t, failed(p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})), codes.FailedPrecondition, "USER_NOT_DISABLED")
-		must(p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
-		expectFault(t, failed(p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)})), codes.Unauthenticated, "LOGIN_REQUIRED")
+		must(p.Album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 123456, AlbumId: id, Text: "nice"}))(t)
+		expectFault(t, failed(p.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})), codes.FailedPrecondition, "USER_NOT_DISABLED")
+		must(p.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
+		expectFault(t, failed(p.Account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)})), codes.Unauthenticated, "LOGIN_REQUIRED")
 		for range 2 {
-			must(p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456}))(t)
+			must(p.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456}))(t)
 		}
-		expectFault(t, failed(p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})), codes.NotFound, "USER_NOT_FOUND")
+		expectFault(t, failed(p.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})), codes.NotFound, "USER_NOT_FOUND")
 		// The address is free.
-		must(p.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "c", Email: "ANN@waybook.example"}))(t)
-		comments := must(p.album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: id}))(t)
+		must(p.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "c", Email: "ANN@waybook.example"}))(t)
+		comments := must(p.Album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: id}))(t)
 		if listed := comments.GetComments(); len(listed) != 1 || listed[0].GetText() != "nice" || listed[0].GetAuthor().GetUserId() != 123456 {
 			t.Errorf("the comments are %v", listed)
 		}
@@ -135,31 +135,31 @@ func TestADeletedUserIsMovedInAgainOnlyByIntent(t *testing.T) {
 		ann := movedAnn("8743b52063cd84097a65d1633f5c74f5")
 		expectRefusal := func() {
 			t.Helper()
-			results := must(p.account.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{ann}}))(t).GetResults()
+			results := must(p.Account.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{ann}}))(t).GetResults()
 			expectProblem(t, results[0], "", "DELETED")
 			if results[0].GetOutcome() != refused {
 				t.Errorf("the user was moved in: %v", results)
 			}
 		}
 		p.moveIn(nil, ann)
-		must(p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
-		must(p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456}))(t)
+		must(p.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
+		must(p.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456}))(t)
 		expectRefusal()
-		p.sweep()
+		p.Sweep()
 		expectRefusal()
 		p.store.clock.advance(10 * time.Minute) // no source draws 123456, and a deletion is kept for a nanosecond
-		p.sweep()
+		p.Sweep()
 		for range 2 { // the deletion is forgotten, and stays
 			p.store.clock.advance(90 * 24 * time.Hour)
-			p.sweep()
+			p.Sweep()
 			expectRefusal()
 		}
 		for n, want := range []typev1.MoveOutcome{created, unchanged} {
 			if outcomes := p.moveIn(&typev1.MoveOptions{Revive: n == 0}, ann); outcomes[0] != want {
 				t.Errorf("revived: %v, want %v", outcomes, want)
 			}
-			p.sweep()
+			p.Sweep()
 		}
-		must(p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)}))(t)
+		must(p.Account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)}))(t)
 	})
 }

@@ -2,44 +2,32 @@ package rpc_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // front is a Waybook with its edge, and a logged-in user.
 type front struct {
 	*waybook
-	url    string
 	user   int64
-	cookie string
+	client *waybooktest.Client
 }
 
-func startFront(t *testing.T, identifiers edge.Identifiers) *front {
+// startFront starts a Waybook that shows identifiers; ids is a value of -ids.
+func startFront(t *testing.T, ids string) *front {
 	t.Helper()
-	started := must(app.Start(t.Context(), newConfig(t, func(config *app.Config) {
-		config.Interface.HasAdditions, config.Interface.Identifiers = true, identifiers
-	}), newEnv(t)))(t)
-	f := &front{waybook: connect(t, started.GRPC), url: "http://" + started.HTTP.String() + "/API.php"}
+	f := &front{waybook: start(t, waybooktest.Flags("-ids", ids))}
 	return f.as(f.newUser("a"))
 }
 
 // post sends a request and returns the reply.
 func (f *front) post(parameters string) string {
 	f.t.Helper()
-	values := must(url.ParseQuery(parameters))(f.t)
-	request := must(http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url, strings.NewReader(values.Encode())))(f.t)
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", f.cookie)
-	reply := must(http.DefaultClient.Do(request))(f.t)
-	defer func() { _ = reply.Body.Close() }()
-	return string(must(io.ReadAll(reply.Body))(f.t))
+	return f.client.Post(parameters).Body
 }
 
 // diary are the parameters that postBlog and updateBlog need.
@@ -61,7 +49,7 @@ func (f *front) moveTwo() {
 
 func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
 	t.Parallel()
-	f := startFront(t, edge.NewIdentifiers)
+	f := startFront(t, "new")
 	f.moveTwo()
 	for _, parameters := range []string{
 		"func=getAlbum&albumID=%s", "func=updateAlbum&albumID=%s&albumTitle=x",
@@ -87,7 +75,7 @@ func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
 
 func TestListsContinueAfterOldIdentifiersOfAnyKind(t *testing.T) {
 	t.Parallel()
-	f := startFront(t, edge.NewIdentifiers)
+	f := startFront(t, "new")
 	f.moveTwo()
 	of, text := id.OfOld(12, id.PlaceOf(f.user)), id.OfOldText("a-1", id.PlaceOf(f.user), 0)
 	for after, want := range map[string][]bool{"0": {true, true}, "11": {true, true}, "12": {false, true}, "a-1": {false, false}} {
@@ -105,7 +93,7 @@ func TestListsContinueAfterOldIdentifiersOfAnyKind(t *testing.T) {
 
 func TestPhotosAndCommentsAreFoundByOldIdentifiers(t *testing.T) {
 	t.Parallel()
-	f := startFront(t, edge.NewIdentifiers)
+	f := startFront(t, "new")
 	f.moveTwo()
 	for _, parameters := range []string{
 		"func=replyComment&albumID=12&commentID=101&reply=x", "func=removeComment&blogID=12&commentID=101", "func=removePhoto&POIID=12&photoID=101",
@@ -120,7 +108,7 @@ func TestPhotosAndCommentsAreFoundByOldIdentifiers(t *testing.T) {
 
 func TestAParameterThatStandsForNothingIsInvalidAsEver(t *testing.T) {
 	t.Parallel()
-	f, without := startFront(t, edge.NewIdentifiers), startFront(t, edge.NewIdentifiers)
+	f, without := startFront(t, "new"), startFront(t, "new")
 	f.moveTwo()
 	for _, parameters := range []string{
 		"func=getAlbum&albumID=b-1", "func=getAlbum&albumID=x", "func=getAlbum&albumID=-12", "func=getAlbum&albumID=12.0",
@@ -137,7 +125,7 @@ func TestAParameterThatStandsForNothingIsInvalidAsEver(t *testing.T) {
 
 func TestRepliesShowOldIdentifiersOnRequest(t *testing.T) {
 	t.Parallel()
-	f := startFront(t, edge.OldIdentifiers)
+	f := startFront(t, "old")
 	f.moveTwo()
 	drawn := f.newAlbum(f.user, "new")
 	for parameters, want := range map[string][]string{

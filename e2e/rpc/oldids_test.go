@@ -135,9 +135,9 @@ func TestAnOldIdentifierGivesNoAccess(t *testing.T) {
 	w.moveAll(12, owner)
 	w.moveAll(500, other)
 	expectFailures(t, []failure{
-		{"album", calling(w.album.DeleteAlbum, &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}), codes.PermissionDenied, "NOT_OWNER"},
-		{"entry", calling(w.blog.DeleteBlog, &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}), codes.PermissionDenied, "NOT_OWNER"},
-		{"photo of another's album under one's own", calling(w.poi.RemovePhoto, &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"album", calling(w.Album.DeleteAlbum, &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}), codes.PermissionDenied, "NOT_OWNER"},
+		{"entry", calling(w.Blog.DeleteBlog, &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}), codes.PermissionDenied, "NOT_OWNER"},
+		{"photo of another's album under one's own", calling(w.Poi.RemovePhoto, &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}), codes.NotFound, "PHOTO_NOT_FOUND"},
 	})
 }
 
@@ -172,7 +172,7 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 		of(7):  {of(9), text, drawn},
 		drawn:  nil,
 	} {
-		sent, err := collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: user, AfterAlbumId: after}))
+		sent, err := collect(w.Album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: user, AfterAlbumId: after}))
 		var ids []int64
 		for _, batch := range got(t, sent, err) {
 			for _, album := range batch.GetAlbums() {
@@ -201,19 +201,19 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 			moved := fullAlbum(fmt.Sprint(number), user, 1)
 			moved.Photos[0].OldId, moved.Comments[0].OldId = fmt.Sprint(number+1), fmt.Sprint(number+2)
 			expectOutcomes(t, w.moveAlbums(nil, moved), created)
-			found, err := w.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: number})
+			found, err := w.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: number})
 			if got(t, found, err); len(found.GetPhotos()) != 3 {
 				t.Errorf("%d photos", len(found.GetPhotos()))
 			}
-			must(w.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 1}))(t)
-			must(w.album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: user, AlbumId: number, CommentId: number + 2}))(t)
-			replied := must(w.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: user, AlbumId: number, Text: "new"}))(t)
-			must(w.album.ReplyToComment(t.Context(), &albumv1.ReplyToCommentRequest{
+			must(w.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 1}))(t)
+			must(w.Album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: user, AlbumId: number, CommentId: number + 2}))(t)
+			replied := must(w.Album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: user, AlbumId: number, Text: "new"}))(t)
+			must(w.Album.ReplyToComment(t.Context(), &albumv1.ReplyToCommentRequest{
 				ActorId: user, AlbumId: number, CommentId: replied.GetComment().GetCommentId(), Text: "to the new one",
 			}))(t)
 			expectFailures(t, []failure{
-				{"what nothing has", calling(w.album.GetAlbum, &albumv1.GetAlbumRequest{AlbumId: number + 7}), codes.NotFound, "ALBUM_NOT_FOUND"},
-				{"another photo", calling(w.album.RemovePhoto, &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 8}), codes.NotFound, "PHOTO_NOT_FOUND"},
+				{"what nothing has", calling(w.Album.GetAlbum, &albumv1.GetAlbumRequest{AlbumId: number + 7}), codes.NotFound, "ALBUM_NOT_FOUND"},
+				{"another photo", calling(w.Album.RemovePhoto, &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 8}), codes.NotFound, "PHOTO_NOT_FOUND"},
 			})
 		})
 	}
@@ -295,7 +295,7 @@ func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
 		return &typev1.OldIdentifier{Kind: kind, OldId: oldID, ContentId: contentID}
 	}
 	content, photo, comment := typev1.Identifies_IDENTIFIES_CONTENT, typev1.Identifies_IDENTIFIES_PHOTO, typev1.Identifies_IDENTIFIES_COMMENT
-	reply, err := w.album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{
+	reply, err := w.Album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{
 		of(content, "a-1", 0), of(content, "5", 0), of(content, "a-2", 0),
 		of(photo, "p-1", album), of(photo, "p-1", 5), of(photo, "p-2", album), of(photo, "6", 5),
 		of(comment, "c-1", album), of(comment, "p-1", album),
@@ -308,11 +308,11 @@ func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
 	if got(t, reply, err); !slices.Equal(reply.GetIds(), want) {
 		t.Errorf("got  %v\nwant %v", reply.GetIds(), want)
 	}
-	blogs, err := w.blog.ResolveOldIds(t.Context(), &blogv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "a-1", 0)}})
-	pois, poiErr := w.poi.ResolveOldIds(t.Context(), &poiv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "5", 0)}})
+	blogs, err := w.Blog.ResolveOldIds(t.Context(), &blogv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "a-1", 0)}})
+	pois, poiErr := w.Poi.ResolveOldIds(t.Context(), &poiv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "5", 0)}})
 	if got(t, blogs, err).GetIds()[0] != 0 || got(t, pois, poiErr).GetIds()[0] == 0 {
 		t.Errorf("the other services: %v, %v", blogs, pois)
 	}
-	expectFault(t, failed(w.album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(typev1.Identifies_IDENTIFIES_USER, "5", 0)}})),
+	expectFault(t, failed(w.Album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(typev1.Identifies_IDENTIFIES_USER, "5", 0)}})),
 		codes.InvalidArgument, "INVALID_PARAMETER", "old_ids[0].kind")
 }

@@ -41,7 +41,7 @@ func writeTogether(t *testing.T, writers int, processes ...*parts) {
 	album := processes[0].newAlbum(owner, "a")
 	add := func(process int, name string) {
 		at := processes[process%len(processes)]
-		if _, err := at.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: name}); err != nil {
+		if _, err := at.Album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: name}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -58,7 +58,7 @@ func writeTogether(t *testing.T, writers int, processes ...*parts) {
 		add(turn, fmt.Sprintf("turn comment %d", turn))
 	}
 
-	comments := must(processes[0].album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: album, PageSize: 1000}))(t).GetComments()
+	comments := must(processes[0].Album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: album, PageSize: 1000}))(t).GetComments()
 	if ids := idsOf(comments, (*typev1.Comment).GetCommentId); len(ids) != writers*each+turns || !slices.IsSorted(ids) {
 		t.Errorf("%d comments: %v", len(ids), ids)
 	}

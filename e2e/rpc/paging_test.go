@@ -58,8 +58,8 @@ func (w *waybook) pages(owner int64) map[string]page {
 			w.newAlbum(owner, fmt.Sprint(i))
 			w.newBlog(owner)
 		}
-		must(w.album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}))(w.t)
-		must(w.poi.AddPhoto(w.t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"}))(w.t)
+		must(w.Album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}))(w.t)
+		must(w.Poi.AddPhoto(w.t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"}))(w.t)
 		for _, thread := range threads {
 			must(thread.add(w.t.Context(), owner, "", "x"))(w.t)
 		}
@@ -90,7 +90,7 @@ func (w *waybook) addChoices(to map[string]page) {
 		for _, item := range items {
 			must(item.recommend(w.t.Context(), user, item.id))(w.t)
 		}
-		must(w.blog.CastBallot(w.t.Context(), &blogv1.CastBallotRequest{VoterId: user, BlogId: blog.id, Choice: 1 + int32(i%3)}))(w.t)
+		must(w.Blog.CastBallot(w.t.Context(), &blogv1.CastBallotRequest{VoterId: user, BlogId: blog.id, Choice: 1 + int32(i%3)}))(w.t)
 	}
 	for _, item := range items {
 		to[item.service+" ListRecommenders"] = item.page("ListRecommenders", fields{"id": item.id}, "recommenders", "user_id")
@@ -157,7 +157,7 @@ func TestALargePageSizeCountsAsTheLargest(t *testing.T) {
 	for range 101 {
 		w.newBlog(author)
 	}
-	reply := must(w.blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: author, PageSize: 1 << 30}))(t)
+	reply := must(w.Blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: author, PageSize: 1 << 30}))(t)
 	if len(reply.GetBlogs()) != 100 || reply.GetNextPageToken() == "" {
 		t.Errorf("%d entries, and the token %q", len(reply.GetBlogs()), reply.GetNextPageToken())
 	}

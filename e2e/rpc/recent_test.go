@@ -54,7 +54,7 @@ func TestRecentEntriesArePublishedOnesByPlannedDate(t *testing.T) {
 	ann, ben := p.newUser("a"), p.newUser("b")
 	post := func(author int64, category int, month, day int32) int64 {
 		id := entries.createWith(author, "x", fields{"category": category, "post_date": &typev1.Date{Year: 2026, Month: month, Day: day}})
-		p.advance(time.Second)
+		p.Clock.Advance(time.Second)
 		return id
 	}
 	tomorrow := post(ann, 1, 5, 2)
@@ -71,7 +71,7 @@ func TestRecentEntriesArePublishedOnesByPlannedDate(t *testing.T) {
 	}
 	first, token, err := entries.recent(0)(t.Context(), 2, "")
 	got(t, first, err)
-	p.advance(24 * time.Hour)
+	p.Clock.Advance(24 * time.Hour)
 	rest, _, err := entries.recent(0)(t.Context(), 10, token)
 	if got(t, 0, err); !slices.Equal(rest, []int64{yesterday, old}) {
 		t.Errorf("after midnight the walk continues with %d", rest)

@@ -19,7 +19,7 @@ import (
 func (w *waybook) creates(owner int64) map[string]func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
 	all := map[string]func(context.Context, int64, string, string) (int64, error){
 		"CreateUser": func(ctx context.Context, _ int64, requestID, text string) (int64, error) {
-			r, err := w.account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: requestID, Name: text})
+			r, err := w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: requestID, Name: text})
 			return r.GetUser().GetUserId(), err
 		},
 	}
@@ -104,10 +104,10 @@ func TestARepeatAfterTheDeletionIsRefusedUntilTheDeletionIsForgotten(t *testing.
 					expectFault(t, failed(creates["Create"+name](ctx, owner, requestID(1), text)), codes.NotFound, "GONE")
 				}
 			}
-			p.sweep()
+			p.Sweep()
 		}
 		p.store.clock.advance(24 * time.Hour)
-		p.sweep()
+		p.Sweep()
 		for name := range feeds {
 			if again := must(creates["Create"+name](ctx, owner, requestID(1), "x"))(t); again == first[name] {
 				t.Errorf("Create%s made %d again", name, again)
@@ -121,13 +121,13 @@ func TestARepeatMayNameTheDefaults(t *testing.T) {
 	w := start(t)
 	request := newBlogRequest(w.newUser("a"))
 	request.RequestId = requestID(1)
-	id := must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()
+	id := must(w.Blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()
 	request.ZoomLevel, request.MapType = proto.Int32(14), blogv1.MapType_MAP_TYPE_MAP
-	if must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId() != id {
+	if must(w.Blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId() != id {
 		t.Error("made a second entry")
 	}
 	request.ZoomLevel = proto.Int32(15)
-	expectFault(t, failed(w.blog.CreateBlog(t.Context(), request)), codes.AlreadyExists, "REQUEST_ID_REUSED")
+	expectFault(t, failed(w.Blog.CreateBlog(t.Context(), request)), codes.AlreadyExists, "REQUEST_ID_REUSED")
 }
 
 func TestARepeatAfterAnUpdateIsComparedWithTheFirstRequest(t *testing.T) {
@@ -135,11 +135,11 @@ func TestARepeatAfterAnUpdateIsComparedWithTheFirstRequest(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
 	request := &albumv1.CreateAlbumRequest{RequestId: requestID(1), OwnerId: owner, Title: "first", Category: 1, Location: taipei}
-	id := must(w.album.CreateAlbum(t.Context(), request))(t).GetAlbum().GetAlbumId()
-	must(w.album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: proto.String("second")}))(t)
-	if a := must(w.album.CreateAlbum(t.Context(), request))(t).GetAlbum(); a.GetAlbumId() != id || a.GetTitle() != "second" {
+	id := must(w.Album.CreateAlbum(t.Context(), request))(t).GetAlbum().GetAlbumId()
+	must(w.Album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: proto.String("second")}))(t)
+	if a := must(w.Album.CreateAlbum(t.Context(), request))(t).GetAlbum(); a.GetAlbumId() != id || a.GetTitle() != "second" {
 		t.Errorf("got %v", a)
 	}
 	request.Title = "second"
-	expectFault(t, failed(w.album.CreateAlbum(t.Context(), request)), codes.AlreadyExists, "REQUEST_ID_REUSED")
+	expectFault(t, failed(w.Album.CreateAlbum(t.Context(), request)), codes.AlreadyExists, "REQUEST_ID_REUSED")
 }

@@ -3,15 +3,15 @@ package rpc_test
 import (
 	"testing"
 
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	"github.com/waybook/waybook/standalone/app"
 )
 
 // expectRewards checks the total and the number of a user's rewards.
 func (w *waybook) expectRewards(user, total, count int64) {
 	w.t.Helper()
-	reply := must(w.account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user}))(w.t)
+	reply := must(w.Account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user}))(w.t)
 	if reply.GetTotal() != total || reply.GetRewardCount() != count {
 		w.t.Errorf("user %d has %v, want %d in %d rewards", user, reply, total, count)
 	}
@@ -19,12 +19,12 @@ func (w *waybook) expectRewards(user, total, count int64) {
 
 func TestAnEntryBeyondTheDaysRewardsShowsNone(t *testing.T) {
 	t.Parallel()
-	w := start(t, func(config *app.Config) { config.Account.RewardsPerDay = 2 })
+	w := start(t, waybooktest.Flags("-rewards-per-day=2"))
 	author := w.newUser("a")
 	post := func(n int) *blogv1.Blog {
 		request := newBlogRequest(author)
 		request.RequestId = requestID(n)
-		return must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog()
+		return must(w.Blog.CreateBlog(t.Context(), request))(t).GetBlog()
 	}
 	for n, want := range []int64{10, 10, 0, 0} {
 		for _, when := range []string{"when posted", "when repeated"} {
@@ -32,13 +32,13 @@ func TestAnEntryBeyondTheDaysRewardsShowsNone(t *testing.T) {
 			if posted.GetReward() != want {
 				t.Errorf("entry %d shows a reward of %d %s, want %d", n, posted.GetReward(), when, want)
 			}
-			read := must(w.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: posted.GetBlogId()}))(t)
+			read := must(w.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: posted.GetBlogId()}))(t)
 			if read.GetBlog().GetReward() != want {
 				t.Errorf("entry %d is read with %v", n, read)
 			}
 		}
 	}
-	must(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: post(0).GetBlogId()}))(t)
+	must(w.Blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: post(0).GetBlogId()}))(t)
 	w.expectRewards(author, 20, 4) // a reward outlives its entry
 }
 
@@ -60,7 +60,7 @@ func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
 		{user, "photo/1", 7, 0},
 		{other, "blog/1", 1_000_000_000, 1_000_000_000},
 	} {
-		reply := must(w.account.GrantReward(t.Context(), &accountv1.GrantRewardRequest{
+		reply := must(w.Account.GrantReward(t.Context(), &accountv1.GrantRewardRequest{
 			UserId: grant.user, Source: grant.source, Amount: grant.amount,
 		}))(t)
 		if amount := reply.GetAmount(); amount != grant.want {

@@ -11,63 +11,50 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/waybook/waybook/e2e/mongotest"
-	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/standalone/app"
 )
 
 // smallFrom is the first small identifier of the tests.
 const smallFrom = 5_000_000
 
 // store selects the store of a Waybook.
-type store = func(*app.Config)
+type store = waybooktest.Option
 
 // onStores runs a test on each store, in the short form on the embedded one alone.
 func onStores(t *testing.T, test func(*testing.T, store)) {
 	t.Run("embedded", func(t *testing.T) {
 		data := t.TempDir()
-		test(t, func(config *app.Config) { config.Store.Data = data })
+		test(t, waybooktest.Flags("-data", data))
 	})
 	t.Run("mongodb", func(t *testing.T) {
 		longform.Only(t)
 		uri := mongotest.StartReplicaSet(t)
-		test(t, func(config *app.Config) { config.Store.MongoDBURI = uri })
+		test(t, waybooktest.OnMongoDB(uri))
 	})
 }
 
 // startSmall starts a Waybook for clients with 32 bits.
 func startSmall(t *testing.T, on store, from int64) (f *front, stop func()) {
 	t.Helper()
-	env := newEnv(t)
-	started := must(app.Start(t.Context(), newConfig(t, on, func(config *app.Config) {
-		config.Interface.HasAdditions, config.Interface.HasLogin, config.Interface.Identifiers = true, true, edge.OldIdentifiers
-		config.Store.SmallIDsFrom = from
-	}), env))(t)
-	f = &front{waybook: connect(t, started.GRPC), url: "http://" + started.HTTP.String() + "/API.php"}
-	return f, func() {
-		if err := env.Stack.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
+	f = &front{waybook: start(t, on, waybooktest.Flags("-ids=old", smallFlag(from)))}
+	return f, f.Stop
 }
+
+func smallFlag(from int64) string { return fmt.Sprintf("-%s=%d", smallids.Flag, from) }
 
 // as gives the front a session of a user.
 func (f *front) as(user int64) *front {
-	f.user = user
-	f.cookie = fmt.Sprintf("id=%d; idrand=%s", user, f.openSession(user))
+	f.user, f.client = user, f.As(user)
 	return f
 }
 
 func startError(t *testing.T, on store, from int64) error {
 	t.Helper()
-	env := newEnv(t)
-	_, err := app.Start(t.Context(), newConfig(t, on, func(config *app.Config) { config.Store.SmallIDsFrom = from }), env)
-	if err := env.Stack.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
+	_, err := waybooktest.TryStart(t, on, waybooktest.Flags(smallFlag(from)))
 	return err
 }
 
@@ -101,7 +88,7 @@ const newAlbum = "func=addAlbum&albumTitle=t&category=5&lat=25&lng=121"
 func TestEveryIdentifierOfEveryOperationFitsIn31Bits(t *testing.T) {
 	onStores(t, func(t *testing.T, on store) {
 		f, _ := startSmall(t, on, smallFrom)
-		user := must(f.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "a", Email: "a@example.com", Password: "a long password"}))(t).GetUser()
+		user := must(f.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "a", Email: "a@example.com", Password: "a long password"}))(t).GetUser()
 		f.as(user.GetUserId())
 		if user.GetUserId() != smallFrom || !user.GetIsSmall() {
 			t.Errorf("got the user %v", user)
@@ -193,18 +180,18 @@ func TestTheSettingIsDecidedBeforeTheFirstWrite(t *testing.T) {
 		expect(t, startError(t, on, smallFrom), "start the program with -small-ids-from 1000")
 	})
 	onStores(t, func(t *testing.T, on store) {
-		w, stop := startStoppable(t, on)
+		w := start(t, on)
 		w.newUser("a")
-		stop()
+		w.Stop()
 		expect(t, startError(t, on, smallFrom), "users has identifiers from 5000000 on")
-		w, stop = startStoppable(t, on) // nothing was stored that would refuse it
+		w = start(t, on) // nothing was stored that would refuse it
 		w.newUser("b")
-		stop()
+		w.Stop()
 	})
 }
 
 func TestOnlyNumbersBelowTheSmallOnesAreMovedIn(t *testing.T) {
-	f, _ := startSmall(t, func(*app.Config) {}, smallFrom)
+	f, _ := startSmall(t, waybooktest.Flags(), smallFrom)
 	f.as(f.newUser("a"))
 	results := f.moveAlbums(nil, fullAlbum("a-1", f.user, 300), fullAlbum(strconv.Itoa(smallFrom), f.user, 200), fullAlbum("12", f.user, smallFrom-1))
 	if got := []any{results[0].GetOutcome(), results[1].GetOutcome(), results[2].GetOutcome(), len(results[2].GetProblems())}; !slices.Equal(got, []any{refused, refused, created, 5}) {

@@ -24,7 +24,7 @@ const storeService = "waybook.store.v1.StoreService"
 func TestEachServiceAndTheServerAreHealthy(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	client := healthv1.NewHealthClient(w.connection)
+	client := healthv1.NewHealthClient(w.Connection)
 	for _, service := range append([]string{""}, services...) {
 		reply := must(client.Check(t.Context(), &healthv1.HealthCheckRequest{Service: service}))(t)
 		if reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
@@ -38,7 +38,7 @@ func TestEachServiceAndTheServerAreHealthy(t *testing.T) {
 func TestReflectionDescribesTheServicesCompletely(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	stream, err := reflectionv1.NewServerReflectionClient(w.connection).ServerReflectionInfo(t.Context())
+	stream, err := reflectionv1.NewServerReflectionClient(w.Connection).ServerReflectionInfo(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,14 +58,14 @@ func sweepsOnlyRemains(t *testing.T, p *parts) {
 	for _, k := range p.kinds() {
 		must(k.send(t.Context(), "Delete", fields{"actor_id": owner, "id": deleted[k.name]}))(t)
 	}
-	p.sweep()
+	p.Sweep()
 	expect("after a sweep", 1, 1)
 	// A source whose clock is behind may still draw the identifiers.
 	p.store.clock.advance(23 * time.Hour)
-	p.sweep()
+	p.Sweep()
 	expect("23 hours later", 1, 1)
 	p.store.clock.advance(2 * time.Hour)
-	p.sweep()
+	p.Sweep()
 	expect("25 hours later", 1, 0)
 	for _, k := range p.kinds() {
 		left := k.get(spared[k.name])
@@ -82,18 +82,18 @@ func TestASessionExpiresAndASweepRemovesIt(t *testing.T) {
 	t.Parallel()
 	p := startParts(t)
 	user := p.newUser("a")
-	request := &accountv1.VerifySessionRequest{UserId: user, Token: must(p.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()}
-	p.advance(sessionTTL - time.Millisecond)
-	if _, err := p.account.VerifySession(t.Context(), request); err != nil {
+	request := &accountv1.VerifySessionRequest{UserId: user, Token: must(p.Account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()}
+	p.Clock.Advance(sessionTTL - time.Millisecond)
+	if _, err := p.Account.VerifySession(t.Context(), request); err != nil {
 		t.Errorf("a millisecond before the end: %v", err)
 	}
-	p.sweep()
+	p.Sweep()
 	if n := p.store.count(t, "sessions"); n != 1 {
 		t.Errorf("the sweep left %d sessions, one is open", n)
 	}
-	p.advance(time.Millisecond)
-	expectFault(t, failed(p.account.VerifySession(t.Context(), request)), codes.Unauthenticated, "LOGIN_REQUIRED")
-	p.sweep()
+	p.Clock.Advance(time.Millisecond)
+	expectFault(t, failed(p.Account.VerifySession(t.Context(), request)), codes.Unauthenticated, "LOGIN_REQUIRED")
+	p.Sweep()
 	if n := p.store.count(t, "sessions"); n != 0 {
 		t.Errorf("the sweep left %d sessions", n)
 	}

@@ -23,7 +23,7 @@ func TestAnUnknownMethodIsReportedAsEachFailure(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	for _, method := range []string{"/waybook.album.v1.AlbumService/Fly", "/waybook.none.v1.NoneService/Get"} {
-		expectFault(t, w.connection.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{}), codes.Unimplemented, "METHOD_UNKNOWN")
+		expectFault(t, w.Connection.Invoke(t.Context(), method, &emptypb.Empty{}, &emptypb.Empty{}), codes.Unimplemented, "METHOD_UNKNOWN")
 	}
 }
 
@@ -34,7 +34,7 @@ func TestTheFailuresOfTheTransportAreThoseOfTheGuide(t *testing.T) {
 	guide := string(must(os.ReadFile("../../docs/callers.md"))(t))
 	const get = "/waybook.album.v1.AlbumService/GetAlbum"
 	call := func(ctx context.Context, request any, options ...grpc.CallOption) error {
-		return w.connection.Invoke(ctx, get, request, &emptypb.Empty{}, options...)
+		return w.Connection.Invoke(ctx, get, request, &emptypb.Empty{}, options...)
 	}
 	for _, test := range []struct {
 		err  error
@@ -73,7 +73,7 @@ func TestAReplyIsCompressedIfItsRequestWas(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	seen := &compressions{}
-	connection := must(grpc.NewClient(w.connection.CanonicalTarget(), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(seen)))(t)
+	connection := must(grpc.NewClient(w.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(seen)))(t)
 	t.Cleanup(func() {
 		if err := connection.Close(); err != nil {
 			t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	"github.com/waybook/waybook/standalone/app"
 )
 
 // onBothEngines runs a test on the embedded store, and in the long form on MongoDB's wire protocol.
@@ -21,7 +21,7 @@ func onBothEngines(t *testing.T, test func(t *testing.T, w *waybook)) {
 	t.Run("mongo", func(t *testing.T) {
 		longform.Only(t)
 		server := mongotest.StartServer(t, mongowire.Config{})
-		test(t, start(t, settleFast, func(c *app.Config) { c.Store.MongoDBURI = server.URI(mongotest.Database()) }))
+		test(t, start(t, settleFast, waybooktest.OnMongoDB(server.URI(mongotest.Database()))))
 	})
 }
 
@@ -70,7 +70,7 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 			}
 		}
 		_, token := feeds["User"].catchUp(t, "", 100)
-		must(w.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: owner, Name: new("a"), Disabled: new(false)}))(t)
+		must(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: owner, Name: new("a"), Disabled: new(false)}))(t)
 		if changes, _ := feeds["User"].catchUp(t, token, 100); len(changes) > 0 {
 			t.Errorf("the feed of users has %v", changes)
 		}

@@ -2,8 +2,6 @@ package sharding_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -41,8 +39,8 @@ const password = "a long password"
 func (c *cluster) newUser(p *replica, name string) user {
 	ctx := c.t.Context()
 	u := user{email: name + "@waybook.example"}
-	u.id = taken(p.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, Email: u.email, Password: password})).GetUser().GetUserId()
-	u.token = taken(p.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: u.id})).GetToken()
+	u.id = taken(p.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, Email: u.email, Password: password})).GetUser().GetUserId()
+	u.token = taken(p.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: u.id})).GetToken()
 	return u
 }
 
@@ -50,28 +48,28 @@ func (c *cluster) fill(p *replica) (made material) {
 	ctx := c.t.Context()
 	made.owner, made.visitor = c.newUser(p, "owner"), c.newUser(p, "visitor")
 	newAlbum := func() int64 {
-		return taken(p.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: made.owner.id, Title: "x", Category: 1, Location: taipei})).GetAlbum().GetAlbumId()
+		return taken(p.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: made.owner.id, Title: "x", Category: 1, Location: taipei})).GetAlbum().GetAlbumId()
 	}
 	newBlog := func() int64 {
-		return taken(p.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+		return taken(p.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 			AuthorId: made.owner.id, Type: 1, Location: taipei, Title: "x", Content: "x", PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: 1,
 			Vote: &blogv1.NewVote{Description: "?", Choices: []string{"a", "b"}},
 		})).GetBlog().GetBlogId()
 	}
 	newPoi := func() int64 {
-		return taken(p.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: made.owner.id, Name: "x", Category: 1, Location: taipei})).GetPoi().GetPoiId()
+		return taken(p.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: made.owner.id, Name: "x", Category: 1, Location: taipei})).GetPoi().GetPoiId()
 	}
 	made.album, made.recommendedAlbum, made.blog, made.recommendedBlog, made.poi, made.poi2 = newAlbum(), newAlbum(), newBlog(), newBlog(), newPoi(), newPoi()
 	by := made.visitor.id
-	made.albumPhoto = taken(p.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: made.owner.id, AlbumId: made.album, ThumbnailUrl: "x"})).GetPhoto().GetPhotoId()
-	made.poiPhoto = taken(p.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: made.owner.id, PoiId: made.poi, PhotoUrl: "x"})).GetPhoto().GetPhotoId()
-	made.albumComment = taken(p.album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: by, AlbumId: made.album, Text: "x"})).GetComment().GetCommentId()
-	made.blogComment = taken(p.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: by, BlogId: made.blog, Text: "x"})).GetComment().GetCommentId()
-	made.poiComment = taken(p.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: by, PoiId: made.poi, Text: "x"})).GetComment().GetCommentId()
-	taken(p.album.Recommend(ctx, &albumv1.RecommendRequest{UserId: by, AlbumId: made.recommendedAlbum}))
-	taken(p.blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: by, BlogId: made.recommendedBlog}))
-	taken(p.poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: by, PoiId: made.poi2}))
-	must(c.t, p.counting.Wait(ctx))
+	made.albumPhoto = taken(p.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: made.owner.id, AlbumId: made.album, ThumbnailUrl: "x"})).GetPhoto().GetPhotoId()
+	made.poiPhoto = taken(p.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: made.owner.id, PoiId: made.poi, PhotoUrl: "x"})).GetPhoto().GetPhotoId()
+	made.albumComment = taken(p.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: by, AlbumId: made.album, Text: "x"})).GetComment().GetCommentId()
+	made.blogComment = taken(p.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: by, BlogId: made.blog, Text: "x"})).GetComment().GetCommentId()
+	made.poiComment = taken(p.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: by, PoiId: made.poi, Text: "x"})).GetComment().GetCommentId()
+	taken(p.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: by, AlbumId: made.recommendedAlbum}))
+	taken(p.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: by, BlogId: made.recommendedBlog}))
+	taken(p.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: by, PoiId: made.poi2}))
+	must(c.t, p.Counting.Wait(ctx))
 	return made
 }
 
@@ -186,16 +184,11 @@ func (o operation) run(t *testing.T, p *replica, about material) {
 	}
 	name, _, _ := strings.Cut(o.name, " ")
 	form := "func=" + name + "&" + o.parameters(about)
-	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, edge.Path, strings.NewReader(form))
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	from := about.visitor
 	if o.isOwner {
 		from = about.owner
 	}
-	request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", from.id, from.token))
-	reply := httptest.NewRecorder()
-	p.edge.ServeHTTP(reply, request)
-	if !strings.Contains(reply.Body.String(), "<status>SUCCESS</status>") {
+	if reply := p.Client().With(from.id, from.token).Post(form); !reply.Succeeded() {
 		t.Fatalf("%s: %s", o.name, reply.Body)
 	}
 }
@@ -205,7 +198,7 @@ func importPois(t *testing.T, p *replica, about material) error {
 	for _, key := range []string{"a", "b"} {
 		request.Pois = append(request.Pois, &poiv1.ImportedPoi{Key: key, Name: key, Category: 1, Location: taipei})
 	}
-	reply, err := p.poi.ImportPois(t.Context(), request)
+	reply, err := p.Poi.ImportPois(t.Context(), request)
 	if err == nil && reply.GetCreatedCount() != 2 {
 		err = fmt.Errorf("got %v", reply)
 	}
@@ -221,7 +214,7 @@ func moveInAlbums(t *testing.T, p *replica, about material) error {
 			OldId: "1", Author: &typev1.MovedComment_AuthorId{AuthorId: about.visitor.id}, CreateTime: timestamppb.Now(), Text: "x",
 		}},
 	}
-	reply, err := p.album.MoveInAlbums(t.Context(), &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{moved, {
+	reply, err := p.Album.MoveInAlbums(t.Context(), &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{moved, {
 		OldId: "a-1", OwnerId: about.owner.id, Title: "x", Category: 1, Location: taipei, CreateTime: timestamppb.Now(),
 	}}})
 	for _, result := range reply.GetResults() {
@@ -250,6 +243,6 @@ func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
 }
 
 func albumChanges(t *testing.T, p *replica, _ material) error {
-	_, err := p.album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	_, err := p.Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
 	return err
 }

@@ -14,7 +14,7 @@ import (
 
 // batchGet names two albums, which are in one place, and two that do not exist, in others.
 func batchGet(t *testing.T, p *replica, about material) error {
-	reply, err := p.album.BatchGetAlbums(t.Context(), &albumv1.BatchGetAlbumsRequest{
+	reply, err := p.Album.BatchGetAlbums(t.Context(), &albumv1.BatchGetAlbumsRequest{
 		AlbumIds: []int64{about.album + 1, about.album, about.album + 2, about.recommendedAlbum},
 	})
 	if err == nil && (len(reply.GetAlbums()) != 2 || len(reply.GetMissingAlbumIds()) != 2) {
@@ -24,7 +24,7 @@ func batchGet(t *testing.T, p *replica, about material) error {
 }
 
 func nearbyAlbums(t *testing.T, p *replica, _ material) error {
-	reply, err := p.album.SearchNearby(t.Context(), &albumv1.SearchNearbyRequest{
+	reply, err := p.Album.SearchNearby(t.Context(), &albumv1.SearchNearbyRequest{
 		Area: &albumv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: taipei, RadiusMeters: 100}},
 	})
 	if err == nil && len(reply.GetAlbums()) == 0 {
@@ -34,7 +34,7 @@ func nearbyAlbums(t *testing.T, p *replica, _ material) error {
 }
 
 func recentAlbums(t *testing.T, p *replica, _ material) error {
-	reply, err := p.album.ListRecentAlbums(t.Context(), &albumv1.ListRecentAlbumsRequest{Category: 1})
+	reply, err := p.Album.ListRecentAlbums(t.Context(), &albumv1.ListRecentAlbumsRequest{Category: 1})
 	if err == nil && len(reply.GetAlbums()) == 0 {
 		err = fmt.Errorf("got %v", reply)
 	}
@@ -42,7 +42,7 @@ func recentAlbums(t *testing.T, p *replica, _ material) error {
 }
 
 func recentBlogs(t *testing.T, p *replica, _ material) error {
-	reply, err := p.blog.ListRecentBlogs(t.Context(), &blogv1.ListRecentBlogsRequest{})
+	reply, err := p.Blog.ListRecentBlogs(t.Context(), &blogv1.ListRecentBlogsRequest{})
 	if err == nil && len(reply.GetBlogs()) == 0 {
 		err = fmt.Errorf("got %v", reply)
 	}
@@ -52,21 +52,21 @@ func recentBlogs(t *testing.T, p *replica, _ material) error {
 // getAlbumOf, getBlogOf and getPoiOf read a part of the content with photos and comments.
 func getAlbumOf(path string) func(*testing.T, *replica, material) error {
 	return func(t *testing.T, p *replica, about material) error {
-		_, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: about.album, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
+		_, err := p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: about.album, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
 		return err
 	}
 }
 
 func getBlogOf(path string) func(*testing.T, *replica, material) error {
 	return func(t *testing.T, p *replica, about material) error {
-		_, err := p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: about.blog, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
+		_, err := p.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: about.blog, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
 		return err
 	}
 }
 
 func getPoiOf(path string) func(*testing.T, *replica, material) error {
 	return func(t *testing.T, p *replica, about material) error {
-		_, err := p.poi.GetPoi(t.Context(), &poiv1.GetPoiRequest{PoiId: about.poi, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
+		_, err := p.Poi.GetPoi(t.Context(), &poiv1.GetPoiRequest{PoiId: about.poi, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
 		return err
 	}
 }

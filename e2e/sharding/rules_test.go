@@ -117,7 +117,7 @@ func sweptWrites() map[string]string {
 	}
 	swept["delete album_photos"], swept["delete poi_photos"] = children, children
 	swept["delete blog_ballots"], swept["delete rewards"] = children, gone
-	for _, each := range []string{"sessions", "login_attempts", "login_devices", "reward_days"} {
+	for _, each := range []string{"sessions", "login_attempts", "reward_days"} {
 		swept["delete "+each] = expired
 	}
 	return swept
@@ -179,11 +179,11 @@ func (c *cluster) runEverything(p *replica, about material) {
 	for _, each := range operations() {
 		each.run(t, p, about)
 	}
-	_, err := p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: about.owner.id, Disabled: new(true)})
+	_, err := p.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: about.owner.id, Disabled: new(true)})
 	must(t, err)
-	_, err = p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: about.owner.id})
+	_, err = p.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: about.owner.id})
 	must(t, err)
-	_, err = p.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
+	_, err = p.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
 	must(t, err)
 	for _, spec := range c.specs {
 		if isDeletedByTime(spec) {
@@ -193,8 +193,8 @@ func (c *cluster) runEverything(p *replica, about material) {
 	_, err = c.engine.Backfill(t.Context())
 	must(t, err)
 	for range 2 {
-		c.advance(365 * 24 * time.Hour)
-		for _, each := range p.services {
+		c.clock.Advance(365 * 24 * time.Hour)
+		for _, each := range p.Services {
 			must(t, each.Sweep(t.Context()))
 		}
 	}
@@ -208,7 +208,7 @@ func TestClosingAllSessionsIsOneChangeOfTheUser(t *testing.T) {
 	p := c.start(c.engine)
 	u := c.newUser(p, "owner")
 	sent := c.commandsOf(p, func() {
-		_, err := p.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: u.id})
+		_, err := p.Account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: u.id})
 		must(t, err)
 	})
 	writes := slices.DeleteFunc(sent, func(command mongowire.Command) bool { return len(command.Statements) == 0 })

@@ -90,7 +90,7 @@ func TestTheTableOfSmallIdentifiersIsCurrent(t *testing.T) {
 func (c *cluster) fillSmall() {
 	c.t.Helper()
 	database := mongotest.Database()
-	of := &cluster{t: c.t, server: c.server, database: database, uri: c.server.URI(database), now: c.now, small: smallids.New(1000, time.Now, func(string, float64) {})}
+	of := &cluster{t: c.t, server: c.server, database: database, uri: c.server.URI(database), clock: c.clock, small: smallids.New(1000, time.Now, func(string, float64) {})}
 	var err error
 	of.engine, err = mongo.Open(c.t.Context(), of.uri, "")
 	must(c.t, err)

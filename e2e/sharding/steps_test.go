@@ -176,7 +176,7 @@ func (c *cluster) inSteps(t *testing.T, p *replica, each operation, about materi
 	defer c.server.SetFaults(nil)
 	tooLong := time.AfterFunc(stuck, s.giveUp)
 	each.run(t, p, about)
-	must(t, p.counting.Wait(t.Context()))
+	must(t, p.Counting.Wait(t.Context()))
 	if !tooLong.Stop() || s.at != len(want) {
 		t.Fatalf("%s has other steps than %v:%s", each.name, want, s.shown())
 	}

@@ -4,39 +4,21 @@ package sharding_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"io"
-	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"buf.build/go/protovalidate"
 	"go.uber.org/goleak"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
-	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
-	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/services/account"
-	"github.com/waybook/waybook/services/album"
-	"github.com/waybook/waybook/services/blog"
-	"github.com/waybook/waybook/services/poi"
-	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -55,9 +37,7 @@ type cluster struct {
 	specs         []docstore.Spec
 	// small is the setting of small identifiers; nil for none.
 	small *smallids.Setting
-
-	mu  sync.Mutex
-	now time.Time
+	clock *waybooktest.Clock
 }
 
 func startCluster(t *testing.T) *cluster {
@@ -77,7 +57,7 @@ func startOn(t *testing.T, config mongowire.Config) *cluster {
 // startAt starts the collections in a database.
 func startAt(t *testing.T, uri string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, uri: uri, now: time.Now().UTC().Truncate(time.Millisecond)}
+	c := &cluster{t: t, uri: uri, clock: waybooktest.NewClock(time.Now().UTC().Truncate(time.Millisecond))}
 	prepared, err := storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
 	must(t, err)
 	c.engine, err = mongo.Open(t.Context(), uri, "")
@@ -108,73 +88,18 @@ func (r *recorder) Open(ctx context.Context, spec docstore.Spec) (docstore.Table
 }
 
 // replica is all of Waybook in one process, without sweeps and with nothing in its caches.
-type replica struct {
-	account accountv1.AccountServiceClient
-	album   albumv1.AlbumServiceClient
-	blog    blogv1.BlogServiceClient
-	poi     poiv1.PoiServiceClient
-
-	edge     http.Handler
-	services []service.Service
-	counting *choices.Background
-}
+type replica = waybooktest.Waybook
 
 // start starts a process on a store. It stops when the test ends.
 func (c *cluster) start(store docstore.Engine) *replica {
-	t := c.t
-	t.Helper()
-	stack := &process.Stack{}
-	t.Cleanup(func() { must(t, stack.Stop(context.WithoutCancel(t.Context()))) })
-	env := process.Env{
-		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
-		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
-	}
-	validator := protovalidate.GlobalValidator
-	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
-	host.Deps.Now, host.Deps.Small = c.clock, c.small
-	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), env.Tracing)
-	p := &replica{
-		account: accountv1.NewAccountServiceClient(channel), album: albumv1.NewAlbumServiceClient(channel),
-		blog: blogv1.NewBlogServiceClient(channel), poi: poiv1.NewPoiServiceClient(channel),
-	}
-	accounts, err := account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: time.Hour}})
-	must(t, err)
-	deps := content.NewDeps(host, p.account)
-	must(t, err)
-	albums, err := album.New(t.Context(), deps)
-	must(t, err)
-	blogs, err := blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC})
-	must(t, err)
-	pois, err := poi.New(t.Context(), deps)
-	must(t, err)
-	p.services, p.counting = []service.Service{accounts, albums, blogs, pois}, deps.Counting
-	for _, each := range p.services {
-		each.Register(channel)
-	}
-	var flags edge.Flags
-	set := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
-	flags.Register(set)
-	must(t, set.Parse(nil))
-	config := flags.Config()
+	c.t.Helper()
+	ids := "new"
 	if c.small.IsOn() {
-		config.Identifiers = edge.OldIdentifiers
+		ids = "old"
 	}
-	config.Account, config.Album, config.Blog, config.Poi = p.account, p.album, p.blog, p.poi
-	config.Zone, config.Validator, config.Log = time.UTC, validator, env.Log
-	p.edge = edge.New(config)
-	return p
-}
-
-func (c *cluster) clock() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *cluster) advance(by time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(by)
+	return waybooktest.StartOn(c.t, store, waybooktest.Flags("-reward=10", "-rewards-per-day=0", "-sessions-per-user=0", "-ids", ids), waybooktest.Deps(func(deps *service.Deps) {
+		deps.Now, deps.Small = c.clock.Now, c.small
+	}))
 }
 
 // namespaceOf returns the name of a collection on the server.
@@ -186,7 +111,7 @@ func (c *cluster) commandsOf(p *replica, do func()) (sent []mongowire.Command) {
 	c.t.Helper()
 	mark := c.server.Mark()
 	do()
-	must(c.t, p.counting.Wait(c.t.Context()))
+	must(c.t, p.Counting.Wait(c.t.Context()))
 	commands, isComplete := c.server.Since(mark)
 	if !isComplete {
 		c.t.Fatal("the face has forgotten the first of the commands")

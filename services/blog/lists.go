@@ -19,6 +19,9 @@ import (
 // maxEntries is how many entries a page has at most.
 const maxEntries = 100
 
+// today is the last day whose entries are published, in the zone of the service.
+func (s *server) today() day { return dayOf(s.now().In(s.zone)) }
+
 // ListBlogs returns a page of the entries of one user or of all users.
 func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	token, last := request.GetPageToken(), dayFromProto(request.GetPostDateTo())
@@ -26,7 +29,7 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	var today day // when the walk began
 	if isPublished {
 		var err error
-		if today, token, err = parseRecent(token, dayOf(s.now().In(s.zone))); err != nil {
+		if today, token, err = parseRecent(token, s.today()); err != nil {
 			return nil, err
 		}
 		if last == 0 || last > today {
@@ -95,7 +98,7 @@ func (s *server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.Ser
 	}
 	var isShown func(*summary) bool
 	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
-		today := dayOf(s.now().In(s.zone))
+		today := s.today()
 		isShown = func(b *summary) bool { return b.PostDay <= today }
 	}
 	found, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), isShown, func(batch []*blogv1.BlogSummary) error {
@@ -131,7 +134,7 @@ func listed(request *blogv1.ListBlogsRequest, last day) docstore.Where {
 
 // ListRecentBlogs returns a page of all users' published entries, the latest first.
 func (s *server) ListRecentBlogs(ctx context.Context, request *blogv1.ListRecentBlogsRequest) (*blogv1.ListRecentBlogsResponse, error) {
-	from, token, err := parseRecent(request.GetPageToken(), dayOf(s.now().In(s.zone)))
+	from, token, err := parseRecent(request.GetPageToken(), s.today())
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +221,7 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 // published leaves out the entries that are planned for after today. Today is not part of page tokens, so a walk
 // continues past midnight.
 func (s *server) published() nearby.Filter[located] {
-	today := dayOf(s.now().In(s.zone))
+	today := s.today()
 	return nearby.Filter[located]{IsShown: func(b *located) bool { return b.PostDay <= today }, Of: "published"}
 }
 

@@ -44,6 +44,51 @@ func publishedRequest(size int32) *blogv1.ListBlogsRequest {
 	}
 }
 
+// published returns what each list shows of the published entries of a diary: the days of the month, ascending.
+func (f *fixture) published() map[string][]int32 {
+	f.t.Helper()
+	shown := map[string][]int32{}
+	add := func(list string, err error, days ...int32) {
+		f.t.Helper()
+		if err != nil {
+			f.t.Fatal(list, err)
+		}
+		shown[list] = append(shown[list], days...)
+		slices.Sort(shown[list])
+	}
+	for list, who := range map[string]int64{"of all": 0, "of an author": author} {
+		request := publishedRequest(0)
+		request.AuthorId = who
+		days, _ := f.list(request)
+		add(list, nil, days...)
+	}
+	recent, err := f.ListRecentBlogs(f.t.Context(), &blogv1.ListRecentBlogsRequest{})
+	add("recent", err)
+	for _, b := range recent.GetBlogs() {
+		add("recent", nil, b.GetPostDate().GetDay())
+	}
+	const published = blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
+	near, err := f.SearchNearby(f.t.Context(), &blogv1.SearchNearbyRequest{
+		Area: &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: &typev1.Location{}, RadiusMeters: 1}}, Publication: published,
+	})
+	add("nearby", err)
+	for _, b := range near.GetBlogs() {
+		add("nearby", nil, b.GetPostDate().GetDay())
+	}
+	box, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{Bounds: &typev1.Bounds{North: 1, East: 1}})
+	add("in a box", err)
+	for _, b := range box.GetBlogs() {
+		add("in a box", nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
+	}
+	err = f.StreamBlogs(&blogv1.StreamBlogsRequest{AuthorId: author, Publication: published}, blogStream{ctx: f.t.Context(), send: func(batch []*blogv1.BlogSummary) {
+		for _, b := range batch {
+			add("streamed", nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
+		}
+	}})
+	add("streamed", err)
+	return shown
+}
+
 func TestAnEntryIsPublishedWhenItsDayBeginsInTheZoneOfTheService(t *testing.T) {
 	f := newDiary(t, 4, time.FixedZone("east", 8*60*60))
 	for _, moment := range []struct {
@@ -60,11 +105,13 @@ func TestAnEntryIsPublishedWhenItsDayBeginsInTheZoneOfTheService(t *testing.T) {
 		if f.time, err = time.Parse(time.RFC3339, moment.time); err != nil {
 			t.Fatal(err)
 		}
-		for _, who := range []int64{0, author} {
-			request := publishedRequest(0)
-			request.AuthorId = who
-			if days, token := f.list(request); !slices.Equal(days, moment.want) || token != "" {
-				t.Errorf("at %s author %d: %v, token %q; want %v", moment.time, who, days, token, moment.want)
+		shown := f.published()
+		if len(shown) != 6 {
+			t.Fatal(shown)
+		}
+		for list, days := range shown {
+			if !slices.Equal(days, moment.want) {
+				t.Errorf("at %s %s: %v; want %v", moment.time, list, days, moment.want)
 			}
 		}
 	}
@@ -105,14 +152,18 @@ func TestPublishedEntriesKeepTheRequestedBounds(t *testing.T) {
 	}
 }
 
-// blogStream drops what is sent.
 type blogStream struct {
 	grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]
-	ctx context.Context
+	ctx  context.Context
+	send func([]*blogv1.BlogSummary)
 }
 
-func (s blogStream) Context() context.Context               { return s.ctx }
-func (s blogStream) Send(*blogv1.StreamBlogsResponse) error { return nil }
+func (s blogStream) Context() context.Context { return s.ctx }
+
+func (s blogStream) Send(response *blogv1.StreamBlogsResponse) error {
+	s.send(response.GetBlogs())
+	return nil
+}
 
 func TestAListOfAUserWhoIsGoneMayEndWhileEntriesAreKept(t *testing.T) {
 	f := newFixture(t, Config{Zone: time.UTC})
@@ -122,7 +173,7 @@ func TestAListOfAUserWhoIsGoneMayEndWhileEntriesAreKept(t *testing.T) {
 		_, list := f.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{
 			AuthorId: author, Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE, PostDateFrom: &typev1.Date{Year: 2026, Month: 6, Day: 1},
 		})
-		stream := f.StreamBlogs(&blogv1.StreamBlogsRequest{AuthorId: author, AfterBlogId: author}, blogStream{ctx: t.Context()})
+		stream := f.StreamBlogs(&blogv1.StreamBlogsRequest{AuthorId: author, AfterBlogId: author}, blogStream{ctx: t.Context(), send: func([]*blogv1.BlogSummary) {}})
 		for _, err := range []error{list, stream} {
 			if (err == nil) != isListed || err != nil && apierror.From(err).Reason != "USER_NOT_FOUND" {
 				t.Errorf("the user has entries: %v; got %v", isListed, err)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -37,46 +39,11 @@ type App struct {
 
 // Start starts Waybook and pushes its parts on env's stack.
 func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
-	zone, err := process.Zone(config.TimeZone)
-	if err != nil {
-		return nil, err
-	}
 	host, err := config.Flags.Start(ctx, env, config.Admin)
 	if err != nil {
 		return nil, err
 	}
-	channel := NewChannel(host.Interceptors, env.Tracing)
-	accountClient := accountv1.NewAccountServiceClient(channel)
-	accounts, services, err := newServices(ctx, config, host, accountClient, zone)
-	if err != nil {
-		return nil, err
-	}
-	for _, each := range services {
-		each.Register(channel)
-	}
-	app := &App{
-		clients: demo.Clients{
-			Account: accountClient,
-			Album:   albumv1.NewAlbumServiceClient(channel),
-			Blog:    blogv1.NewBlogServiceClient(channel),
-			Poi:     poiv1.NewPoiServiceClient(channel),
-		},
-		dataDir:    config.Store.Data,
-		hasDemo:    config.HasDemo,
-		hasLogin:   config.Interface.HasLogin && config.Interface.HasAdditions,
-		hasConsole: config.Console.IsOn && !config.Front.Shadow.IsPrimary(),
-	}
-	if config.HasDemo {
-		host.Readiness.Starting("looking for demo content")
-		if err := demo.Fill(ctx, app.clients, accounts.HasUsers, config.Store.Data); err != nil {
-			return nil, fmt.Errorf("demo content: %w", err)
-		}
-	}
-	config.Front.Page = config.Console.Page()
-	edgeConfig := config.Interface.Config()
-	program.CallWithin(&edgeConfig, channel)
-	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
-	handler, err := program.NewHandler(ctx, env, program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}, config.Front, edgeConfig)
+	parts, err := Assemble(ctx, config, host)
 	if err != nil {
 		return nil, err
 	}
@@ -88,38 +55,93 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 		env.Log.WarnContext(ctx, "the gRPC port has no TLS, so every local user can act as any user of Waybook; "+
 			"leave out -grpc to use a Unix socket, or set -tls-cert", "grpc", grpcPort.Addr().String())
 	}
-	host.Serve(ctx, grpcPort, services...)
+	host.Serve(ctx, grpcPort, parts.Services...)
 	httpPort, err := process.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	program.Serve(env, host.Metrics, httpPort, handler, config.Interface.Connections())
+	program.Serve(env, host.Metrics, httpPort, parts.Edge, config.Interface.Connections())
 	host.Ready()
-	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), host.AdminAddress
-	return app, nil
+	return &App{
+		HTTP: httpPort.Addr(), GRPC: grpcPort.Addr(), Admin: host.AdminAddress,
+		clients:    parts.clients(),
+		dataDir:    config.Store.Data,
+		hasDemo:    config.HasDemo,
+		hasLogin:   config.Interface.HasLogin && config.Interface.HasAdditions,
+		hasConsole: config.Console.IsOn && !config.Front.Shadow.IsPrimary(),
+	}, nil
 }
 
-// newServices creates the four services on one store.
-func newServices(
-	ctx context.Context, config Config, host service.Host, accountClient accountv1.AccountServiceClient, zone *time.Location,
-) (account.Service, []service.Service, error) {
+// Assembly is all of Waybook on one store, without ports and sweeps.
+type Assembly struct {
+	// Channel carries calls to the services.
+	Channel  *Channel
+	Services []service.Service
+	// Edge serves /API.php, and the page for people if it is on.
+	Edge http.Handler
+	// Counting counts choices behind calls.
+	Counting *choices.Background
+}
+
+// Assemble makes the services and the edge in front of them, and the demo content. It pushes what they start on the
+// stack of the host.
+func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly, error) {
+	zone, err := process.Zone(config.TimeZone)
+	if err != nil {
+		return nil, err
+	}
+	parts := &Assembly{Channel: NewChannel(host.Interceptors, host.Env.Tracing)}
+	accounts, err := parts.addServices(ctx, config, host, zone)
+	if err != nil {
+		return nil, err
+	}
+	if config.HasDemo {
+		host.Readiness.Starting("looking for demo content")
+		if err := demo.Fill(ctx, parts.clients(), accounts.HasUsers, config.Store.Data); err != nil {
+			return nil, fmt.Errorf("demo content: %w", err)
+		}
+	}
+	config.Front.Page = config.Console.Page()
+	edgeConfig := config.Interface.Config()
+	program.CallWithin(&edgeConfig, parts.Channel)
+	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
+	reports := program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}
+	parts.Edge, err = program.NewHandler(ctx, host.Env, reports, config.Front, edgeConfig)
+	return parts, err
+}
+
+// addServices creates the four services.
+func (a *Assembly) addServices(ctx context.Context, config Config, host service.Host, zone *time.Location) (account.Service, error) {
 	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	deps := content.NewDeps(host, accountClient)
-	deps.Comments = config.Comments
+	deps := content.NewDeps(host, accountv1.NewAccountServiceClient(a.Channel))
+	deps.Comments, a.Counting = config.Comments, deps.Counting
 	albums, err := album.New(ctx, deps)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	blogs, err := blog.New(ctx, deps, blog.Config{Reward: config.Reward, Zone: zone})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	pois, err := poi.New(ctx, deps)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return accounts, []service.Service{accounts, albums, blogs, pois}, nil
+	a.Services = []service.Service{accounts, albums, blogs, pois}
+	for _, each := range a.Services {
+		each.Register(a.Channel)
+	}
+	return accounts, nil
+}
+
+func (a *Assembly) clients() demo.Clients {
+	return demo.Clients{
+		Account: accountv1.NewAccountServiceClient(a.Channel),
+		Album:   albumv1.NewAlbumServiceClient(a.Channel),
+		Blog:    blogv1.NewBlogServiceClient(a.Channel),
+		Poi:     poiv1.NewPoiServiceClient(a.Channel),
+	}
 }
