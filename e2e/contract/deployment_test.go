@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -17,9 +16,6 @@ import (
 
 	"github.com/waybook/waybook/internal/waybooktest"
 )
-
-// stopTimeout bounds a stop.
-const stopTimeout = 20 * time.Second
 
 // deployment is a running Waybook whose store is empty at first.
 type deployment struct {

@@ -10,7 +10,6 @@ package operations_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"github.com/waybook/waybook/waybookctl/cli"
 )
 
@@ -134,18 +132,6 @@ func (o operator) createUser(name string) string {
 	}
 	o.mustRead(&user, "user", "create", name)
 	return user.ID.String()
-}
-
-// createAlbum creates an album of a user, and returns its identifier.
-func (o operator) createAlbum(owner, title string) string {
-	o.t.Helper()
-	created, err := albumv1.NewAlbumServiceClient(launch.Dial(o.t, o.address)).CreateAlbum(o.t.Context(), &albumv1.CreateAlbumRequest{
-		OwnerId: numbered(o.t, owner), Title: title, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_DOMESTIC_TRAVEL, Location: place(),
-	})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return fmt.Sprint(created.GetAlbum().GetAlbumId())
 }
 
 // openSession opens a session of a user, and returns its cookie and its identifier.

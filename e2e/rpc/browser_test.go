@@ -50,9 +50,3 @@ func (b *browser) expectLogin(when, email, password, want string) {
 		b.t.Errorf("%s: a login of %s gets %q, want %q", when, email, got, want)
 	}
 }
-
-// isLoggedIn reports whether the edge accepts a write with the browser's cookies.
-func (b *browser) isLoggedIn() bool {
-	b.t.Helper()
-	return b.send(url.Values{"func": {"updateAlbum"}}) != "LOGIN_REQUIRED"
-}
