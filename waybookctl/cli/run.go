@@ -28,7 +28,7 @@ compare and move verify have those of diff.`
 
 // commands is the tree of commands. Commands of one RPC are made from its descriptor (table.go). The type of another has a
 // Run method, which may take a context.Context, *services, *rpc, *output.Printer, secrets, a progress.Reporter and, for standard
-// input, an io.Reader; variables for those that other programs define. A command connects to the services only if Run takes *services or *rpc.
+// input, an io.Reader. A command connects to the services only if Run takes *services or *rpc.
 type commands struct {
 	Connection `embed:"" group:"Flags of all commands:"`
 
@@ -66,9 +66,6 @@ type Streams struct {
 	Out, Err io.Writer
 }
 
-// variables looks up variables of the environment.
-type variables func(string) (string, bool)
-
 // Run runs one command line and returns the exit status. Cancelling ctx ends it early.
 func Run(ctx context.Context, args []string, streams Streams, lookupEnv func(string) (string, bool)) int {
 	err := run(ctx, args, streams, lookupEnv)
@@ -101,7 +98,6 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	parsed.Bind(
 		secrets{in: streams.In, prompt: streams.Err},
 		&tree.Connection,
-		variables(lookupEnv),
 		&output.Printer{Format: tree.Output, NoHeaders: tree.NoHeaders, Out: streams.Out, Notes: streams.Err},
 	)
 	if err := parsed.BindSingletonProvider(func() (*contexts, error) { return kept, kept.err }); err != nil {
