@@ -127,7 +127,7 @@ func TestARestoreReplacesADamagedStoreAndKeepsIt(t *testing.T) {
 	// A backup through a pipe, as to age and rclone.
 	piped := operator{t, again.GRPC}.must("store", "backup", "-")
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
-	on.run(piped[:len(piped)/2], "store", "restore", "-", "--data", elsewhere).expect(1, "truncated", "nothing has changed")
+	on.run(piped[:len(piped)/2], "store", "restore", "-", "--data", elsewhere).expect(1, "standard input can't be restored, and nothing has changed: the backup is truncated")
 	on.run(piped, "store", "restore", "-", "--data", elsewhere).expect(0)
 	on.must("store", "check", "--data", elsewhere)
 	if told := (operator{t, again.GRPC}).must("user", "show", user); !strings.Contains(told, "before the backup") {

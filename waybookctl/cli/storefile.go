@@ -97,8 +97,9 @@ one, or of the directory.`
 
 // Run restores a store.
 func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report progress.Reporter, in io.Reader) error {
-	backup := storekeeping.Source{Name: c.Backup, Reader: in}
+	backup := storekeeping.Source{Name: "standard input", Reader: in}
 	if c.Backup != "-" {
+		backup.Name = c.Backup
 		info, err := os.Stat(c.Backup)
 		if err == nil && info.IsDir() {
 			backup.Name, err = storekeeping.NewestBackup(c.Backup)
