@@ -319,8 +319,6 @@ func singleMutations() []mutation {
 		{"one backup", "backups", func(c *cluster) { c.program("backup").Args[3] = "--keep=1" }},
 		{"backups of another address", "backups", func(c *cluster) { c.program("backup").Env[0].Value = "standalone:9091" }},
 		{"a restore by the clock", "backups", func(c *cluster) { c.cronJob("restore").Spec.Suspend = ptr.To(false) }},
-		{"rehearsals of which nobody hears", "backups", func(c *cluster) { c.program("rehearse").Args = c.program("rehearse").Args[:4] }},
-		{"a rehearsal a month", "backups", func(c *cluster) { c.cronJob("rehearse").Spec.Schedule = "17 5 1 * *" }},
 		{"volumes in two places", "backups", func(c *cluster) { c.pod("backup").Affinity = nil }},
 		{"volumes near nothing", "backups", func(c *cluster) {
 			terms := c.pod("backup").Affinity.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution

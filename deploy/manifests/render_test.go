@@ -85,7 +85,7 @@ func TestTheOrderOfComponentsDoesNotMatter(t *testing.T) {
 	for _, v := range []variant{
 		{overlay: "dev", components: []string{"gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
 		{overlay: "prod", components: []string{"gateway-api", "mongodb-community", "priority", "pull-secret", "scale-in-flight", "tracing"}},
-		{overlay: "single", components: []string{"bucket", "gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
+		{overlay: "single", components: []string{"gateway-api", "monitoring", "priority", "pull-secret", "tracing"}},
 	} {
 		first := sortedLines(render(t, v))
 		slices.Reverse(v.components)

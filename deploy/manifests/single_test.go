@@ -21,7 +21,7 @@ func singles() []variant {
 		{overlay: "single", components: []string{"cert-manager-single", "monitoring"}},
 		{overlay: "single", components: []string{"gateway-api", "tracing"}},
 		{overlay: "single", components: []string{"cert-manager-single", "gateway-api", "monitoring", "tracing"}},
-		{overlay: "single", components: []string{"bucket", "priority", "pull-secret"}},
+		{overlay: "single", components: []string{"priority", "pull-secret"}},
 	}
 }
 
@@ -51,10 +51,6 @@ func (v variant) externalOfSingle() map[string][]string {
 	if !v.has("gateway-api") {
 		secrets["waybook-public-tls"] = []string{"tls.crt", "tls.key"}
 	}
-	if v.has("bucket") {
-		secrets["waybook-bucket"] = []string{"access-key-id", "secret-access-key"}
-		secrets["waybook-backup-identity"] = []string{"identity"}
-	}
 	if v.has("pull-secret") {
 		secrets["waybook-registry"] = []string{".dockerconfigjson"}
 	}
@@ -69,13 +65,10 @@ func (v variant) externalOfSingle() map[string][]string {
 // singleArrows are the connections of the overlay single, in the form of wantedArrows.
 func singleArrows(v variant) string {
 	table := `
-backup,rehearse -> standalone:9090
-standalone,backup,restore,rehearse,newcomer -> dns:53
-standalone,backup,restore,rehearse,newcomer -> dns:53/UDP
+backup -> standalone:9090
+standalone,backup,restore,newcomer -> dns:53
+standalone,backup,restore,newcomer -> dns:53/UDP
 `
-	if v.has("bucket") {
-		table += "backup,restore,rehearse -> internet:443\n"
-	}
 	if v.has("gateway-api") {
 		table += "gateway -> standalone:8080\n"
 	} else {
@@ -177,20 +170,16 @@ func checkVolumes(c *cluster, complain complain) {
 	if store == "" || !slices.Contains(c.program("standalone").Args, "-data=/data") {
 		complain("the store of standalone is on no volume")
 	}
-	volume, hasIdentity := "backups", 0
-	if c.variant.has("bucket") {
-		volume, hasIdentity = "", 1
-	}
-	for _, name := range []string{"backup", "restore", "rehearse"} {
-		if c.volumeAt(name, "/backups") != volume {
+	for _, name := range []string{"backup", "restore"} {
+		if c.volumeAt(name, "/backups") != "backups" {
 			complain("the backups of %s are not on their volume", name)
 		}
 	}
 	if c.volumeAt("restore", "/data") != store || !slices.Contains(c.program("restore").Args, "--data=/data") {
 		complain("a restore does not reach the store")
 	}
-	if len(c.pod("backup").Volumes) != 2-hasIdentity || len(c.pod("rehearse").Volumes) != 3 {
-		complain("a backup needs its own volume and its certificate only, and a rehearsal a directory or the key to decrypt")
+	if len(c.pod("backup").Volumes) != 2 {
+		complain("a backup needs its own volume and its certificate only")
 	}
 }
 
@@ -206,10 +195,6 @@ func checkBackups(c *cluster, complain complain) {
 	if backup.ConcurrencyPolicy != batchv1.ForbidConcurrent || backup.Suspend != nil || backup.StartingDeadlineSeconds == nil ||
 		!strings.HasSuffix(backup.Schedule, " * * *") {
 		complain("backups run at %s, %s", backup.Schedule, backup.ConcurrencyPolicy)
-	}
-	if rehearse := c.cronJob("rehearse").Spec; rehearse.Suspend != nil || !strings.HasSuffix(rehearse.Schedule, " * * 0") ||
-		!slices.Contains(c.program("rehearse").Args, "--confirm") || c.volumeAt("rehearse", "/data") != "" {
-		complain("nothing reports every week that a backup can be restored")
 	}
 	if restore.Suspend == nil || !*restore.Suspend || *restore.JobTemplate.Spec.BackoffLimit != 0 {
 		complain("a restore runs by itself, or twice")
@@ -264,7 +249,7 @@ func checkSingleCertificates(c *cluster, complain complain) {
 			continue
 		}
 		for grant := range strings.SplitSeq(value, ",") {
-			if !strings.HasPrefix(grant, "backup=/waybook.store.v1.StoreService/") {
+			if grant != "backup=/waybook.store.v1.StoreService/Backup" {
 				complain("the setting admits %s", grant)
 			}
 		}
@@ -278,7 +263,7 @@ func TestTheOverlaySinglePassesEveryCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(c.statefulSets) != 1 || len(c.cronJobs) < 3 || len(c.deployments)+len(c.jobs) != 0 {
+			if len(c.statefulSets) != 1 || len(c.cronJobs) < 2 || len(c.deployments)+len(c.jobs) != 0 {
 				t.Fatalf("%d StatefulSets, %d CronJobs, %d deployments, %d jobs", len(c.statefulSets), len(c.cronJobs), len(c.deployments), len(c.jobs))
 			}
 			for name, check := range singleChecks() {
@@ -291,7 +276,7 @@ func TestTheOverlaySinglePassesEveryCheck(t *testing.T) {
 }
 
 func TestTheProgramsOfTheOverlaySingleAcceptTheirFlags(t *testing.T) {
-	for _, v := range []variant{{overlay: "single"}, {overlay: "single", components: []string{"bucket", "tracing"}}} {
+	for _, v := range []variant{{overlay: "single"}, {overlay: "single", components: []string{"tracing"}}} {
 		c, err := decode(v, render(t, v))
 		if err != nil {
 			t.Fatal(err)
@@ -299,7 +284,7 @@ func TestTheProgramsOfTheOverlaySingleAcceptTheirFlags(t *testing.T) {
 		if output, ok := accepted(c, compiled(t, "standalone"), c.program("standalone")); !ok {
 			t.Errorf("%v: %s", v, output)
 		}
-		for _, name := range []string{"backup", "restore", "rehearse"} {
+		for _, name := range []string{"backup", "restore"} {
 			c.expectCommand(t, compiled(t, "waybookctl"), c.program(name))
 		}
 	}

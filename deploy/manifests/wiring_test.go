@@ -173,7 +173,7 @@ func checkImages(c *cluster, complain complain) {
 			if !slices.ContainsFunc(image.Programs(), func(p image.Program) bool { return p.Name == name }) {
 				complain("%s: image %s is not built here", w.name, container.Image)
 			}
-			if name != w.name && !(name == "waybookctl" && slices.Contains([]string{"prepare", "backup", "restore", "rehearse"}, w.name)) {
+			if name != w.name && !(name == "waybookctl" && slices.Contains([]string{"prepare", "backup", "restore"}, w.name)) {
 				complain("%s runs %s", w.name, container.Image)
 			}
 			if c.variant.overlay == "dev" && container.Image != "waybook/"+name+":dev" {

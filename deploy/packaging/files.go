@@ -21,7 +21,6 @@ import (
 var documents = []string{
 	"README.md", "CHANGELOG.md", "deploy/systemd/waybook.service", "deploy/systemd/waybook.yaml", "deploy/systemd/mongodb.conf",
 	"deploy/systemd/waybook-backup.service", "deploy/systemd/waybook-backup.timer",
-	"deploy/systemd/waybook-rehearse.service", "deploy/systemd/waybook-rehearse.timer",
 	"deploy/proxy/nginx.conf", "deploy/proxy/Caddyfile", "moving/moveread/queries/old.sql",
 }
 

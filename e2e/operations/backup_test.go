@@ -13,7 +13,7 @@ import (
 
 func TestOnlyTheOperatorMayBackUpAStore(t *testing.T) {
 	t.Parallel()
-	folder, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
+	folder, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.tar")
 	plain := operator{t, "127.0.0.1:1"}
 	plain.must("certs", folder)
 	plain.must("certs", folder, "--names", "edge", "--names", "operator")

@@ -28,7 +28,7 @@ func drill(t *testing.T, variables []string, args ...string) (printed string, ok
 	return string(output), err == nil
 }
 
-// The exercise of docs/operations.md: back up, lose the data directory, rehearse the restore, restore.
+// The exercise of docs/operations.md: back up, lose the data directory, try the restore, restore.
 func TestTheRestoreDrillFindsEverythingAfterTheLossOfTheDataDirectory(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -80,7 +80,7 @@ func TestTheRestoreDrillFindsEverythingAfterTheLossOfTheDataDirectory(t *testing
 	for what, args := range map[string][]string{
 		"the reply is no success": {backups, "func=getAlbum&albumID=1"},
 		"usage":                   nil,
-		"not a store":             {filepath.Join(binaries, "standalone")},
+		"no file that":            {filepath.Join(binaries, "standalone")},
 	} {
 		if printed, ok := drill(t, nil, args...); ok || what != "usage" && !strings.Contains(printed, what) || what == "usage" && !strings.Contains(printed, "BACKUP [QUERY...]") {
 			t.Errorf("%v: %t, want %s:\n%s", args, ok, what, printed)

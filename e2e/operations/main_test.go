@@ -3,8 +3,7 @@
 // It runs waybookctl with its arguments, input, output and exit status. Most command lines run in the process
 // of the test; those that are ended by signals, or started by a shell, are processes of their own. It checks
 // what the programs report: traces, metrics and logs, and that the dashboard and the alerts use metrics that
-// exist. And it prepares, damages, checks, repairs and restores stores with content that the services wrote, also
-// from a bucket of a real S3 server.
+// exist. And it prepares, damages, checks, repairs and restores stores with content that the services wrote.
 package operations_test
 
 import (

@@ -114,7 +114,7 @@ func TestAStoreThatRootWritesBelongsToItsService(t *testing.T) {
 	}
 	on := operator{t, "127.0.0.1:1"}
 	data, dump := t.TempDir(), filepath.Join(t.TempDir(), "waybook.dump")
-	file, backup := filepath.Join(data, "waybook.db"), filepath.Join(t.TempDir(), "backup.db")
+	file, backup := filepath.Join(data, "waybook.db"), filepath.Join(t.TempDir(), "backup.tar")
 	const user, group = 61_184, 61_185 // of nobody
 	if err := os.Chown(data, user, group); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestAStoreThatRootWritesBelongsToItsService(t *testing.T) {
 		{"a new store", nil, []string{"prepare"}},
 		{"a compaction", nil, []string{"compact"}},
 		{"a dump", nil, []string{"dump", dump}},
-		{"a restore over a store", func() error { return os.Link(file, backup) }, []string{"restore", backup}},
+		{"a restore over a store", func() error { return pack(file, backup) }, []string{"restore", backup}},
 		{"a restore into an empty directory", func() error { return removeAll(data) }, []string{"restore", backup}},
 		{"a load into an empty directory", func() error { return removeAll(data) }, []string{"load", dump}},
 	} {

@@ -24,7 +24,7 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	pods := manifestrun.Programs(t, "single", "")
-	return &cluster{t, pods, launch.NewCertificates(t), map[string]string{"data-standalone-0": t.TempDir(), "backups": t.TempDir(), "scratch": t.TempDir()}}
+	return &cluster{t, pods, launch.NewCertificates(t), map[string]string{"data-standalone-0": t.TempDir(), "backups": t.TempDir()}}
 }
 
 // place returns the arguments and the environment of a pod's program on this machine: with the
@@ -100,10 +100,6 @@ func TestTheOverlaySingleBacksUpAndRestores(t *testing.T) {
 	c.run("backup", standalone.GRPC).expect(0)
 	if lastBackup(t, standalone) == 0 {
 		t.Error("the service does not know of the backup")
-	}
-	c.run("rehearse", standalone.GRPC).expect(0)
-	if at, _ := launch.Metric(t, standalone.Admin, "waybook_store_last_rehearsal_timestamp_seconds"); at == 0 {
-		t.Error("the service does not know of the rehearsal")
 	}
 	c.run("backup", standalone.GRPC, "user", "show", before).expect(4, "may not call")
 	after := create(standalone, "after the backup")

@@ -23,7 +23,7 @@ func TestACopyOfAStoreHasNoPasswordAndNoSession(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	backup, dump := filepath.Join(t.TempDir(), "backup.db"), filepath.Join(t.TempDir(), "dump")
+	backup, dump := filepath.Join(t.TempDir(), "backup.tar"), filepath.Join(t.TempDir(), "dump")
 	on.must("store", "backup", backup)
 	p.End(os.Interrupt)
 	on.must("store", "dump", dump, "--data", p.Data)

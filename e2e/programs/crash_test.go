@@ -37,7 +37,7 @@ func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
 	if got := content(t, p); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if files := filesIn(t, data); len(files) != 4 {
+	if files := launch.FilesIn(t, data); len(files) != 4 {
 		t.Errorf("files %v", files)
 	}
 	pasteAll(t, p)

@@ -50,17 +50,15 @@ func TestTheUnitIsValid(t *testing.T) {
 			t.Errorf("with MongoDB %t: %v\n%s", withMongoDB, err, output)
 		}
 	}
-	for _, name := range []string{"backup", "rehearse"} {
-		directory := t.TempDir()
-		write(t, directory, "waybook-"+name+".service", replaced(t, example(t, "systemd/waybook-"+name+".service"), "/usr/local/bin/waybookctl", binary))
-		write(t, directory, "waybook-"+name+".timer", example(t, "systemd/waybook-"+name+".timer"))
-		output, err := analyze(t, directory, "verify", "--man=no", "--recursive-errors=no", "./waybook-"+name+".service", "./waybook-"+name+".timer")
-		if err != nil || output != "" {
-			t.Errorf("%s: %v\n%s", name, err, output)
-		}
+	directory := t.TempDir()
+	write(t, directory, "waybook-backup.service", replaced(t, example(t, "systemd/waybook-backup.service"), "/usr/local/bin/waybookctl", binary))
+	write(t, directory, "waybook-backup.timer", example(t, "systemd/waybook-backup.timer"))
+	output, err := analyze(t, directory, "verify", "--man=no", "--recursive-errors=no", "./waybook-backup.service", "./waybook-backup.timer")
+	if err != nil || output != "" {
+		t.Errorf("backup: %v\n%s", err, output)
 	}
 	// A unit with mistakes must not pass.
-	output, err := analyze(t, unit(t, false, "[Service]", "PrivateTemp=yes", ""), "verify", "--man=no", "--recursive-errors=no", "./waybook.service")
+	output, err = analyze(t, unit(t, false, "[Service]", "PrivateTemp=yes", ""), "verify", "--man=no", "--recursive-errors=no", "./waybook.service")
 	if err == nil && output == "" {
 		t.Error("systemd-analyze accepts an unknown key")
 	}
@@ -295,16 +293,10 @@ func TestTheUnitRestartsAProgramUnlessItsSettingsAreInvalid(t *testing.T) {
 
 func TestBackupsNeedNoFileThatTheirPageDoesNotMake(t *testing.T) {
 	t.Parallel()
-	page := example(t, "../docs/one-machine.md")
-	for _, name := range []string{"backup", "rehearse"} {
-		text := example(t, "systemd/waybook-"+name+".service")
-		if strings.Contains(text, "\nLoadCredential=") {
-			t.Errorf("waybook-%s does not start without a key, which unencrypted backups lack", name)
-		}
-		for _, writable := range regexp.MustCompile(`(?m)^ReadWritePaths=-(.*)$`).FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(page, "\n    install -d -m 0700 "+writable[1]+"\n") {
-				t.Errorf("waybook-%s cannot make %s, and the page does not", name, writable[1])
-			}
-		}
+	text := example(t, "systemd/waybook-backup.service")
+	writable := regexp.MustCompile(`(?m)^ReadWritePaths=-(.*)$`).FindStringSubmatch(text)
+	if writable == nil || !strings.Contains(text, " store backup "+writable[1]+" --keep ") || strings.Contains(text, "\nEnvironmentFile=") ||
+		!strings.Contains(example(t, "../docs/one-machine.md"), "\n    install -d -m 0700 "+writable[1]+"\n") {
+		t.Errorf("the unit may write to %q only", writable)
 	}
 }

@@ -42,14 +42,6 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "waybook.db"), file.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	store := storev1.NewStoreServiceClient(w.Connection)
-	if _, err := store.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: sum[:]}); err != nil {
-		t.Error(err)
-	}
-	expectFault(t, failed(store.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: make([]byte, 32)})), codes.FailedPrecondition, "BACKUP_UNKNOWN")
-	if _, err := store.ConfirmRehearsal(t.Context(), &storev1.ConfirmRehearsalRequest{}); err != nil {
-		t.Error(err)
-	}
 	restored := start(t, waybooktest.Flags("-data", data))
 	if _, err := restored.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: before}); err != nil {
 		t.Error(err)

@@ -19,7 +19,6 @@ func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
 	p := startParts(t)
 	user := p.newUser("a")
 	calls := p.everyCall(user, p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x"))
-	delete(calls, "store.ConfirmBackup") // it reads no document, and there was no backup
 	for name, broken := range map[string]struct {
 		cause  error
 		code   codes.Code

@@ -103,9 +103,6 @@ func (b *brittle) Backup(ctx context.Context, to io.Writer, begin func(int64) er
 // RecordBackup records nothing: no test here reads the time of a backup.
 func (b *brittle) RecordBackup(time.Time) error { return b.failure() }
 
-// RecordRehearsal records nothing.
-func (b *brittle) RecordRehearsal(time.Time) error { return b.failure() }
-
 // table returns a collection, whose calls do not fail.
 func (b *brittle) table(collection string) docstore.Table {
 	b.mu.Lock()

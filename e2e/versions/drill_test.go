@@ -32,8 +32,8 @@ func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("SKIPPED: there is no curl, which the drills need")
 	}
-	data, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
-	older := launch.Start(t, programs.older, data, "-demo=false")
+	backup := filepath.Join(t.TempDir(), "backup.tar")
+	older := launch.Start(t, programs.older, t.TempDir(), "-demo=false")
 	albums := launch.CreateAlbums(t, launch.Dial(t, older.GRPC), "相簿", 3)
 	shown, err := albumv1.NewAlbumServiceClient(launch.Dial(t, older.GRPC)).GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albums[0]})
 	if err != nil {
@@ -44,15 +44,12 @@ func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
 	if reply := launch.Get(t, "http://"+older.HTTP+"/API.php?"+list); strings.Count(reply, "相簿") != 3 {
 		t.Fatalf("the older version replies %s", reply)
 	}
+	made := exec.CommandContext(t.Context(), filepath.Join(filepath.Dir(programs.present), "waybookctl"), "--address", older.GRPC, "store", "backup", backup)
+	if output, err := made.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
 	if status := older.End(os.Interrupt); status != 0 {
 		t.Fatalf("status %d", status)
-	}
-	contents, err := os.ReadFile(filepath.Join(data, "waybook.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(backup, contents, 0o600); err != nil {
-		t.Fatal(err)
 	}
 
 	printed, ok := upgrade(t, programs.older, programs.present, backup, list, album)

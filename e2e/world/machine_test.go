@@ -1,7 +1,9 @@
 package world
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -16,7 +18,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded/forgetful"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
-	"github.com/waybook/waybook/waybookctl/backupplace"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -238,8 +239,16 @@ func (m *machine) putBack() {
 func (m *machine) restore() {
 	m.goBack("restored", func() error {
 		time.Sleep(time.Second) // the name of the former store has the second
-		kept := storekeeping.Source{Name: m.kept.path, Open: func() (backupplace.File, error) { return backupplace.OpenFile(m.kept.path) }}
-		_, err := storekeeping.Restore(context.Background(), optionsIn(m.directory), kept, time.Now(), progress.New(io.Discard))
+		contents, err := os.ReadFile(m.kept.path)
+		m.must(err)
+		var packed bytes.Buffer
+		_, err = storekeeping.Pack(&packed, m.kept.taken, int64(len(contents)), func(to io.Writer) ([]byte, error) {
+			sum := sha256.Sum256(contents)
+			_, err := to.Write(contents)
+			return sum[:], err
+		})
+		m.must(err)
+		_, err = storekeeping.Restore(context.Background(), optionsIn(m.directory), storekeeping.Source{Reader: &packed}, time.Now(), progress.New(io.Discard))
 		return err
 	})
 }

@@ -19,8 +19,7 @@ const description = `Operate Waybook. docs/waybookctl.md lists all commands; eve
 by gRPC, as docs/grpc.md shows. Exit status: ${statuses}.`
 
 // commands is the tree of commands. The type of each has a Run method, which may take a context.Context, *services,
-// *output.Printer, secrets, a progress.Reporter and, for standard input, an io.Reader; variables for those that other
-// programs define. A command connects to the services only if Run takes *services.
+// *output.Printer, secrets, a progress.Reporter and, for standard input, an io.Reader. A command connects to the services only if Run takes *services.
 type commands struct {
 	User        userCommands     `cmd:"" help:"Users: create, list, find, update, delete and more."`
 	Session     sessionCommands  `cmd:"" help:"Sessions of users: list, close."`
@@ -49,9 +48,6 @@ type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
-
-// variables looks up variables of the environment.
-type variables func(string) (string, bool)
 
 // Run runs one command line and returns the exit status. Cancelling ctx ends it early.
 func Run(ctx context.Context, args []string, streams Streams, lookupEnv func(string) (string, bool)) int {
@@ -91,7 +87,6 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	parsed.Bind(
 		secrets{in: streams.In, prompt: streams.Err},
 		&tree.Connection,
-		variables(lookupEnv),
 		&output.Printer{Format: tree.Output, Out: streams.Out, Notes: streams.Err},
 	)
 	var notConnected error // as it is; kong adds the name of a Go type

@@ -21,13 +21,12 @@ import (
 type storeCommands struct {
 	Prepare storePrepare `cmd:"" help:"Create the collections and indexes that the services need, and shard the collections that need it."`
 	Check   storeCheck   `cmd:"" help:"Look for missing indexes, orphans and wrong counts; repair them with --fix."`
-	Backup  storeBackup  `cmd:"" help:"Copy the embedded store of a running service to a file or a bucket."`
+	Backup  storeBackup  `cmd:"" help:"Copy the embedded store of a running service to a file."`
 	Restore storeRestore `cmd:"" help:"Put a backup in the place of an embedded store."`
 	Compact storeCompact `cmd:"" help:"Return the free space of an embedded store's file to the file system."`
 	Dump    storeDump    `cmd:"" help:"Write all documents of a store to a file, as a backup or to load elsewhere."`
 	Load    storeLoad    `cmd:"" help:"Fill an empty store from a file that dump wrote."`
 
-	Rehearse   storeRehearse   `cmd:"" help:"Restore a backup into a temporary directory, check it, and remove it."`
 	RenewFeeds storeRenewFeeds `cmd:"" help:"After a restore with MongoDB's own tools: make followers of changes start anew."`
 }
 

@@ -1,282 +1,174 @@
 package storekeeping
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/platform/buildinfo"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
-	"github.com/waybook/waybook/waybookctl/backupplace"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
 
-// BackedUp describes a backup.
-type BackedUp struct {
-	// Bytes and SHA256 are those of the store file, before any encryption.
-	Bytes     int64  `json:"bytes"`
-	SHA256    string `json:"sha256"`
-	Encrypted bool   `json:"encrypted"`
-	// Unconfirmed is why the service did not record the backup, so that its metric does not
-	// show it. It is nil if the service did.
-	Unconfirmed error `json:"-"`
+// A backup is a tar file of the store and, behind it, the manifest: only then is the checksum known.
+const (
+	backupFormat   = 1
+	storeMember    = "waybook.db"
+	manifestMember = "manifest.json"
+)
+
+// Manifest describes a backup. Its JSON is a member of the backup.
+type Manifest struct {
+	Format int `json:"format"`
+	// Began is when the backup began, and Waybook the version of waybookctl that wrote it.
+	Began   time.Time `json:"began"`
+	Waybook string    `json:"waybook"`
+	// Bytes and SHA256 are those of the store.
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
 }
 
-// Target is where a backup goes.
-type Target struct {
-	// Write passes a writer to write, and keeps what it wrote if it succeeds.
-	Write func(write func(io.Writer) error) error
-	// Open opens what was kept, to verify it. It is nil if that cannot be read again.
-	Open func() (backupplace.File, error)
-	// Remove removes what was kept and is not what was written.
-	Remove func() error
-	Keys   backupplace.Keys
-}
-
-// TargetIn returns a file of a place as a target.
-func TargetIn(ctx context.Context, place backupplace.Place, name string, keys backupplace.Keys) Target {
-	return Target{
-		Write:  func(write func(io.Writer) error) error { return place.Write(ctx, name, write) },
-		Open:   func() (backupplace.File, error) { return place.Open(ctx, name) },
-		Remove: func() error { return place.Remove(context.WithoutCancel(ctx), name) },
-		Keys:   keys,
-	}
-}
-
-// Backup writes a copy of the embedded store of a running program to a target, verified and, with a
-// recipient, encrypted. It reads the target again and compares it, what is encrypted too if the keys can
-// decrypt it. Then it confirms the backup to the program.
-func Backup(ctx context.Context, client storev1.StoreServiceClient, to Target, report progress.Reporter) (BackedUp, error) {
-	done, err := copyTo(ctx, client, to, report)
-	if err != nil {
-		return done, err
-	}
-	sum, err := hex.DecodeString(done.SHA256)
-	if err == nil {
-		_, err = client.ConfirmBackup(ctx, &storev1.ConfirmBackupRequest{Sha256: sum})
-	}
-	done.Unconfirmed = err
-	return done, nil
-}
-
-func copyTo(ctx context.Context, client storev1.StoreServiceClient, to Target, report progress.Reporter) (done BackedUp, err error) {
+// Backup writes a backup of the embedded store of a running program. If it fails, what it wrote is no backup. unrecorded is why
+// the program did not record a complete backup, so that its metric does not show it.
+func Backup(ctx context.Context, client storev1.StoreServiceClient, to io.Writer, now time.Time, report progress.Reporter) (done Manifest, unrecorded, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream if the file cannot be written
 	stream, err := client.Backup(ctx, &storev1.BackupRequest{})
 	if err != nil {
-		return done, err
+		return done, nil, err
 	}
 	first, err := stream.Recv()
 	if err != nil {
-		return done, err
-	}
-	if first.GetStart() == nil {
-		return done, errors.New("the backup does not begin with its size")
+		return done, nil, err
 	}
 	size := first.GetStart().GetSizeBytes()
-	kept := sha256.New()
-	if err := to.Write(func(file io.Writer) error {
-		return to.Keys.Encrypt(io.MultiWriter(kept, file), func(file io.Writer) (err error) {
-			done, err = receive(stream, file, size, report)
-			return err
-		})
-	}); err != nil {
-		return done, err
-	}
-	done.Encrypted = to.Keys.Encrypts()
-	if to.Open == nil {
-		return done, nil
-	}
-	if err := verify(ctx, to, kept.Sum(nil), done.SHA256); err != nil {
-		return done, errors.Join(err, to.Remove())
-	}
-	return done, nil
-}
-
-// verify reads a target again. It has the checksum kept, and the file in it the other one.
-func verify(ctx context.Context, to Target, kept []byte, sum string) (err error) {
-	file, err := to.Open()
-	if err != nil {
-		return fmt.Errorf("the backup was written, and can't be read again: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	whole, inside := sha256.New(), sha256.New()
-	read := io.TeeReader(&progress.Reader{Context: ctx, From: file, Reach: func(int64) {}}, whole)
-	if to.Keys.Encrypts() && to.Keys.Decrypts() {
-		decrypted, err := to.Keys.Decrypt(read)
-		if err == nil {
-			_, err = io.Copy(inside, decrypted)
-		}
-		if err != nil {
-			return fmt.Errorf("the backup was written, and can't be decrypted: %w", err)
-		}
-		if got := hex.EncodeToString(inside.Sum(nil)); got != sum {
-			return fmt.Errorf("the backup was written, and differs when it is decrypted: its SHA-256 is %s, not %s", got, sum)
-		}
-	}
-	if _, err := io.Copy(io.Discard, read); err != nil {
-		return fmt.Errorf("the backup was written, and can't be read again: %w", err)
-	}
-	if !bytes.Equal(whole.Sum(nil), kept) {
-		return fmt.Errorf("the backup was written, and differs when it is read again: its SHA-256 is %x, not %x", whole.Sum(nil), kept)
-	}
-	return nil
-}
-
-// receive writes the chunks of a backup and verifies it.
-func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], file io.Writer, size int64, report progress.Reporter) (BackedUp, error) {
 	report.Start("receiving", progress.Bytes, size)
 	defer report.Finish()
-	sum, arrived := sha256.New(), int64(0)
-	for {
+	done, err = Pack(to, now, size, func(store io.Writer) ([]byte, error) { return receive(stream, store, report) })
+	if err != nil {
+		return done, nil, err
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		unrecorded = err
+	}
+	return done, unrecorded, nil
+}
+
+// Pack writes a backup of a store of some size, which write writes and whose SHA-256 it returns.
+func Pack(to io.Writer, began time.Time, size int64, write func(store io.Writer) (sum []byte, err error)) (Manifest, error) {
+	packed := Manifest{Format: backupFormat, Began: began.UTC().Truncate(time.Second), Waybook: buildinfo.Read().Version, Bytes: size}
+	archive, sum := tar.NewWriter(to), sha256.New()
+	if err := archive.WriteHeader(&tar.Header{Name: storeMember, Mode: 0o600, Size: size, ModTime: packed.Began}); err != nil {
+		return packed, err
+	}
+	want, err := write(io.MultiWriter(archive, sum))
+	if err != nil {
+		return packed, err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return packed, fmt.Errorf("the store was changed on its way: its SHA-256 is %x, not %x", sum.Sum(nil), want)
+	}
+	packed.SHA256 = hex.EncodeToString(want)
+	text, err := json.MarshalIndent(packed, "", "  ")
+	if err == nil {
+		err = archive.WriteHeader(&tar.Header{Name: manifestMember, Mode: 0o600, Size: int64(len(text)), ModTime: packed.Began})
+	}
+	if err == nil {
+		_, err = archive.Write(text)
+	}
+	return packed, errors.Join(err, archive.Close())
+}
+
+// receive writes the chunks of a backup, and returns the checksum that follows them.
+func receive(stream grpc.ServerStreamingClient[storev1.BackupResponse], store io.Writer, report progress.Reporter) ([]byte, error) {
+	for arrived := int64(0); ; report.Reach(arrived) {
 		part, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			return BackedUp{}, fmt.Errorf("the backup is incomplete: it has %d of %d bytes", arrived, size)
+			return nil, fmt.Errorf("the backup is incomplete: it ended after %d bytes", arrived)
 		}
 		if err != nil {
-			return BackedUp{}, err
+			return nil, err
 		}
 		if end := part.GetEnd(); end != nil {
-			if arrived != size || !bytes.Equal(sum.Sum(nil), end.GetSha256()) {
-				return BackedUp{}, fmt.Errorf("the backup was changed on its way: it has %d of %d bytes and the SHA-256 %x, not %x", arrived, size, sum.Sum(nil), end.GetSha256())
-			}
-			return BackedUp{Bytes: size, SHA256: hex.EncodeToString(end.GetSha256())}, nil
+			return end.GetSha256(), nil
 		}
-		_, _ = sum.Write(part.GetChunk()) // never fails
-		if _, err := file.Write(part.GetChunk()); err != nil {
-			return BackedUp{}, err
+		n, err := store.Write(part.GetChunk())
+		if err != nil {
+			return nil, err
 		}
-		arrived += int64(len(part.GetChunk()))
-		report.Reach(arrived)
+		arrived += int64(n)
 	}
 }
 
-const (
-	// backupTime is the layout of the time in the name of a backup, in UTC. Names of the
-	// same service sort by it.
-	backupTime         = "20060102T150405Z"
-	namePrefix         = "waybook-"
-	backupExtension    = ".db"
-	encryptedExtension = ".age"
-	// unfinishedExtension ends the name of a file that package atomicfile has not finished.
-	unfinishedExtension = ".part"
-)
+// backupTime is the layout of the time in the name of a backup, in UTC. Names of the same service sort by it.
+const backupTime = "20060102T150405Z"
 
-// Retention says which backups stay: those that Count or Age keeps. Without either all stay.
-type Retention struct {
-	// Count keeps the newest.
-	Count int
-	// Age keeps those that are younger.
-	Age time.Duration
+// BackupName returns the name of a backup that begins now. Account is the service of standalone too.
+func BackupName(service string, now time.Time) string {
+	return backupPrefix(service) + now.UTC().Format(backupTime) + ".tar"
 }
 
-// Rotation is the backups of one store in a place.
-type Rotation struct {
-	place  backupplace.Place
-	prefix string
+func backupPrefix(service string) string {
+	return strings.TrimSuffix("waybook-"+service+"-", "account-")
 }
 
-// NewRotation returns the backups of a service in a place, which services may share. Account is
-// the service of standalone too, so its backups are named waybook-TIME.db.
-func NewRotation(place backupplace.Place, service string) Rotation {
-	prefix := namePrefix
-	if service != "account" {
-		prefix += service + "-"
+// backupsIn returns the names of the backups of a service in a directory, and of those that a crash left unfinished, the oldest first.
+func backupsIn(directory, service string) (complete, unfinished []string, err error) {
+	names := regexp.MustCompile(`^` + backupPrefix(service) + `\d{8}T\d{6}Z\.tar(\.[0-9a-f]{8}\.part)?$`)
+	entries, err := os.ReadDir(directory) // sorted by name
+	for _, entry := range entries {
+		switch found := names.FindStringSubmatch(entry.Name()); {
+		case found == nil || !entry.Type().IsRegular():
+		case found[1] == "":
+			complete = append(complete, entry.Name())
+		default:
+			unfinished = append(unfinished, entry.Name())
+		}
 	}
-	return Rotation{place, prefix}
+	return complete, unfinished, err
 }
 
-// Name returns the name of a backup that begins now.
-func (r Rotation) Name(now time.Time, isEncrypted bool) string {
-	name := r.prefix + now.UTC().Format(backupTime) + backupExtension
-	if isEncrypted {
-		name += encryptedExtension
+// NewestBackup returns the path of the newest backup of account, or of standalone, in a directory. Errors: fs.ErrNotExist.
+func NewestBackup(directory string) (string, error) {
+	complete, _, err := backupsIn(directory, "account")
+	if err == nil && len(complete) == 0 {
+		err = fmt.Errorf("there is no backup %s: %w", filepath.Join(directory, "waybook-TIME.tar"), fs.ErrNotExist)
 	}
-	return name
-}
-
-// IsBackup reports whether a name is that of a backup of some service.
-func IsBackup(name string) bool {
-	return strings.HasPrefix(name, namePrefix) && (strings.HasSuffix(name, backupExtension) || strings.HasSuffix(name, encryptedExtension))
-}
-
-// Newest returns the name of the newest backup. Errors: fs.ErrNotExist.
-func (r Rotation) Newest(ctx context.Context) (string, error) {
-	complete, _, err := r.list(ctx)
 	if err != nil {
 		return "", err
 	}
-	if len(complete) == 0 {
-		return "", fmt.Errorf("there is no backup %sTIME%s: %w", r.place.Of(r.prefix), backupExtension, fs.ErrNotExist)
-	}
-	return complete[len(complete)-1], nil
+	return filepath.Join(directory, complete[len(complete)-1]), nil
 }
 
-// Prune removes the backups that nothing keeps, and what earlier backups left unfinished. It never
-// removes the one of a name, which has just been written, even if the clock was set back. It returns
-// the names of the removed files.
-func (r Rotation) Prune(ctx context.Context, written string, keep Retention, now time.Time) (removed []string, err error) {
-	complete, unfinished, err := r.list(ctx)
+// Prune removes the oldest backups of a service in a directory until it has as many as it keeps, and what crashes left before the
+// backup that was just written. That one stays even if the clock was set back. It returns the names of the removed files.
+func Prune(directory, service, written string, keep int) (removed []string, err error) {
+	complete, unfinished, err := backupsIn(directory, service)
 	if err != nil {
 		return nil, err
 	}
 	others := slices.DeleteFunc(complete, func(name string) bool { return name == written })
-	if keep == (Retention{}) {
-		others = nil
-	}
-	condemned := slices.DeleteFunc(others[:max(0, len(others)-max(0, keep.Count-1))], func(name string) bool {
-		return keep.Age > 0 && now.Sub(r.began(name)) < keep.Age
-	})
-	for _, name := range unfinished {
-		if name < written { // a later one may still be written
-			condemned = append(condemned, name)
-		}
-	}
-	for _, name := range condemned {
-		if err := r.place.Remove(ctx, name); err != nil {
+	unfinished = slices.DeleteFunc(unfinished, func(name string) bool { return name > written }) // it may still be written
+	for _, name := range append(others[:max(0, len(others)-keep+1)], unfinished...) {
+		if err := os.Remove(filepath.Join(directory, name)); err != nil {
 			return removed, err
 		}
 		removed = append(removed, name)
 	}
 	return removed, nil
-}
-
-// began returns the moment in the name of a backup; the zero time if it is none.
-func (r Rotation) began(name string) time.Time {
-	moment, _, _ := strings.Cut(strings.TrimPrefix(name, r.prefix), ".")
-	began, err := time.Parse(backupTime, moment)
-	if err != nil {
-		return time.Time{}
-	}
-	return began
-}
-
-// list returns the names of the backups and of the unfinished ones, the oldest first.
-func (r Rotation) list(ctx context.Context) (complete, unfinished []string, err error) {
-	names, err := r.place.List(ctx, r.prefix)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range names {
-		if r.began(name).IsZero() {
-			continue
-		}
-		_, ending, _ := strings.Cut(name, ".")
-		switch ending = "." + ending; {
-		case ending == backupExtension, ending == backupExtension+encryptedExtension:
-			complete = append(complete, name)
-		case strings.HasPrefix(ending, backupExtension+".") && strings.HasSuffix(ending, unfinishedExtension):
-			unfinished = append(unfinished, name)
-		}
-	}
-	return complete, unfinished, nil
 }

@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -17,11 +17,10 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/process"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
-// stallTimeout is how long the reader of a backup may take for a chunk. Until the backup
+// stallTimeout is how long a reader may take for a message of a backup. Until the backup
 // ends, the store can't use the pages that it frees.
 const stallTimeout = 15 * time.Second
 
@@ -30,150 +29,93 @@ type Source interface {
 	// Backup writes a copy of the store as it is at one moment. begin receives its size in
 	// bytes before the first write.
 	Backup(ctx context.Context, to io.Writer, begin func(bytes int64) error) error
-	// RecordBackup records that a complete backup exists that began at a moment.
+	// RecordBackup records that a backup that began at a moment was sent.
 	RecordBackup(began time.Time) error
-	// RecordRehearsal records that a backup was restored somewhere else.
-	RecordRehearsal(ended time.Time) error
 }
 
 // storeServer implements StoreService.
 type storeServer struct {
 	storev1.UnimplementedStoreServiceServer
 
-	source Source
-	stall  time.Duration
-	now    func() time.Time
-	// running is a semaphore of one, held while the source is read.
-	running chan struct{}
-	// last is the last backup that was read to its end; nil if there was none.
-	last atomic.Pointer[copied]
+	source  Source // nil for a MongoDB
+	stall   time.Duration
+	now     func() time.Time
+	running chan struct{} // a semaphore of one, held while the source is read
 }
 
-// copied is a backup that was read to its end.
-type copied struct {
-	began time.Time
-	sum   []byte
-}
-
-// newStoreServer returns the service of a store. source is nil for a MongoDB.
 func newStoreServer(source Source) *storeServer {
 	return &storeServer{source: source, stall: stallTimeout, now: time.Now, running: make(chan struct{}, 1)}
 }
 
-// Backup streams a copy of the store. The source is read in a goroutine of its own, which
-// gives up when the stream takes nothing for too long. So a reader that stops can hold the
-// stream, until its connection ends, but not the store.
+// Backup streams a copy of the store, and records it after the last message.
 func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
 	if s.source == nil {
-		return errNotEmbedded()
+		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
 	}
 	select {
 	case s.running <- struct{}{}:
 	default:
 		return apierror.New(codes.ResourceExhausted, "BACKUP_RUNNING", "another backup of this store is running; retry after it")
 	}
-	ctx, cancel := context.WithCancel(stream.Context())
-	running := &copying{ctx: ctx, stall: s.stall, parts: make(chan *storev1.BackupResponse)}
-	done := make(chan error, 1)
 	began := s.now()
-	go func() {
-		defer close(running.parts)
-		err := running.run(s.source, func(sum []byte) { s.last.Store(&copied{began, sum}) })
-		<-s.running
-		done <- err
-	}()
-	for part := range running.parts {
-		if err := stream.Send(part); err != nil {
-			cancel()
-			return errors.Join(err, ignoreCanceled(<-done))
-		}
-	}
-	cancel()
-	return <-done
-}
-
-// ConfirmBackup records the moment when the last backup began.
-func (s *storeServer) ConfirmBackup(_ context.Context, request *storev1.ConfirmBackupRequest) (*storev1.ConfirmBackupResponse, error) {
-	last := s.last.Load()
-	if last == nil || !bytes.Equal(last.sum, request.GetSha256()) {
-		return nil, apierror.New(codes.FailedPrecondition, "BACKUP_UNKNOWN", "this is not the last backup that this process sent")
-	}
-	if err := s.source.RecordBackup(last.began); err != nil {
-		return nil, fmt.Errorf("record a backup: %w", err)
-	}
-	return &storev1.ConfirmBackupResponse{}, nil
-}
-
-// ConfirmRehearsal records that a backup was restored now.
-func (s *storeServer) ConfirmRehearsal(context.Context, *storev1.ConfirmRehearsalRequest) (*storev1.ConfirmRehearsalResponse, error) {
-	if s.source == nil {
-		return nil, errNotEmbedded()
-	}
-	if err := s.source.RecordRehearsal(s.now()); err != nil {
-		return nil, fmt.Errorf("record a rehearsal: %w", err)
-	}
-	return &storev1.ConfirmRehearsalResponse{}, nil
-}
-
-func errNotEmbedded() error {
-	return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
-}
-
-func ignoreCanceled(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
-}
-
-// copying turns a copy of a store into the messages of a backup.
-type copying struct {
-	ctx   context.Context
-	stall time.Duration
-	parts chan *storev1.BackupResponse
-}
-
-// run hands over all messages. It calls finished with the checksum before the last one,
-// because the reader may confirm the backup as soon as it has that message.
-func (c *copying) run(source Source, finished func(sum []byte)) error {
-	sum := sha256.New()
-	err := source.Backup(c.ctx, io.MultiWriter(sum, c), func(size int64) error {
-		return c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_Start{Start: &storev1.BackupStart{SizeBytes: size}}})
-	})
-	if err != nil {
+	if err := s.send(stream); err != nil {
 		return err
 	}
-	total := sum.Sum(nil)
-	finished(total)
-	return c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_End{End: &storev1.BackupEnd{Sha256: total}}})
-}
-
-// Write hands over a chunk. The source uses its buffer again, so the chunk is a copy.
-func (c *copying) Write(piece []byte) (int, error) {
-	return len(piece), c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_Chunk{Chunk: bytes.Clone(piece)}})
-}
-
-// hand waits until the stream takes a message.
-func (c *copying) hand(part *storev1.BackupResponse) error {
-	timer := time.NewTimer(c.stall)
-	defer timer.Stop()
-	select {
-	case c.parts <- part:
-		return nil
-	case <-c.ctx.Done():
-		return c.ctx.Err()
-	case <-timer.C:
-		return apierror.New(codes.DeadlineExceeded, "READER_STALLED", "the reader took no data for %v; the backup has ended", c.stall)
+	if err := s.source.RecordBackup(began); err != nil {
+		return fmt.Errorf("record a backup: %w", err)
 	}
+	return nil
 }
 
-// The names of files beside the embedded store. The modification time of a file is the moment when
-// the last complete backup began, or when a backup was restored last. A file survives a restart, and a
-// script that backs up in another way, such as by a snapshot of the volume, can touch it.
-const (
-	lastBackupName    = "last-backup"
-	lastRehearsalName = "last-rehearsal"
-)
+// send sends the messages of a backup. A goroutine reads the source, and ends when the reader stalls: so the
+// reader can hold the stream, until its connection ends, but not the store.
+func (s *storeServer) send(stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
+	from, to := io.Pipe()
+	sizes, sum := make(chan int64, 1), sha256.New()
+	var failure error
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		failure = s.source.Backup(stream.Context(), io.MultiWriter(sum, to), func(size int64) error { sizes <- size; return nil })
+		<-s.running
+		close(sizes)
+		_ = to.Close() // never fails
+	})
+	defer func() {
+		_ = from.Close() // never fails
+		reading.Wait()
+	}()
+	out := chunks(func(part *storev1.BackupResponse) error {
+		stalled := time.AfterFunc(s.stall, func() {
+			_ = to.CloseWithError(apierror.New(codes.DeadlineExceeded, "READER_STALLED", "the reader took no data for %v; the backup has ended", s.stall))
+		})
+		defer stalled.Stop()
+		return stream.Send(part)
+	})
+	if size, hasBegun := <-sizes; hasBegun {
+		if err := out(&storev1.BackupResponse{Part: &storev1.BackupResponse_Start{Start: &storev1.BackupStart{SizeBytes: size}}}); err != nil {
+			return err
+		}
+	}
+	if _, err := io.CopyBuffer(out, from, make([]byte, 256<<10)); err != nil {
+		return err
+	}
+	if reading.Wait(); failure != nil {
+		return failure
+	}
+	return out(&storev1.BackupResponse{Part: &storev1.BackupResponse_End{End: &storev1.BackupEnd{Sha256: sum.Sum(nil)}}})
+}
+
+// chunks sends what is written as messages.
+type chunks func(*storev1.BackupResponse) error
+
+// Write sends a chunk, a copy: gRPC may use a message after it was sent.
+func (c chunks) Write(piece []byte) (int, error) {
+	return len(piece), c(&storev1.BackupResponse{Part: &storev1.BackupResponse_Chunk{Chunk: bytes.Clone(piece)}})
+}
+
+// lastBackupName is a file beside the embedded store, written when the last complete backup began. It survives a
+// restart, and a script that takes snapshots of the volume can touch it.
+const lastBackupName = "last-backup"
 
 // embeddedSource is the source of backups of an embedded store.
 type embeddedSource struct {
@@ -182,37 +124,16 @@ type embeddedSource struct {
 }
 
 // RecordBackup sets the moment of the last backup.
-func (s embeddedSource) RecordBackup(began time.Time) error { return s.record(lastBackupName, began) }
-
-// RecordRehearsal sets the moment of the last restore of a backup.
-func (s embeddedSource) RecordRehearsal(ended time.Time) error {
-	return s.record(lastRehearsalName, ended)
+func (s embeddedSource) RecordBackup(began time.Time) error {
+	path := filepath.Join(s.directory, lastBackupName)
+	return errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, began, began))
 }
 
-func (s embeddedSource) record(name string, moment time.Time) error {
-	path := filepath.Join(s.directory, name)
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+// lastBackup returns when the last backup began as a Unix time in seconds; 0 if there is none.
+func (s embeddedSource) lastBackup() float64 {
+	info, err := os.Stat(filepath.Join(s.directory, lastBackupName))
 	if err != nil {
-		return err
+		return 0
 	}
-	return errors.Join(file.Close(), os.Chtimes(path, moment, moment))
-}
-
-// recorded returns a function that returns a recorded moment as a Unix time in seconds; 0 if there is
-// none, or if it cannot be read.
-func (s embeddedSource) recorded(name string) func() float64 {
-	return func() float64 {
-		info, err := os.Stat(filepath.Join(s.directory, name))
-		if err != nil {
-			return 0
-		}
-		return float64(info.ModTime().UnixMilli()) / 1000
-	}
-}
-
-func (s embeddedSource) count(metrics *process.Metrics) {
-	metrics.GaugeFunc("waybook_store_last_backup_timestamp_seconds",
-		"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", s.recorded(lastBackupName))
-	metrics.GaugeFunc("waybook_store_last_rehearsal_timestamp_seconds",
-		"Time of the last rehearsal that restored a backup of the embedded store as a Unix time; 0 if there is none.", s.recorded(lastRehearsalName))
+	return float64(info.ModTime().UnixMilli()) / 1000
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -145,6 +147,32 @@ func TestAReaderThatStopsDoesNotHoldTheStore(t *testing.T) {
 	expect(t, err, codes.DeadlineExceeded, "took no data for 50ms")
 }
 
+// reader is a stream whose reader takes a time for each message.
+type reader struct {
+	grpc.ServerStream
+
+	ctx  context.Context
+	each time.Duration
+}
+
+func (r reader) Context() context.Context { return r.ctx }
+
+func (r reader) Send(*storev1.BackupResponse) error {
+	time.Sleep(r.each)
+	return nil
+}
+
+func TestOnlyAReaderThatTakesTooLongForAMessageIsStalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorded := false
+		server := newStoreServer(failing{nil, func() { recorded = true }})
+		if err := server.Backup(nil, reader{ctx: t.Context(), each: stallTimeout - time.Second}); err != nil || !recorded {
+			t.Errorf("a slow reader got %v", err)
+		}
+		expect(t, server.Backup(nil, reader{ctx: t.Context(), each: stallTimeout + time.Second}), codes.DeadlineExceeded, "took no data for 15s")
+	})
+}
+
 func TestOneBackupRunsAtATimeAndAReaderThatGoesEndsIt(t *testing.T) {
 	server := newStoreServer(newStore(t, 8))
 	server.stall = time.Hour
@@ -181,78 +209,74 @@ func TestAStoreThatIsNoFileIsNotBackedUp(t *testing.T) {
 }
 
 // failing is a store that fails after it has written some bytes.
-type failing struct{ cause error }
+type failing struct {
+	cause    error
+	recorded func()
+}
 
 func (f failing) Backup(_ context.Context, to io.Writer, begin func(int64) error) error {
 	if err := begin(1 << 20); err != nil {
 		return err
 	}
-	if _, err := to.Write(bytes.Repeat([]byte{1}, 1000)); err != nil {
-		return err
+	for range 3 {
+		if _, err := to.Write(bytes.Repeat([]byte{1}, 1000)); err != nil {
+			return err
+		}
 	}
 	return f.cause
 }
 
-func (failing) RecordBackup(time.Time) error    { return nil }
-func (failing) RecordRehearsal(time.Time) error { return nil }
+func (f failing) RecordBackup(time.Time) error {
+	f.recorded()
+	return nil
+}
 
-func TestAFailedBackupHasNoEnd(t *testing.T) {
-	client := serveStore(t, newStoreServer(failing{errors.New("a page can't be read")}))
-	last, err := rest(begin(t, client))
-	expect(t, err, codes.Internal, "internal error")
-	if len(last.GetChunk()) != 1000 {
-		t.Errorf("the last message is %v", last)
+func TestAFailedBackupHasNoEndAndIsNotRecorded(t *testing.T) {
+	for _, cause := range []error{errors.New("a page can't be read"), io.EOF} {
+		client := serveStore(t, newStoreServer(failing{cause, func() { t.Error("it is recorded") }}))
+		last, err := rest(begin(t, client))
+		expect(t, err, codes.Internal, "internal error")
+		if len(last.GetChunk()) != 1000 {
+			t.Errorf("the last message is %v", last)
+		}
 	}
 }
 
-func TestARehearsalIsRecordedAndOutlivesTheProgram(t *testing.T) {
-	source := newStore(t, 1)
-	server := newStoreServer(source)
-	now := time.Date(2026, 11, 22, 4, 17, 0, 0, time.UTC)
-	server.now = func() time.Time { return now }
-	if source.recorded(lastRehearsalName)() != 0 {
-		t.Error("a rehearsal counts before there was one")
-	}
-	if _, err := server.ConfirmRehearsal(t.Context(), &storev1.ConfirmRehearsalRequest{}); err != nil {
-		t.Fatal(err)
-	}
-	if got := source.recorded(lastRehearsalName)(); got != float64(now.Unix()) || source.recorded(lastBackupName)() != 0 {
-		t.Errorf("the last rehearsal was at %v, want %v", got, now.Unix())
-	}
-	_, err := newStoreServer(nil).ConfirmRehearsal(t.Context(), &storev1.ConfirmRehearsalRequest{})
-	expect(t, err, codes.FailedPrecondition, "tools of its database")
-}
-
-func TestABackupIsRecordedWhenItsReaderConfirmsIt(t *testing.T) {
-	source := newStore(t, 1)
+func TestABackupIsRecordedWhenItsEndWasSent(t *testing.T) {
+	source := newStore(t, 8)
 	server := newStoreServer(source)
 	began := time.Date(2026, 11, 22, 3, 17, 0, 0, time.UTC)
 	server.now = func() time.Time { return began }
 	client := serveStore(t, server)
-	confirm := func(sum []byte) error {
-		_, err := client.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: sum})
-		return err
+	ctx, cancel := context.WithCancel(t.Context())
+	left, err := client.Backup(ctx, &storev1.BackupRequest{})
+	if err == nil {
+		_, err = left.Recv()
 	}
-	expect(t, confirm(make([]byte, 32)), codes.FailedPrecondition, "not the last backup")
-	last, err := rest(begin(t, client))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := last.GetEnd().GetSha256()
-	if source.recorded(lastBackupName)() != 0 {
-		t.Error("a backup counts before it is confirmed")
+	cancel()
+	server.running <- struct{}{} // returns once it has ended
+	<-server.running
+	if source.lastBackup() != 0 {
+		t.Error("a backup counts whose reader left")
 	}
-	expect(t, confirm(make([]byte, 32)), codes.FailedPrecondition, "not the last backup")
-	if err := confirm(sum); err != nil {
+	for range 2 { // the second time there is a file
+		began = began.Add(time.Hour)
+		if _, err := rest(begin(t, client)); err != nil {
+			t.Fatal(err)
+		}
+		if got := source.lastBackup(); got != float64(began.Unix()) {
+			t.Errorf("the last backup began at %v, want %v", got, began.Unix())
+		}
+	}
+	if err := os.RemoveAll(source.directory); err != nil {
 		t.Fatal(err)
 	}
-	if got := source.recorded(lastBackupName)(); got != float64(began.Unix()) {
-		t.Errorf("the last backup began at %v, want %v", got, began.Unix())
-	}
-	again := newStoreServer(source) // the program has started again
-	_, err = again.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: sum})
-	expect(t, err, codes.FailedPrecondition, "not the last backup")
-	if got := source.recorded(lastBackupName)(); got != float64(began.Unix()) {
-		t.Errorf("after a restart the last backup began at %v", got)
+	last, err := rest(begin(t, client))
+	expect(t, err, codes.Internal, "internal error")
+	if last.GetEnd() == nil {
+		t.Error("a backup that can't be recorded is incomplete")
 	}
 }

@@ -161,7 +161,8 @@ func OpenStore(
 	switch engine := engine.(type) {
 	case *embedded.Engine:
 		source := embeddedSource{engine, flags.Data}
-		source.count(metrics)
+		metrics.GaugeFunc("waybook_store_last_backup_timestamp_seconds",
+			"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", source.lastBackup)
 		opened.Source = source
 		env.Announce(slog.String("store", "embedded "+flags.File()))
 		countFile(metrics, engine)

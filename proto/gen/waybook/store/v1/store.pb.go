@@ -258,163 +258,6 @@ func (x *BackupEnd) GetSha256() []byte {
 	return nil
 }
 
-// The request of ConfirmBackup.
-type ConfirmBackupRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The SHA-256 of the file, as in the end of the backup.
-	Sha256        []byte `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConfirmBackupRequest) Reset() {
-	*x = ConfirmBackupRequest{}
-	mi := &file_waybook_store_v1_store_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConfirmBackupRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConfirmBackupRequest) ProtoMessage() {}
-
-func (x *ConfirmBackupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_store_v1_store_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConfirmBackupRequest.ProtoReflect.Descriptor instead.
-func (*ConfirmBackupRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *ConfirmBackupRequest) GetSha256() []byte {
-	if x != nil {
-		return x.Sha256
-	}
-	return nil
-}
-
-// The reply of ConfirmBackup.
-type ConfirmBackupResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConfirmBackupResponse) Reset() {
-	*x = ConfirmBackupResponse{}
-	mi := &file_waybook_store_v1_store_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConfirmBackupResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConfirmBackupResponse) ProtoMessage() {}
-
-func (x *ConfirmBackupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_store_v1_store_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConfirmBackupResponse.ProtoReflect.Descriptor instead.
-func (*ConfirmBackupResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{5}
-}
-
-// The request of ConfirmRehearsal.
-type ConfirmRehearsalRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConfirmRehearsalRequest) Reset() {
-	*x = ConfirmRehearsalRequest{}
-	mi := &file_waybook_store_v1_store_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConfirmRehearsalRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConfirmRehearsalRequest) ProtoMessage() {}
-
-func (x *ConfirmRehearsalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_store_v1_store_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConfirmRehearsalRequest.ProtoReflect.Descriptor instead.
-func (*ConfirmRehearsalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{6}
-}
-
-// The reply of ConfirmRehearsal.
-type ConfirmRehearsalResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ConfirmRehearsalResponse) Reset() {
-	*x = ConfirmRehearsalResponse{}
-	mi := &file_waybook_store_v1_store_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ConfirmRehearsalResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ConfirmRehearsalResponse) ProtoMessage() {}
-
-func (x *ConfirmRehearsalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_store_v1_store_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ConfirmRehearsalResponse.ProtoReflect.Descriptor instead.
-func (*ConfirmRehearsalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_store_v1_store_proto_rawDescGZIP(), []int{7}
-}
-
 var File_waybook_store_v1_store_proto protoreflect.FileDescriptor
 
 const file_waybook_store_v1_store_proto_rawDesc = "" +
@@ -430,16 +273,9 @@ const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\n" +
 	"size_bytes\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02 \x00R\tsizeBytes\",\n" +
 	"\tBackupEnd\x12\x1f\n" +
-	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha256\"7\n" +
-	"\x14ConfirmBackupRequest\x12\x1f\n" +
-	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha256\"\x17\n" +
-	"\x15ConfirmBackupResponse\"\x19\n" +
-	"\x17ConfirmRehearsalRequest\"\x1a\n" +
-	"\x18ConfirmRehearsalResponse2\xd0\x02\n" +
+	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha2562q\n" +
 	"\fStoreService\x12a\n" +
-	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01\x12i\n" +
-	"\rConfirmBackup\x12&.waybook.store.v1.ConfirmBackupRequest\x1a'.waybook.store.v1.ConfirmBackupResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12r\n" +
-	"\x10ConfirmRehearsal\x12).waybook.store.v1.ConfirmRehearsalRequest\x1a*.waybook.store.v1.ConfirmRehearsalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02B_\n" +
+	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01B_\n" +
 	"\x10waybook.store.v1B\n" +
 	"StoreProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
 
@@ -455,28 +291,20 @@ func file_waybook_store_v1_store_proto_rawDescGZIP() []byte {
 	return file_waybook_store_v1_store_proto_rawDescData
 }
 
-var file_waybook_store_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_waybook_store_v1_store_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_waybook_store_v1_store_proto_goTypes = []any{
-	(*BackupRequest)(nil),            // 0: waybook.store.v1.BackupRequest
-	(*BackupResponse)(nil),           // 1: waybook.store.v1.BackupResponse
-	(*BackupStart)(nil),              // 2: waybook.store.v1.BackupStart
-	(*BackupEnd)(nil),                // 3: waybook.store.v1.BackupEnd
-	(*ConfirmBackupRequest)(nil),     // 4: waybook.store.v1.ConfirmBackupRequest
-	(*ConfirmBackupResponse)(nil),    // 5: waybook.store.v1.ConfirmBackupResponse
-	(*ConfirmRehearsalRequest)(nil),  // 6: waybook.store.v1.ConfirmRehearsalRequest
-	(*ConfirmRehearsalResponse)(nil), // 7: waybook.store.v1.ConfirmRehearsalResponse
+	(*BackupRequest)(nil),  // 0: waybook.store.v1.BackupRequest
+	(*BackupResponse)(nil), // 1: waybook.store.v1.BackupResponse
+	(*BackupStart)(nil),    // 2: waybook.store.v1.BackupStart
+	(*BackupEnd)(nil),      // 3: waybook.store.v1.BackupEnd
 }
 var file_waybook_store_v1_store_proto_depIdxs = []int32{
 	2, // 0: waybook.store.v1.BackupResponse.start:type_name -> waybook.store.v1.BackupStart
 	3, // 1: waybook.store.v1.BackupResponse.end:type_name -> waybook.store.v1.BackupEnd
 	0, // 2: waybook.store.v1.StoreService.Backup:input_type -> waybook.store.v1.BackupRequest
-	4, // 3: waybook.store.v1.StoreService.ConfirmBackup:input_type -> waybook.store.v1.ConfirmBackupRequest
-	6, // 4: waybook.store.v1.StoreService.ConfirmRehearsal:input_type -> waybook.store.v1.ConfirmRehearsalRequest
-	1, // 5: waybook.store.v1.StoreService.Backup:output_type -> waybook.store.v1.BackupResponse
-	5, // 6: waybook.store.v1.StoreService.ConfirmBackup:output_type -> waybook.store.v1.ConfirmBackupResponse
-	7, // 7: waybook.store.v1.StoreService.ConfirmRehearsal:output_type -> waybook.store.v1.ConfirmRehearsalResponse
-	5, // [5:8] is the sub-list for method output_type
-	2, // [2:5] is the sub-list for method input_type
+	1, // 3: waybook.store.v1.StoreService.Backup:output_type -> waybook.store.v1.BackupResponse
+	3, // [3:4] is the sub-list for method output_type
+	2, // [2:3] is the sub-list for method input_type
 	2, // [2:2] is the sub-list for extension type_name
 	2, // [2:2] is the sub-list for extension extendee
 	0, // [0:2] is the sub-list for field type_name
@@ -498,7 +326,7 @@ func file_waybook_store_v1_store_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_store_v1_store_proto_rawDesc), len(file_waybook_store_v1_store_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

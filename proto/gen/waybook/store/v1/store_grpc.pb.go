@@ -21,9 +21,7 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	StoreService_Backup_FullMethodName           = "/waybook.store.v1.StoreService/Backup"
-	StoreService_ConfirmBackup_FullMethodName    = "/waybook.store.v1.StoreService/ConfirmBackup"
-	StoreService_ConfirmRehearsal_FullMethodName = "/waybook.store.v1.StoreService/ConfirmRehearsal"
+	StoreService_Backup_FullMethodName = "/waybook.store.v1.StoreService/Backup"
 )
 
 // StoreServiceClient is the client API for StoreService service.
@@ -41,7 +39,9 @@ const (
 type StoreServiceClient interface {
 	// Streams a copy of the embedded store as it is when the call begins. The chunks, one
 	// after the other, are a store file. The first message is start, the last one is end.
-	// A stream without end is incomplete.
+	// A stream without end is incomplete. When the end was sent, the metric
+	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a
+	// restart of the program.
 	//
 	// The program serves other calls in the meantime. The stream may last 30 minutes. It
 	// fails if its reader takes no chunk for 15 seconds, because pages that are freed in the
@@ -50,22 +50,6 @@ type StoreServiceClient interface {
 	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use
 	// mongodump), RESOURCE_EXHAUSTED (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).
 	Backup(ctx context.Context, in *BackupRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[BackupResponse], error)
-	// Records that a backup is complete where its reader wrote it. The metric
-	// waybook_store_last_backup_timestamp_seconds then shows when it began, also after a
-	// restart of the program. The reader confirms a backup after it has verified and synced
-	// the file. Only the last backup whose end was sent can be confirmed, and only until the
-	// program stops.
-	//
-	// Errors: FAILED_PRECONDITION (BACKUP_UNKNOWN: the last backup has another checksum, or
-	// there was none).
-	ConfirmBackup(ctx context.Context, in *ConfirmBackupRequest, opts ...grpc.CallOption) (*ConfirmBackupResponse, error)
-	// Records that a backup of this store was restored somewhere else just now, and that every
-	// page and document of it was sound. The metric
-	// waybook_store_last_rehearsal_timestamp_seconds then shows the moment of the call, also
-	// after a restart of the program.
-	//
-	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB).
-	ConfirmRehearsal(ctx context.Context, in *ConfirmRehearsalRequest, opts ...grpc.CallOption) (*ConfirmRehearsalResponse, error)
 }
 
 type storeServiceClient struct {
@@ -95,26 +79,6 @@ func (c *storeServiceClient) Backup(ctx context.Context, in *BackupRequest, opts
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StoreService_BackupClient = grpc.ServerStreamingClient[BackupResponse]
 
-func (c *storeServiceClient) ConfirmBackup(ctx context.Context, in *ConfirmBackupRequest, opts ...grpc.CallOption) (*ConfirmBackupResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ConfirmBackupResponse)
-	err := c.cc.Invoke(ctx, StoreService_ConfirmBackup_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *storeServiceClient) ConfirmRehearsal(ctx context.Context, in *ConfirmRehearsalRequest, opts ...grpc.CallOption) (*ConfirmRehearsalResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ConfirmRehearsalResponse)
-	err := c.cc.Invoke(ctx, StoreService_ConfirmRehearsal_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 // StoreServiceServer is the server API for StoreService service.
 // All implementations must embed UnimplementedStoreServiceServer
 // for forward compatibility.
@@ -130,7 +94,9 @@ func (c *storeServiceClient) ConfirmRehearsal(ctx context.Context, in *ConfirmRe
 type StoreServiceServer interface {
 	// Streams a copy of the embedded store as it is when the call begins. The chunks, one
 	// after the other, are a store file. The first message is start, the last one is end.
-	// A stream without end is incomplete.
+	// A stream without end is incomplete. When the end was sent, the metric
+	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a
+	// restart of the program.
 	//
 	// The program serves other calls in the meantime. The stream may last 30 minutes. It
 	// fails if its reader takes no chunk for 15 seconds, because pages that are freed in the
@@ -139,22 +105,6 @@ type StoreServiceServer interface {
 	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB; use
 	// mongodump), RESOURCE_EXHAUSTED (BACKUP_RUNNING), DEADLINE_EXCEEDED (READER_STALLED).
 	Backup(*BackupRequest, grpc.ServerStreamingServer[BackupResponse]) error
-	// Records that a backup is complete where its reader wrote it. The metric
-	// waybook_store_last_backup_timestamp_seconds then shows when it began, also after a
-	// restart of the program. The reader confirms a backup after it has verified and synced
-	// the file. Only the last backup whose end was sent can be confirmed, and only until the
-	// program stops.
-	//
-	// Errors: FAILED_PRECONDITION (BACKUP_UNKNOWN: the last backup has another checksum, or
-	// there was none).
-	ConfirmBackup(context.Context, *ConfirmBackupRequest) (*ConfirmBackupResponse, error)
-	// Records that a backup of this store was restored somewhere else just now, and that every
-	// page and document of it was sound. The metric
-	// waybook_store_last_rehearsal_timestamp_seconds then shows the moment of the call, also
-	// after a restart of the program.
-	//
-	// Errors: FAILED_PRECONDITION (STORE_NOT_EMBEDDED: the store is a MongoDB).
-	ConfirmRehearsal(context.Context, *ConfirmRehearsalRequest) (*ConfirmRehearsalResponse, error)
 	mustEmbedUnimplementedStoreServiceServer()
 }
 
@@ -167,12 +117,6 @@ type UnimplementedStoreServiceServer struct{}
 
 func (UnimplementedStoreServiceServer) Backup(*BackupRequest, grpc.ServerStreamingServer[BackupResponse]) error {
 	return status.Error(codes.Unimplemented, "method Backup not implemented")
-}
-func (UnimplementedStoreServiceServer) ConfirmBackup(context.Context, *ConfirmBackupRequest) (*ConfirmBackupResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ConfirmBackup not implemented")
-}
-func (UnimplementedStoreServiceServer) ConfirmRehearsal(context.Context, *ConfirmRehearsalRequest) (*ConfirmRehearsalResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ConfirmRehearsal not implemented")
 }
 func (UnimplementedStoreServiceServer) mustEmbedUnimplementedStoreServiceServer() {}
 func (UnimplementedStoreServiceServer) testEmbeddedByValue()                      {}
@@ -206,58 +150,13 @@ func _StoreService_Backup_Handler(srv interface{}, stream grpc.ServerStream) err
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type StoreService_BackupServer = grpc.ServerStreamingServer[BackupResponse]
 
-func _StoreService_ConfirmBackup_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ConfirmBackupRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(StoreServiceServer).ConfirmBackup(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: StoreService_ConfirmBackup_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(StoreServiceServer).ConfirmBackup(ctx, req.(*ConfirmBackupRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _StoreService_ConfirmRehearsal_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ConfirmRehearsalRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(StoreServiceServer).ConfirmRehearsal(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: StoreService_ConfirmRehearsal_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(StoreServiceServer).ConfirmRehearsal(ctx, req.(*ConfirmRehearsalRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 // StoreService_ServiceDesc is the grpc.ServiceDesc for StoreService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var StoreService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "waybook.store.v1.StoreService",
 	HandlerType: (*StoreServiceServer)(nil),
-	Methods: []grpc.MethodDesc{
-		{
-			MethodName: "ConfirmBackup",
-			Handler:    _StoreService_ConfirmBackup_Handler,
-		},
-		{
-			MethodName: "ConfirmRehearsal",
-			Handler:    _StoreService_ConfirmRehearsal_Handler,
-		},
-	},
+	Methods:     []grpc.MethodDesc{},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "Backup",
