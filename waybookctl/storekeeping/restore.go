@@ -102,8 +102,8 @@ func (o Options) lock(ctx context.Context, store string) (isNew bool, release fu
 
 // unpack writes the store of a backup to a file, and returns the manifest. Members of other names are of later formats.
 func unpack(backup io.Reader, to string) (found Manifest, err error) {
-	archive, hasStore := tar.NewReader(backup), false
-	for found == (Manifest{}) && err == nil {
+	archive, hasStore, hasManifest := tar.NewReader(backup), false, false
+	for !hasManifest && err == nil {
 		var member *tar.Header
 		if member, err = archive.Next(); err != nil {
 			break
@@ -113,6 +113,7 @@ func unpack(backup io.Reader, to string) (found Manifest, err error) {
 			hasStore = true
 			err = atomicfile.Write(to, dumpPermissions, func(file io.Writer) error { _, err := io.Copy(file, archive); return err })
 		case manifestMember:
+			hasManifest = true
 			if err = json.NewDecoder(io.LimitReader(archive, 1<<20)).Decode(&found); err != nil {
 				err = fmt.Errorf("its %s is damaged: %w", manifestMember, err)
 			}

@@ -151,6 +151,7 @@ func TestADamagedBackupReplacesNoStore(t *testing.T) {
 		"a manifest of nothing": {archive(t, "waybook.db", string(store), "manifest.json", "text"), "manifest.json is damaged"},
 		"a later format":        {archive(t, "manifest.json", `{"format": 2, "sha512": "…"}`, "waybook.db", string(store)), "has format 2, and this waybookctl reads format 1"},
 		"one with photos":       {archive(t, "waybook.db", string(store), "photos/1.jpg", "…", "manifest.json", `{"format": 2}`), "has format 2"},
+		"a manifest of nothing": {archive(t, "waybook.db", string(store), "manifest.json", `{}`), "has format 0"},
 	}
 	for _, length := range []int{1, 511, 512, 1000, 512 + len(store)/2, 512 + len(store), 512 + len(store) + 100, len(whole) - 2048, len(whole) - 2048 + 300} {
 		cases["cut off at "+time.Duration(length).String()] = struct {
@@ -254,5 +255,29 @@ func TestARestoreReplacesNoStoreOfAServiceThatStartsMeanwhile(t *testing.T) {
 				t.Errorf("there are %v", names)
 			}
 		})
+	}
+}
+
+// A disk that loses what was written to it: the copy changes after it was synced, before the manifest is read.
+func TestARestoreComparesWhatTheDiskKept(t *testing.T) {
+	store := newStore(t, unchanged)
+	whole := pack(t, store)
+	options := storekeeping.Options{Store: service.StoreFlags{Data: t.TempDir()}}
+	spoilt := &opening{bytes.NewReader(whole[len(whole)-2048:]), func() {
+		path := options.Store.File() + ".restoring"
+		kept, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept[bytes.Index(kept, []byte("precious"))] ^= 1
+		if err := os.WriteFile(path, kept, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}}
+	if _, err := restore(t, options, io.MultiReader(bytes.NewReader(whole[:len(whole)-2048]), spoilt)); err == nil || !strings.Contains(err.Error(), "the manifest says") {
+		t.Errorf("got %v", err)
+	}
+	if names := namesIn(t, options.Store.Data); len(names) > 0 {
+		t.Errorf("there are %v", names)
 	}
 }
