@@ -148,7 +148,7 @@ func TestADamagedBackupReplacesNoStore(t *testing.T) {
 		"text":                  {bytes.Repeat([]byte("text"), 1000), "no file that"},
 		"another tar":           {archive(t, "a.txt", "text"), "truncated"},
 		"no store in the tar":   {archive(t, "a.txt", "text", "manifest.json", `{"format": 1}`), "it has no waybook.db"},
-		"a manifest of nothing": {archive(t, "waybook.db", string(store), "manifest.json", "text"), "manifest.json is damaged"},
+		"a manifest of text":    {archive(t, "waybook.db", string(store), "manifest.json", "text"), "manifest.json is damaged"},
 		"a later format":        {archive(t, "manifest.json", `{"format": 2, "sha512": "…"}`, "waybook.db", string(store)), "has format 2, and this waybookctl reads format 1"},
 		"one with photos":       {archive(t, "waybook.db", string(store), "photos/1.jpg", "…", "manifest.json", `{"format": 2}`), "has format 2"},
 		"a manifest of nothing": {archive(t, "waybook.db", string(store), "manifest.json", `{}`), "has format 0"},
