@@ -7,11 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/waybooktest"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // call calls an operation of the edge with a cookie.
@@ -54,15 +50,7 @@ func TestContentIsListedShownAndDeleted(t *testing.T) {
 	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner, friend := o.createUser("小旅人"), o.createUser("阿海")
-	w := writer{
-		must: func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		},
-		t: t, albums: albumv1.NewAlbumServiceClient(launch.Dial(t, o.address)), blogs: blogv1.NewBlogServiceClient(launch.Dial(t, o.address)), pois: poiv1.NewPoiServiceClient(launch.Dial(t, o.address)),
-	}
+	w := writer{waybooktest.Connect(t, o.address), t}
 	users := [2]int64{numbered(t, owner), numbered(t, friend)}
 	for noun, c := range map[string]struct {
 		id                   int64
