@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -10,42 +9,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
-// answer is what a client gets for a request, without what differs between any two replies.
-type answer struct {
-	Status  int
-	Headers http.Header
-	Body    string
-}
-
-// notFound is the answer of an edge that has no console.
-var notFound = answer{404, http.Header{
+// notFound is the reply of an edge that has no console, without what differs between any two replies.
+var notFound = waybooktest.Reply{Code: 404, Header: http.Header{
 	"Cache-Control": {"no-store"}, "Content-Length": {"105"}, "Content-Type": {"text/xml; charset=utf-8"},
 	"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"}, "Referrer-Policy": {"no-referrer"},
 	"Vary": {"Accept-Encoding"}, "X-Content-Type-Options": {"nosniff"}, "X-Waybook-Reason": {"NOT_FOUND"},
-}, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>FAILED</status><info>NOT FOUND</info></response>"}
+}, Body: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>FAILED</status><info>NOT FOUND</info></response>"}
 
-func ask(t *testing.T, p *launch.Process, method, path, form string) answer {
+func ask(t *testing.T, p *launch.Process, method, path, form string) waybooktest.Reply {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.HTTP+path, strings.NewReader(form))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := waybooktest.ClientAt(t, p.HTTP)
+	client.URL = "http://" + p.HTTP + path
+	client.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	reply := client.Send(client.Request(method, "", strings.NewReader(form)))
 	for _, name := range []string{"Date", "X-Request-Id"} {
-		response.Header.Del(name)
+		reply.Header.Del(name)
 	}
-	return answer{response.StatusCode, response.Header, string(body)}
+	return reply
 }
 
 // edgeAlone starts an edge that reaches no service.
@@ -67,16 +50,16 @@ func TestTheConsoleIsServedOnlyWhereItIsOn(t *testing.T) {
 	} {
 		for _, path := range []string{"/", "/console/operations.json", "/console/health.json"} {
 			got := ask(t, c.p, http.MethodGet, path, "")
-			if isServed := got.Status == http.StatusOK; isServed != c.isOn {
-				t.Errorf("%s: %s has status %d", name, path, got.Status)
+			if isServed := got.Code == http.StatusOK; isServed != c.isOn {
+				t.Errorf("%s: %s has status %d", name, path, got.Code)
 			}
 			if diff := cmp.Diff(notFound, got); !c.isOn && diff != "" {
 				t.Errorf("%s: %s is not as without a console:\n%s", name, path, diff)
 			}
 		}
 		got := ask(t, c.p, http.MethodPost, "/console/session", "id=&idrand=")
-		if isServed := got.Status == http.StatusOK; isServed != c.isOn {
-			t.Errorf("%s: /console/session has status %d", name, got.Status)
+		if isServed := got.Code == http.StatusOK; isServed != c.isOn {
+			t.Errorf("%s: /console/session has status %d", name, got.Code)
 		}
 		for _, path := range []string{"/nothing", "/console/", "/index.html"} {
 			if diff := cmp.Diff(notFound, ask(t, c.p, http.MethodGet, path, "")); diff != "" {

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
-	"net/http"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -16,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -102,8 +100,6 @@ func readGarbage(t *testing.T) map[string]garbage {
 type deployment struct {
 	t         *testing.T
 	processes []*launch.Process
-	edge      string
-	client    *http.Client
 
 	accounts accountv1.AccountServiceClient
 	albums   albumv1.AlbumServiceClient
@@ -111,7 +107,7 @@ type deployment struct {
 	pois     poiv1.PoiServiceClient
 
 	owner            int64
-	cookie           string
+	client           *waybooktest.Client
 	bare, full       string
 	entry, poi, post string
 }
@@ -137,8 +133,7 @@ func startApart(t *testing.T) *deployment {
 }
 
 func connect(t *testing.T, all map[string]*launch.Process, processes []*launch.Process) *deployment {
-	d := &deployment{t: t, processes: processes, edge: "http://" + all["edge"].HTTP + "/API.php", client: &http.Client{Transport: &http.Transport{DisableCompression: true}}}
-	t.Cleanup(d.client.CloseIdleConnections)
+	d := &deployment{t: t, processes: processes}
 	d.accounts = accountv1.NewAccountServiceClient(launch.Dial(t, all["account"].GRPC))
 	d.albums = albumv1.NewAlbumServiceClient(launch.Dial(t, all["album"].GRPC))
 	d.blogs = blogv1.NewBlogServiceClient(launch.Dial(t, all["blog"].GRPC))
@@ -147,7 +142,7 @@ func connect(t *testing.T, all map[string]*launch.Process, processes []*launch.P
 	d.owner = launch.CreateUser(t, launch.Dial(t, all["account"].GRPC), "小旅人")
 	opened, err := d.accounts.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: d.owner})
 	d.must(err)
-	d.cookie = fmt.Sprintf("id=%d; idrand=%s", d.owner, opened.GetToken())
+	d.client = waybooktest.ClientAt(t, all["edge"].HTTP).With(d.owner, opened.GetToken())
 	d.poi = fmt.Sprint(launch.CreatePoisOf(t, pois, d.owner, category, "太魯閣國家公園遊客中心", listedPois)[0])
 	return d
 }
@@ -248,7 +243,7 @@ func (d *deployment) measure(o operation) garbage {
 		}
 		first, before := d.allocated(), d.allocated()
 		for _, form := range forms {
-			d.send(form)
+			d.client.Post(form).MustSucceed(d.t)
 		}
 		after := d.allocated()
 		reading.bytes = min(reading.bytes, before.bytes-first.bytes)
@@ -282,30 +277,5 @@ func (d *deployment) allocated() (sum garbage) {
 // made sends a form that creates something, and returns its identifier.
 func (d *deployment) made(form, element string) string {
 	d.t.Helper()
-	body := d.send(form)
-	_, after, _ := strings.Cut(body, "<"+element+">")
-	made, _, ok := strings.Cut(after, "</")
-	if !ok {
-		d.t.Fatalf("%s: %s", form, body)
-	}
-	return made
-}
-
-// send sends a form with the session of the owner.
-func (d *deployment) send(form string) string {
-	d.t.Helper()
-	values, err := url.ParseQuery(form)
-	d.must(err)
-	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.edge, strings.NewReader(values.Encode()))
-	d.must(err)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Cookie", d.cookie)
-	response, err := d.client.Do(r)
-	d.must(err)
-	body, err := io.ReadAll(response.Body)
-	d.must(errors.Join(err, response.Body.Close()))
-	if !strings.Contains(string(body), "<status>SUCCESS</status>") {
-		d.t.Fatalf("%s: %s", form, body)
-	}
-	return string(body)
+	return d.client.Post(form).MustSucceed(d.t).Text(element)
 }

@@ -2,13 +2,10 @@ package load
 
 import (
 	"context"
-	"encoding/xml"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,13 +13,13 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // load logs users in, one after another.
 type load struct {
-	url    string
-	client *http.Client
+	client *waybooktest.Client
 	forms  []string
 	next   atomic.Int64
 }
@@ -34,11 +31,9 @@ const users = 4 * places
 func newLoad(t *testing.T, edge string, services grpc.ClientConnInterface) *load {
 	t.Helper()
 	l := &load{
-		url:    "http://" + edge + "/API.php",
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}},
+		client: waybooktest.ClientAt(t, edge),
 		forms:  make([]string, users),
 	}
-	t.Cleanup(l.client.CloseIdleConnections)
 	accounts := accountv1.NewAccountServiceClient(services)
 	for i := range l.forms {
 		user := &accountv1.CreateUserRequest{Name: "x"}
@@ -140,34 +135,22 @@ func (l *load) run(t *testing.T, clients int, forTime time.Duration, turns <-cha
 func (l *load) ask(all *result) error {
 	form := l.forms[int(l.next.Add(1))%len(l.forms)]
 	asked := time.Now()
-	response, err := l.client.Post(l.url, "application/x-www-form-urlencoded", strings.NewReader(form))
+	client := l.client.WithCookie("")
+	reply, err := client.Try(client.Form(http.MethodPost, form))
 	if err != nil {
 		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	var document struct {
-		Status string `xml:"status"`
-		Info   string `xml:"info"`
-		Token  string `xml:"idrand"`
-	}
-	if err := xml.Unmarshal(body, &document); err != nil {
-		return fmt.Errorf("%w in %s", err, body)
 	}
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	switch {
-	case response.StatusCode == http.StatusOK && document.Status == "SUCCESS" && len(document.Token) == 32:
+	case reply.Code == http.StatusOK && reply.Succeeded() && len(reply.Text("idrand")) == 32:
 		all.good++
 		all.waits = append(all.waits, time.Since(asked))
-	case response.StatusCode == http.StatusServiceUnavailable && document.Info == "SERVICE BUSY" &&
-		response.Header.Get("X-Waybook-Reason") == "SERVICE_BUSY" && response.Header.Get("Retry-After") != "":
+	case reply.Code == http.StatusServiceUnavailable && reply.Text("info") == "SERVICE BUSY" &&
+		reply.Reason() == "SERVICE_BUSY" && reply.Header.Get("Retry-After") != "":
 		all.refused++
 	default:
-		return fmt.Errorf("%d %v %s", response.StatusCode, response.Header, body)
+		return fmt.Errorf("%d %v %s", reply.Code, reply.Header, reply.Body)
 	}
 	return nil
 }

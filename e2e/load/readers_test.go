@@ -1,12 +1,11 @@
 package load
 
 import (
-	"context"
 	"io"
-	"log/slog"
 	"math"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"runtime"
 	"strings"
@@ -15,39 +14,18 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/process"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // startEdge starts an edge in this process, in front of a program's services. It sends the reason
 // of each request's end to ended.
 func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ended chan<- string) (address string) {
 	t.Helper()
-	connection := launch.Dial(t, p.GRPC)
-	env := process.Env{
-		Stack: &process.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
-		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
-	}
-	listener, err := process.Listen(t.Context(), "http", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env.HTTP("edge", listener, edge.New(edge.Config{
-		Account: accountv1.NewAccountServiceClient(connection), Album: albumv1.NewAlbumServiceClient(connection),
-		Blog: blogv1.NewBlogServiceClient(connection), Poi: poiv1.NewPoiServiceClient(connection),
-		Zone: time.UTC, Log: env.Log, WriteTimeout: writeTimeout,
-		Observe: func(_ *http.Request, a edge.Answer) { ended <- a.Reason },
-	}), connlimit.New(connlimit.Limits{}))
-	t.Cleanup(func() {
-		if err := env.Stack.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return listener.Addr().String()
+	server := httptest.NewServer(waybooktest.Connect(t, p.GRPC).EdgeWith(func(c *edge.Config) {
+		c.WriteTimeout, c.Observe = writeTimeout, func(_ *http.Request, a edge.Answer) { ended <- a.Reason }
+	}))
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
 }
 
 func TestStalledReadersAreDisconnectedAndLeaveNothingBehind(t *testing.T) {

@@ -2,13 +2,12 @@ package load
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -16,7 +15,7 @@ import (
 type site struct {
 	store
 	process *launch.Process
-	client  *http.Client
+	client  *waybooktest.Client
 	pois    poiv1.PoiServiceClient
 	// page100 is the page token of the hundredth page of ten landmarks.
 	page100 string
@@ -27,8 +26,7 @@ func startSite(b *testing.B, size int) *site {
 	s := &site{store: filled(b, "太魯閣國家公園遊客中心", size, size)}
 	s.process = launch.Start(b, binary, s.data, "-demo=false")
 	s.pois = poiv1.NewPoiServiceClient(launch.Dial(b, s.process.GRPC))
-	s.client = &http.Client{Transport: &http.Transport{}}
-	b.Cleanup(s.client.CloseIdleConnections)
+	s.client = waybooktest.ClientAt(b, s.process.HTTP)
 	for range 99 {
 		s.page100 = s.page(b, s.page100)
 	}
@@ -47,15 +45,7 @@ func (s *site) page(b *testing.B, token string) string {
 
 func (s *site) get(b *testing.B, query string) {
 	b.Helper()
-	response, err := s.client.Get("http://" + s.process.HTTP + "/API.php?" + query)
-	if err != nil {
-		b.Fatal(err)
-	}
-	body, err := io.ReadAll(response.Body)
-	_ = response.Body.Close()
-	if err != nil || len(body) < 200 {
-		b.Fatalf("%v: %s", err, body)
-	}
+	s.client.Get(query).MustSucceed(b)
 }
 
 // BenchmarkReadsAt1000And200000 reads in turns from a small store and a large one,

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -63,11 +63,9 @@ func newVisitors(t *testing.T, services map[string]*launch.Process) *visitors {
 func (v *visitors) visit(t *testing.T, edge *launch.Process, forTime time.Duration) *result {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}}
-	client := &http.Client{
-		Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: visitorCount, DisableCompression: true},
-		Timeout:   visitorPatience,
-	}
-	defer client.CloseIdleConnections()
+	transport := &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: visitorCount, DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	client := waybooktest.ClientOver(t, "http://"+edge.HTTP, transport)
 	ctx, cancel := context.WithTimeout(t.Context(), forTime)
 	defer cancel()
 	all := &result{}
@@ -78,7 +76,7 @@ func (v *visitors) visit(t *testing.T, edge *launch.Process, forTime time.Durati
 			pace := time.NewTicker(visitorPace)
 			defer pace.Stop()
 			for turn := number; next(ctx, pace); turn++ {
-				if err := v.ask(client, edge.HTTP, number, turn, all); err != nil {
+				if err := v.ask(client.WithCookie(v.cookies[number]), turn, all); err != nil {
 					t.Error(err)
 				}
 			}
@@ -90,8 +88,8 @@ func (v *visitors) visit(t *testing.T, edge *launch.Process, forTime time.Durati
 }
 
 // ask sends one request and counts the reply.
-func (v *visitors) ask(client *http.Client, edge string, number, turn int, all *result) error {
-	method, query, form, want := http.MethodGet, "", "", 1
+func (v *visitors) ask(client *waybooktest.Client, turn int, all *result) error {
+	method, form, want := http.MethodGet, "", 1
 	switch turn % 10 {
 	case 0:
 		form = url.Values{
@@ -100,41 +98,32 @@ func (v *visitors) ask(client *http.Client, edge string, number, turn int, all *
 		}.Encode()
 		method = http.MethodPost
 	case 1, 2:
-		query, want = shortListQuery, shortList
+		form, want = shortListQuery, shortList
 	case 3, 4, 5:
-		query, want = fmt.Sprintf("func=getUserAlbumList&userID=%d", v.user), 10
+		form, want = fmt.Sprintf("func=getUserAlbumList&userID=%d", v.user), 10
 	default:
-		query = fmt.Sprintf("func=getAlbum&albumID=%d", v.album)
+		form = fmt.Sprintf("func=getAlbum&albumID=%d", v.album)
 	}
 	asked := time.Now()
-	request, err := http.NewRequest(method, "http://"+edge+"/API.php?"+query, strings.NewReader(form))
+	ctx, cancel := context.WithTimeout(client.Context, visitorPatience)
+	defer cancel()
+	reply, err := client.Try(client.Form(method, form).WithContext(ctx))
 	if err != nil {
-		return err
+		return nil // no reply, or part of one
 	}
-	request.Header.Set("Cookie", v.cookies[number])
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := client.Do(request)
-	if err != nil {
-		return nil // no reply
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil // part of a reply
-	}
-	text := string(body)
+	text := reply.Body
 	items := max(strings.Count(text, "<name>"), strings.Count(text, "<albumTitle>"), strings.Count(text, "<albumID>"))
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	switch {
-	case response.StatusCode == http.StatusOK && strings.Contains(text, "<status>SUCCESS</status>") &&
+	case reply.Code == http.StatusOK && strings.Contains(text, "<status>SUCCESS</status>") &&
 		strings.HasSuffix(text, "</response>") && items == want:
 		all.good++
 		all.waits = append(all.waits, time.Since(asked))
-	case response.StatusCode == http.StatusServiceUnavailable || response.StatusCode == http.StatusTooManyRequests:
+	case reply.Code == http.StatusServiceUnavailable || reply.Code == http.StatusTooManyRequests:
 		all.refused++
 	default:
-		return fmt.Errorf("%s: %d %.300s", query, response.StatusCode, text)
+		return fmt.Errorf("%.80s: %d %.300s", form, reply.Code, text)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/olddata"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -74,7 +75,7 @@ func TestOldPasswordsAndSessionsWorkAfterTheMove(t *testing.T) {
 // post sends a form, and returns the text of the reply.
 func post(t *testing.T, waybook *launch.Process, cookie string, form url.Values) string {
 	t.Helper()
-	return send(t, waybook, "/API.php", form.Encode(), "Cookie", cookie).body
+	return waybooktest.OnceAt(t, waybook.HTTP).WithCookie(cookie).Post(form.Encode()).Body
 }
 
 // small is a file of a few records.

@@ -5,8 +5,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"html"
-	"net/http"
-	"net/http/cookiejar"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // node is an element of a reply. The comparison reads the database and the replies, and uses nothing of
@@ -68,27 +67,9 @@ func ask(t *testing.T, waybook *launch.Process, form ...string) (reply node) {
 // logIn returns the session that a client keeps.
 func logIn(t *testing.T, waybook *launch.Process, email, password string) (cookie string) {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Jar: jar}
-	at := &url.URL{Scheme: "http", Host: waybook.HTTP, Path: "/API.php"}
-	reply, err := client.PostForm(at.String(), url.Values{"func": {"login"}, "email": {email}, "password": {password}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := reply.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	client.CloseIdleConnections()
-	for _, each := range jar.Cookies(at) {
-		cookie += each.Name + "=" + each.Value + "; "
-	}
-	if cookie == "" {
-		t.Fatalf("%s is not logged in", email)
-	}
-	return cookie
+	client := waybooktest.OnceAt(t, waybook.HTTP)
+	client.Post(url.Values{"func": {"login"}, "email": {email}, "password": {password}}.Encode()).MustSucceed(t)
+	return client.Cookie()
 }
 
 // rows returns the rows of a query as texts; NULL is the empty text.

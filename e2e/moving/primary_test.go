@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/oldserver"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
@@ -25,18 +26,18 @@ func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
 
 			album := api("func=getAlbum&albumID=%d", w.albums[3])
 			got, direct := send(t, p, album, ""), launch.Get(t, address+album)
-			if got.body != direct || got.header.Get("Content-Type") != "text/xml" || got.header.Get("X-Request-Id") == "" {
+			if got.Body != direct || got.Header.Get("Content-Type") != "text/xml" || got.Header.Get("X-Request-Id") == "" {
 				t.Errorf("got %+v, want %s", got, direct)
 			}
 			send(t, p, "/waybook"+api("func=getAlbum&albumID=%d", w.albums[1]), "")
 			// Writes, other paths and what only the old server knows pass it, too.
 			deleted := send(t, p, "/API.php", fmt.Sprintf("func=updateAlbum&delete=true&albumID=%d", w.albums[0]),
 				"Cookie", "PHPSESSID=x; id=7", "X-Forwarded-For", "203.0.113.9, 192.0.2.7", "X-Forwarded-Host", "evil.example", "Forwarded", "for=evil")
-			if !strings.Contains(deleted.body, "SUCCESS") {
+			if !strings.Contains(deleted.Body, "SUCCESS") {
 				t.Errorf("%+v", deleted)
 			}
 			for _, path := range []string{"/", "/upload/1%2F2.png?x=1", "/console/operations.json", api("func=uploadPhoto"), api("func=updateAlbum&func=getAlbum")} {
-				if got := send(t, p, path, ""); got.status != 200 || got.body != launch.Get(t, address+path) {
+				if got := send(t, p, path, ""); got.Code != 200 || got.Body != launch.Get(t, address+path) {
 					t.Errorf("%s: %+v", path, got)
 				}
 			}
@@ -76,8 +77,8 @@ func TestAPrimaryThatIsAwayIsAServiceThatIsUnavailable(t *testing.T) {
 	t.Parallel()
 	p := startStandalone(t, "-primary", "http://127.0.0.1:1")
 	got := send(t, p, api("func=getAlbum&albumID=1"), "")
-	if got.status != 503 || got.header.Get("Retry-After") != "1" || got.header.Get("X-Waybook-Reason") != "SERVICE_UNAVAILABLE" ||
-		!strings.HasSuffix(got.body, "<response><status>FAILED</status><info>SERVICE UNAVAILABLE</info></response>") {
+	if got.Code != 503 || got.Header.Get("Retry-After") != "1" || got.Header.Get("X-Waybook-Reason") != "SERVICE_UNAVAILABLE" ||
+		!strings.HasSuffix(got.Body, "<response><status>FAILED</status><info>SERVICE UNAVAILABLE</info></response>") {
 		t.Errorf("got %+v", got)
 	}
 	await(t, p, `waybook_edge_request_duration_seconds_count{func="getAlbum",reason="SERVICE_UNAVAILABLE"} 1`)
@@ -94,12 +95,8 @@ func TestAReplyOfThePrimaryThatBreaksOffIsNoWholeReply(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}))
 	p := startStandalone(t, "-primary", primary)
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + p.HTTP + api("func=getAlbum&albumID=1"))
-	if err != nil {
-		return
-	}
-	defer func() { _ = response.Body.Close() }()
-	if text, err := io.ReadAll(response.Body); err == nil {
-		t.Errorf("the client takes %q for a whole reply", text)
+	client := waybooktest.OnceAt(t, p.HTTP)
+	if reply, err := client.Try(client.Form(http.MethodGet, "func=getAlbum&albumID=1")); err == nil {
+		t.Errorf("the client takes %q for a whole reply", reply.Body)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/oldserver"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // late is a server whose handler is set after it has started, because its content comes from a
@@ -39,44 +40,18 @@ func (l *late) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handler.ServeHTTP(w, r)
 }
 
-// reply is a reply to a client.
-type reply struct {
-	status int
-	body   string
-	header http.Header
-}
-
 // send sends a request to the edge of a program. A body makes it a POST.
-func send(t *testing.T, p *launch.Process, path, body string, header ...string) reply {
+func send(t *testing.T, p *launch.Process, path, body string, header ...string) waybooktest.Reply {
 	t.Helper()
-	method := http.MethodGet
-	if body != "" {
-		method = http.MethodPost
-	}
-	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+p.HTTP+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body != "" {
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
+	client := waybooktest.OnceAt(t, p.HTTP)
+	client.URL = "http://" + p.HTTP + path
 	for i := 0; i < len(header); i += 2 {
-		request.Header.Set(header[i], header[i+1])
+		client.Header.Set(header[i], header[i+1])
 	}
-	client := http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true, DisableCompression: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	if body != "" {
+		return client.Post(body)
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply{response.StatusCode, string(text), response.Header}
+	return client.Get("")
 }
 
 func api(format string, args ...any) string { return "/API.php?" + fmt.Sprintf(format, args...) }
@@ -110,7 +85,7 @@ func TestEachReadIsAlsoAskedOfTheShadow(t *testing.T) {
 			zipped := send(t, p, api("func=getAlbum&albumID=%d", w.albums[3]), "", append(cookie, "Accept-Encoding", "gzip")...)
 			send(t, p, "/API.php", fmt.Sprintf("func=getPOI&POIID=%d", w.landmarks[0]), cookie...)
 			send(t, p, api("func=getAlbum&albumID=%d", w.albums[1]), "", cookie...)
-			if plain.status != 200 || zipped.header.Get("Content-Encoding") != "gzip" {
+			if plain.Code != 200 || zipped.Header.Get("Content-Encoding") != "gzip" {
 				t.Errorf("%+v and %+v", plain, zipped)
 			}
 			// None of these is a read that both servers have, or may be sent.
@@ -174,7 +149,7 @@ func TestNoClientWaitsForTheShadow(t *testing.T) {
 	// More and more reads wait, until some are dropped.
 	for reads := 0; !strings.Contains(launch.Metrics(t, p.Admin), `waybook_shadow_skipped_total{reason="busy"}`); reads++ {
 		for range 50 {
-			if got := send(t, p, api("func=getAlbum&albumID=1"), ""); !strings.Contains(got.body, "ALBUM NOT FOUND") {
+			if got := send(t, p, api("func=getAlbum&albumID=1"), ""); !strings.Contains(got.Body, "ALBUM NOT FOUND") {
 				t.Fatalf("%+v", got)
 			}
 		}

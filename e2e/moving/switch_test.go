@@ -2,7 +2,6 @@ package moving_test
 
 import (
 	"crypto/md5"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/moving/movefile"
 )
 
@@ -99,6 +99,7 @@ func (o *oldWriter) export(t *testing.T) string {
 
 // oldClient is a user who logs in, adds albums and renames them, and remembers what was acknowledged.
 type oldClient struct {
+	client  *waybooktest.Client
 	email   string
 	cookies []string
 	titles  map[string]string // by album
@@ -106,49 +107,33 @@ type oldClient struct {
 	refused int
 }
 
-// ask sends a form, and returns the reply, or "" if there was none.
-func (c *oldClient) ask(address, cookie string, form url.Values) string {
-	request, err := http.NewRequest(http.MethodPost, "http://"+address+"/API.php", strings.NewReader(form.Encode()))
+// ask sends a form, and returns the reply, which is empty if there was none.
+func (c *oldClient) ask(cookie string, form url.Values) waybooktest.Reply {
+	client := c.client.WithCookie(cookie)
+	reply, err := client.Try(client.Form(http.MethodPost, form.Encode()))
 	if err != nil {
-		return ""
+		return waybooktest.Reply{}
 	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", cookie)
-	reply, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return ""
-	}
-	text, err := io.ReadAll(reply.Body)
-	if err := errors.Join(err, reply.Body.Close()); err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-// within returns the text of an element of a reply, or "".
-func within(reply, name string) string {
-	_, rest, _ := strings.Cut(reply, "<"+name+">")
-	text, _, _ := strings.Cut(rest, "</"+name+">")
-	return text
+	return reply
 }
 
 // live uses the service until it is told to stop.
-func (c *oldClient) live(address string, phase *atomic.Int32, isDone *atomic.Bool) {
+func (c *oldClient) live(phase *atomic.Int32, isDone *atomic.Bool) {
 	for n := 0; !isDone.Load(); n++ {
 		now := phase.Load()
-		acknowledged := func(reply string) bool {
-			isWritten := within(reply, "status") == "SUCCESS"
+		acknowledged := func(reply waybooktest.Reply) bool {
+			isWritten := reply.Succeeded()
 			if isWritten && phase.Load() == now {
 				c.counts[now]++
 			}
-			if within(reply, "info") == "moving house" {
+			if reply.Text("info") == "moving house" {
 				c.refused++
 			}
 			return isWritten
 		}
 		if n%100 == 0 { // a user has 100 sessions at most
-			if reply := c.ask(address, "", url.Values{"func": {"login"}, "email": {c.email}, "password": {"secret"}}); acknowledged(reply) {
-				c.cookies = append(c.cookies, "id="+within(reply, "id")+"; idrand="+within(reply, "idrand"))
+			if reply := c.ask("", url.Values{"func": {"login"}, "email": {c.email}, "password": {"secret"}}); acknowledged(reply) {
+				c.cookies = append(c.cookies, "id="+reply.Text("id")+"; idrand="+reply.Text("idrand"))
 			}
 		}
 		time.Sleep(time.Millisecond)
@@ -157,14 +142,14 @@ func (c *oldClient) live(address string, phase *atomic.Int32, isDone *atomic.Boo
 		}
 		cookie, title := c.cookies[len(c.cookies)-1], fmt.Sprintf("%s at %d", c.email, n)
 		form := url.Values{"func": {"addAlbum"}, "albumTitle": {title}, "category": {"1"}, "lat": {"0"}, "lng": {"0"}}
-		reply := c.ask(address, cookie, form)
+		reply := c.ask(cookie, form)
 		if !acknowledged(reply) {
 			time.Sleep(5 * time.Millisecond)
 			continue
 		}
-		id := within(reply, "albumID")
+		id := reply.Text("albumID")
 		c.titles[id] = title
-		if acknowledged(c.ask(address, cookie, url.Values{"func": {"updateAlbum"}, "albumID": {id}, "albumTitle": {title + " later"}})) {
+		if acknowledged(c.ask(cookie, url.Values{"func": {"updateAlbum"}, "albumID": {id}, "albumTitle": {title + " later"}})) {
 			c.titles[id] = title + " later"
 		} else {
 			c.titles[id] = "" // either title is right
@@ -186,12 +171,12 @@ func switchOver(t *testing.T, readOnly bool) (lost, written int) {
 	for n := range clients {
 		email := fmt.Sprintf("%d@old.example", n+1)
 		old.users[email] = int64(n + 1)
-		clients[n] = &oldClient{email: email, titles: map[string]string{}}
+		clients[n] = &oldClient{client: waybooktest.ClientAt(t, http), email: email, titles: map[string]string{}}
 	}
 	address := serve(t, old)
 	waybook := start("-primary", address)
 	for _, c := range clients {
-		running.Go(func() { c.live(http, &phase, &isDone) })
+		running.Go(func() { c.live(&phase, &isDone) })
 	}
 	stop := func() {
 		isDone.Store(true)
@@ -223,7 +208,7 @@ func switchOver(t *testing.T, readOnly bool) (lost, written int) {
 		}
 		refused += c.refused
 		for id, title := range c.titles {
-			if reply := album(t, waybook, id); within(reply, "albumTitle") != title && (title != "" || reply == "") {
+			if reply := album(t, waybook, id); (waybooktest.Reply{Body: reply}).Text("albumTitle") != title && (title != "" || reply == "") {
 				lost++
 			}
 		}

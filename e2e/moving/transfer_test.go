@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,15 +15,12 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
-	"github.com/waybook/waybook/services/account"
-	"github.com/waybook/waybook/standalone/app"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
@@ -42,40 +37,13 @@ type waybook struct {
 
 func start(t *testing.T) *waybook {
 	t.Helper()
-	stack := &process.Stack{}
-	t.Cleanup(func() {
-		if err := stack.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	config := app.Config{
-		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
-		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
-	}
-	config.Store.Data = t.TempDir()
-	app, err := app.Start(t.Context(), config, process.Env{
-		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
-		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
-	})
+	running := waybooktest.Start(t)
+	w := &waybook{t: t, line: &line{ClientConnInterface: running.Connection}}
+	reply, err := running.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &waybook{t: t, line: &line{}}
-	connection, err := grpc.NewClient(app.GRPC.String(),
-		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithUnaryInterceptor(w.line.intercept))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := connection.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	reply, err := accountv1.NewAccountServiceClient(connection).CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.poi, w.owner = poiv1.NewPoiServiceClient(connection), reply.GetUser().GetUserId()
+	w.poi, w.owner = poiv1.NewPoiServiceClient(w.line), reply.GetUser().GetUserId()
 	return w
 }
 
@@ -126,6 +94,7 @@ func (w *waybook) export(format landmarkfile.Format) string {
 // line is the connection between a client and the service. It loses replies if a test says so, and counts the
 // places of imports.
 type line struct {
+	grpc.ClientConnInterface
 	mu sync.Mutex
 	// loseReplies is how many replies are lost, after the first after replies.
 	loseReplies, after int
@@ -134,20 +103,19 @@ type line struct {
 	onCall func(calls int)
 }
 
-func (l *line) intercept(
-	ctx context.Context, method string, request, reply any, connection *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
-) error {
+// Invoke makes a call.
+func (l *line) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	batch, isImport := request.(*poiv1.ImportPoisRequest)
 	if !isImport {
-		return invoke(ctx, method, request, reply, connection, options...)
+		return l.ClientConnInterface.Invoke(ctx, method, request, reply, options...)
 	}
 	l.calls = append(l.calls, len(batch.GetPois()))
 	if l.onCall != nil {
 		l.onCall(len(l.calls))
 	}
-	err := invoke(ctx, method, request, reply, connection, options...)
+	err := l.ClientConnInterface.Invoke(ctx, method, request, reply, options...)
 	if l.after--; l.after < 0 && l.loseReplies > 0 {
 		l.loseReplies--
 		return status.Error(codes.Unavailable, "the line is broken")

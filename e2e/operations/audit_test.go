@@ -29,8 +29,8 @@ func TestALoginAtTheEdgeIsAnEventWithTheRequestIDOfItsReply(t *testing.T) {
 				t.Fatal(err)
 			}
 			const form = "func=login&email=ann@waybook.example&password="
-			wrong, _ := send(t, newRequest(t, s, "POST", "/API.php", "", "", form+"wrong"))
-			right, _ := send(t, newRequest(t, s, "POST", "/API.php", "", "", form+"password+of+ann"))
+			wrong := ask(t, s, "POST", "/API.php", "", "", form+"wrong").Header
+			right := ask(t, s, "POST", "/API.php", "", "", form+"password+of+ann").Header
 			s.end(t)
 
 			program, caller := "account", "plaintext"

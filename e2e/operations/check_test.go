@@ -12,11 +12,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -77,8 +77,8 @@ func TestAStoreWrittenByServicesIsCleanOnEachStore(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, s store) {
 		made := s.fill()
-		s.serve(func(connection *grpc.ClientConn) {
-			_, err := albumv1.NewAlbumServiceClient(connection).DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: made.users[0], AlbumId: made.albums[1]})
+		s.serve(func(w *waybooktest.Waybook) {
+			_, err := w.Album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: made.users[0], AlbumId: made.albums[1]})
 			s.must(err)
 		})
 		specs := s.specs()
@@ -313,7 +313,7 @@ func TestServicesMayRunDuringACheckOfMongoDBOnEachStore(t *testing.T) {
 	t.Parallel()
 	onMongoDB(t, func(t *testing.T, s store) {
 		s.fill()
-		s.serve(func(*grpc.ClientConn) {
+		s.serve(func(*waybooktest.Waybook) {
 			s.check(integrity.Look, storekeeping.Clean)
 			s.check(integrity.Repair, storekeeping.Clean)
 		})

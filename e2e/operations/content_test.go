@@ -3,8 +3,7 @@ package operations_test
 import (
 	"testing"
 
-	"google.golang.org/grpc"
-
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -22,17 +21,14 @@ type filled struct {
 // fill writes content through the services.
 func (s store) fill() (made filled) {
 	s.t.Helper()
-	s.serve(func(connection *grpc.ClientConn) {
-		w := writer{
-			t: s.t, must: s.must, accounts: accountv1.NewAccountServiceClient(connection), albums: albumv1.NewAlbumServiceClient(connection),
-			blogs: blogv1.NewBlogServiceClient(connection), pois: poiv1.NewPoiServiceClient(connection),
-		}
+	s.serve(func(running *waybooktest.Waybook) {
+		w := writer{running, s.t}
 		for i := range made.users {
-			user, err := w.accounts.CreateUser(s.t.Context(), &accountv1.CreateUserRequest{Name: "x"})
+			user, err := w.Account.CreateUser(s.t.Context(), &accountv1.CreateUserRequest{Name: "x"})
 			s.must(err)
 			made.users[i] = user.GetUser().GetUserId()
 		}
-		_, err := w.accounts.OpenSession(s.t.Context(), &accountv1.OpenSessionRequest{UserId: made.users[0]})
+		_, err := w.Account.OpenSession(s.t.Context(), &accountv1.OpenSessionRequest{UserId: made.users[0]})
 		s.must(err)
 		for i := range 2 {
 			made.albums[i], made.blogs[i], made.pois[i] = w.album(made.users), w.blog(made.users), w.poi(made.users)
@@ -41,70 +37,67 @@ func (s store) fill() (made filled) {
 	return made
 }
 
+// writer writes one item of each kind, with children of all kinds.
 type writer struct {
-	t        *testing.T
-	must     func(error)
-	accounts accountv1.AccountServiceClient
-	albums   albumv1.AlbumServiceClient
-	blogs    blogv1.BlogServiceClient
-	pois     poiv1.PoiServiceClient
+	*waybooktest.Waybook
+	t *testing.T
 }
 
 func place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.5645} }
 
 func (w writer) album(users [2]int64) int64 {
 	ctx := w.t.Context()
-	created, err := w.albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+	created, err := w.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 		OwnerId: users[0], Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: place(),
 	})
-	w.must(err)
+	waybooktest.OK(w.t, err)
 	id := created.GetAlbum().GetAlbumId()
 	for range 2 {
-		w.must(failed(w.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: users[0], AlbumId: id, ThumbnailUrl: "x"})))
+		waybooktest.OK(w.t, failed(w.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: users[0], AlbumId: id, ThumbnailUrl: "x"})))
 	}
 	for range 3 {
-		w.must(failed(w.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: users[1], AlbumId: id, Text: "x"})))
+		waybooktest.OK(w.t, failed(w.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: users[1], AlbumId: id, Text: "x"})))
 	}
 	for _, user := range users {
-		w.must(failed(w.albums.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id})))
+		waybooktest.OK(w.t, failed(w.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id})))
 	}
 	return id
 }
 
 func (w writer) blog(users [2]int64) int64 {
 	ctx := w.t.Context()
-	created, err := w.blogs.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+	created, err := w.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 		AuthorId: users[0], Type: blogv1.BlogType_BLOG_TYPE_MOOD, Location: place(), Title: "x", Content: "x",
 		PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: blogv1.Weather_WEATHER_RAINBOW,
 		Vote: &blogv1.NewVote{Description: "x", Choices: []string{"a", "b"}},
 	})
-	w.must(err)
+	waybooktest.OK(w.t, err)
 	id := created.GetBlog().GetBlogId()
 	for range 3 {
-		w.must(failed(w.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: users[1], BlogId: id, Text: "x"})))
+		waybooktest.OK(w.t, failed(w.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: users[1], BlogId: id, Text: "x"})))
 	}
 	for i, user := range users {
-		w.must(failed(w.blogs.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id})))
-		w.must(failed(w.blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
+		waybooktest.OK(w.t, failed(w.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id})))
+		waybooktest.OK(w.t, failed(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
 	}
 	return id
 }
 
 func (w writer) poi(users [2]int64) int64 {
 	ctx := w.t.Context()
-	created, err := w.pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+	created, err := w.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 		OwnerId: users[0], Name: "x", Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: place(),
 	})
-	w.must(err)
+	waybooktest.OK(w.t, err)
 	id := created.GetPoi().GetPoiId()
 	for range 2 {
-		w.must(failed(w.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: users[0], PoiId: id, PhotoUrl: "x"})))
+		waybooktest.OK(w.t, failed(w.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: users[0], PoiId: id, PhotoUrl: "x"})))
 	}
 	for range 3 {
-		w.must(failed(w.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: users[1], PoiId: id, Text: "x"})))
+		waybooktest.OK(w.t, failed(w.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: users[1], PoiId: id, Text: "x"})))
 	}
 	for _, user := range users {
-		w.must(failed(w.pois.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id})))
+		waybooktest.OK(w.t, failed(w.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id})))
 	}
 	return id
 }

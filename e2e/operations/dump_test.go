@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
@@ -68,11 +68,10 @@ func TestALoadedDumpIsDumpedTheSameFromEachStoreOnEachStore(t *testing.T) {
 		request := &albumv1.CreateAlbumRequest{
 			OwnerId: s.fill().users[0], RequestId: uuid.NewString(), Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: place(),
 		}
-		s.serve(func(connection *grpc.ClientConn) {
-			albums := albumv1.NewAlbumServiceClient(connection)
-			created, err := albums.CreateAlbum(t.Context(), request)
+		s.serve(func(w *waybooktest.Waybook) {
+			created, err := w.Album.CreateAlbum(t.Context(), request)
 			s.must(err)
-			s.must(failed(albums.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: request.GetOwnerId(), AlbumId: created.GetAlbum().GetAlbumId()})))
+			s.must(failed(w.Album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: request.GetOwnerId(), AlbumId: created.GetAlbum().GetAlbumId()})))
 		})
 		path := s.dump()
 		dumped := s.read(path)
@@ -98,8 +97,8 @@ func TestALoadedDumpIsDumpedTheSameFromEachStoreOnEachStore(t *testing.T) {
 			if !bytes.Equal(to.read(to.dump()), dumped) {
 				t.Error("after a second load, its dump differs")
 			}
-			to.serve(func(connection *grpc.ClientConn) {
-				created, err := albumv1.NewAlbumServiceClient(connection).CreateAlbum(t.Context(), request)
+			to.serve(func(w *waybooktest.Waybook) {
+				created, err := w.Album.CreateAlbum(t.Context(), request)
 				if status.Code(err) != codes.NotFound || !strings.Contains(err.Error(), "was deleted") {
 					t.Errorf("a repeat of what was deleted before the dump made %v, %v", created, err)
 				}
@@ -245,7 +244,7 @@ func TestAnEmbeddedStoreInUseIsNeitherDumpedNorLoaded(t *testing.T) {
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := s.dump()
-	s.serve(func(*grpc.ClientConn) {
+	s.serve(func(*waybooktest.Waybook) {
 		if _, err := storekeeping.Dump(t.Context(), s.options(), path); err == nil || !strings.Contains(err.Error(), "stop it first") {
 			t.Errorf("got error %v", err)
 		}

@@ -9,10 +9,10 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -64,7 +64,7 @@ func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
 	if _, err := os.Stat(s.flags.Data); !os.IsNotExist(err) {
 		t.Errorf("a store was created: %v", err)
 	}
-	s.serve(func(*grpc.ClientConn) {
+	s.serve(func(*waybooktest.Waybook) {
 		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 			if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "stop it first") {
 				t.Errorf("got error %v", err)

@@ -2,7 +2,6 @@ package operations_test
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -26,18 +26,13 @@ type legacyClient struct {
 // fail sends a form that fails, and returns the request id of the reply.
 func (c legacyClient) fail(address, form string) (id string) {
 	c.t.Helper()
-	request, err := http.NewRequestWithContext(c.t.Context(), http.MethodPost, "http://"+c.edge.HTTP+"/API.php", strings.NewReader(form))
-	if err != nil {
-		c.t.Fatal(err)
+	client := waybooktest.OnceAt(c.t, c.edge.HTTP).WithCookie(c.cookie)
+	client.Header.Set("X-Forwarded-For", "198.51.100.1, "+address)
+	reply := client.Post(form)
+	if reply.Text("status") != "FAILED" {
+		c.t.Fatalf("%s: %s", form, reply.Body)
 	}
-	request.Header = http.Header{
-		"Content-Type": {"application/x-www-form-urlencoded"}, "Cookie": {c.cookie}, "X-Forwarded-For": {"198.51.100.1, " + address},
-	}
-	header, body := send(c.t, request)
-	if !strings.Contains(body, "<status>FAILED</status>") {
-		c.t.Fatalf("%s: %s", form, body)
-	}
-	return header.Get("X-Request-Id")
+	return reply.Header.Get("X-Request-Id")
 }
 
 // expect waits for the one line of a failure: the fields between its message and its request id.

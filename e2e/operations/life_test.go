@@ -3,38 +3,17 @@ package operations_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/waybook/waybook/e2e/launch"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // call calls an operation of the edge with a cookie.
 func call(t *testing.T, edge, cookie string, form url.Values) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+edge+"/API.php", strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", cookie)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	return waybooktest.OnceAt(t, edge).WithCookie(cookie).Post(form.Encode()).Body
 }
 
 func TestTheEdgeAcceptsASessionUntilTheOperatorClosesIt(t *testing.T) {
@@ -71,15 +50,7 @@ func TestContentIsListedShownAndDeleted(t *testing.T) {
 	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
 	owner, friend := o.createUser("小旅人"), o.createUser("阿海")
-	w := writer{
-		must: func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		},
-		t: t, albums: albumv1.NewAlbumServiceClient(launch.Dial(t, o.address)), blogs: blogv1.NewBlogServiceClient(launch.Dial(t, o.address)), pois: poiv1.NewPoiServiceClient(launch.Dial(t, o.address)),
-	}
+	w := writer{waybooktest.Connect(t, o.address), t}
 	users := [2]int64{numbered(t, owner), numbered(t, friend)}
 	for noun, c := range map[string]struct {
 		id                   int64

@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/platform/devca"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 const monitoring = "../../deploy/k8s/components/monitoring/"
@@ -133,18 +134,16 @@ func scrapeSite(t *testing.T, s site) exposed {
 	t.Helper()
 	album := newAlbum(t, s)
 	for _, query := range []string{fmt.Sprintf("func=getAlbum&albumID=%d", album), "func=getAlbum&albumID=1", "func=getCategoryPOIList&category=1"} {
-		get(t, "http://"+s.http+"/API.php?"+query)
+		waybooktest.OnceAt(t, s.http).Get(query)
 	}
 	all := newExposed()
 	for name, p := range s.processes {
-		_, text := get(t, "http://"+p.Admin+"/metrics")
-		if err := all.add(text); err != nil {
+		if err := all.add(launch.Metrics(t, p.Admin)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	own := newExposed()
-	_, text := get(t, "http://"+startWithMore(t).Admin+"/metrics")
-	if err := own.add(text); err != nil {
+	if err := own.add(launch.Metrics(t, startWithMore(t).Admin)); err != nil {
 		t.Error(err)
 	}
 	for _, each := range []string{"waybook_tls_certificate_expiry_timestamp_seconds", "waybook_small_ids_used_ratio"} {

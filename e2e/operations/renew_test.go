@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -17,9 +17,9 @@ func TestFollowersStartAnewAfterTheFeedsAreRenewedOnEachStore(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
 		s.fill()
 		list := func(token string) (next string, changes int, err error) {
-			s.serve(func(connection *grpc.ClientConn) {
+			s.serve(func(w *waybooktest.Waybook) {
 				var page *albumv1.ListAlbumChangesResponse
-				page, err = albumv1.NewAlbumServiceClient(connection).ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{PageToken: token})
+				page, err = w.Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{PageToken: token})
 				next, changes = page.GetNextPageToken(), len(page.GetChanges())
 			})
 			return next, changes, err

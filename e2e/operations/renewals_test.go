@@ -3,10 +3,7 @@ package operations_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,6 +17,7 @@ import (
 	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/pause"
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -44,8 +42,15 @@ func TestTenRenewalsOfCertificatesFailNoRequest(t *testing.T) {
 			}
 		})
 	}
+	client := waybooktest.ClientAt(t, edge.Address())
 	for range 4 {
-		load(&requests, func() error { return getOK("http://" + edge.Address() + "/API.php?func=getCategoryPOIList&category=1") })
+		load(&requests, func() error {
+			reply, err := client.Try(client.Form(http.MethodGet, "func=getCategoryPOIList&category=1"))
+			if err == nil && !reply.Succeeded() {
+				err = errors.New(reply.Body)
+			}
+			return err
+		})
 	}
 	as := launch.ClientWith(t, fleet.Certificates.Files("operator"))
 	load(&calls, func() error {
@@ -85,20 +90,4 @@ func TestTenRenewalsOfCertificatesFailNoRequest(t *testing.T) {
 		t.Errorf("only %d requests and %d calls were sent", requests.Load(), calls.Load())
 	}
 	t.Logf("%d requests, and %d calls over connections of their own", requests.Load(), calls.Load())
-}
-
-// getOK sends a request whose reply must be a success.
-func getOK(address string) error {
-	reply, err := http.Get(address)
-	if err != nil {
-		return err
-	}
-	body, err := io.ReadAll(reply.Body)
-	if err = errors.Join(err, reply.Body.Close()); err != nil {
-		return err
-	}
-	if !strings.Contains(string(body), "SUCCESS") {
-		return fmt.Errorf("%s: %s", reply.Status, body)
-	}
-	return nil
 }

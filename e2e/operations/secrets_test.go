@@ -1,9 +1,9 @@
 package operations_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/tracing/tracingtest"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -176,7 +177,7 @@ func sendRequests(t *testing.T, s site, cookie string) (count int, tokens []stri
 		"a bad number":      {"POST", "/API.php", cookie, "", add + "&lat=" + marker, "INVALID PARAMETER"},
 		"a bad format":      {"GET", "/API.php?func=getAlbum&albumID=1&responseFormat=" + marker, "", "", "", "INVALID PARAMETER"},
 	} {
-		_, body := send(t, newRequest(t, s, r.method, r.path, r.cookie, r.contentType, r.body))
+		body := ask(t, s, r.method, r.path, r.cookie, r.contentType, r.body).Body
 		if !strings.Contains(body, r.wants) {
 			t.Errorf("%s: no %s in %s", name, r.wants, body)
 		}
@@ -188,28 +189,22 @@ func sendRequests(t *testing.T, s site, cookie string) (count int, tokens []stri
 	return count, tokens
 }
 
-// newRequest returns a request that has secrets in its headers too.
-func newRequest(t *testing.T, s site, method, path, cookie, contentType, body string) *http.Request {
+// ask sends a request that has secrets in its headers too.
+func ask(t *testing.T, s site, method, path, cookie, contentType, body string) waybooktest.Reply {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.http+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := waybooktest.OnceAt(t, s.http).WithCookie(cookie + "; other=" + marker)
+	client.URL = "http://" + s.http + path
 	for _, name := range []string{"Authorization", "User-Agent", "Referer", "X-Request-Id", "X-Forwarded-For", "Forwarded"} {
-		r.Header.Set(name, marker)
+		client.Header.Set(name, marker)
 	}
-	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	r.Header.Set("Tracestate", "vendor="+marker)
-	r.Header.Set("Baggage", "user="+marker)
-	r.Header.Set("Cookie", cookie+"; other="+marker)
-	if contentType == "" {
-		contentType = "application/x-www-form-urlencoded"
-	}
-	r.Header.Set("Content-Type", contentType)
+	client.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	client.Header.Set("Tracestate", "vendor="+marker)
+	client.Header.Set("Baggage", "user="+marker)
+	client.Header.Set("Content-Type", cmp.Or(contentType, "application/x-www-form-urlencoded"))
 	if len(body) > 1<<20 { // the edge refuses it before the body is sent
-		r.Header.Set("Expect", "100-continue")
+		client.Header.Set("Expect", "100-continue")
 	}
-	return r
+	return client.Send(client.Request(method, "", strings.NewReader(body)))
 }
 
 // sendRequestsToTheDead kills services behind the edge and sends requests that need them. It does
@@ -223,8 +218,8 @@ func sendRequestsToTheDead(t *testing.T, s site, cookie string) (count int) {
 		}
 		p.End(os.Kill)
 		const add = "func=addAlbum&category=1&lat=1&lng=2&albumTitle=" + marker
-		if _, body := send(t, newRequest(t, s, "POST", "/API.php", cookie, "", add)); !strings.Contains(body, "SERVICE UNAVAILABLE") {
-			t.Errorf("without %s: %s", name, body)
+		if reply := ask(t, s, "POST", "/API.php", cookie, "", add); reply.Text("info") != "SERVICE UNAVAILABLE" {
+			t.Errorf("without %s: %s", name, reply.Body)
 		}
 		count++
 	}
@@ -237,8 +232,7 @@ func scrapeAll(t *testing.T, s site) string {
 	var text strings.Builder
 	for _, p := range s.processes {
 		for _, path := range []string{"/metrics", "/debug/pprof/", "/readyz"} {
-			_, body := get(t, "http://"+p.Admin+path)
-			text.WriteString(body)
+			text.WriteString(launch.Get(t, "http://"+p.Admin+path))
 		}
 	}
 	return text.String()

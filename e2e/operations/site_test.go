@@ -1,12 +1,9 @@
 package operations_test
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 )
@@ -39,29 +36,4 @@ func (s site) end(t *testing.T) {
 			}
 		}
 	}
-}
-
-// send sends a request and returns the header and the body of the reply.
-func send(t *testing.T, request *http.Request) (http.Header, string) {
-	t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Minute}}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.Header, string(body)
-}
-
-func get(t *testing.T, url string) (http.Header, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return send(t, request)
 }

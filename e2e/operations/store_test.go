@@ -3,7 +3,6 @@ package operations_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -15,15 +14,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/longform"
-	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
 	"github.com/waybook/waybook/services/blog"
@@ -79,24 +76,11 @@ func (s store) client(do func(context.Context, *mongo.Database) error) {
 }
 
 // serve runs Waybook on the store during a call of use.
-func (s store) serve(use func(*grpc.ClientConn)) {
+func (s store) serve(use func(*waybooktest.Waybook)) {
 	s.t.Helper()
-	config := app.Config{
-		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
-		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
-	}
-	config.Store = s.flags
-	stack := &process.Stack{}
-	app, err := app.Start(s.t.Context(), config, process.Env{
-		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
-		Fail: func(err error) { s.t.Errorf("a part failed: %v", err) },
-	})
-	s.must(err)
-	connection, err := grpc.NewClient(app.GRPC.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	s.must(err)
-	use(connection)
-	s.must(connection.Close())
-	s.must(stack.Stop(context.WithoutCancel(s.t.Context())))
+	w := waybooktest.Start(s.t, waybooktest.Config(func(c *app.Config) { c.Store = s.flags }))
+	use(w)
+	w.Stop()
 }
 
 // recorder is a store that records the collections that are opened.

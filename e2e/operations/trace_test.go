@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/platform/tracing/tracingtest"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // getAlbumTrees are the spans of a getAlbum when no user name is cached.
@@ -42,15 +43,12 @@ func TestOneTraceOfAGetAlbumReachesTheStores(t *testing.T) {
 
 			collector := tracingtest.Start(t)
 			second := start(t, data, "-otlp-endpoint", collector.URL, "-log-format=json", "-log-level=debug")
-			header, body := get(t, fmt.Sprintf("http://%s/API.php?func=getAlbum&albumID=%d", second.http, album))
-			if !strings.Contains(body, "SUCCESS") {
-				t.Fatal(body)
-			}
+			reply := waybooktest.OnceAt(t, second.http).Get(fmt.Sprintf("func=getAlbum&albumID=%d", album)).MustSucceed(t)
 			second.end(t)
 			if got := "\n" + collector.Tree("getAlbum"); got != getAlbumTrees[name] {
 				t.Errorf("the trace is%s\nof %d spans", got, len(collector.Spans()))
 			}
-			checkAccessLog(t, second, header.Get("X-Request-Id"), collector)
+			checkAccessLog(t, second, reply.Header.Get("X-Request-Id"), collector)
 		})
 	}
 }

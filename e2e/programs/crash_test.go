@@ -15,6 +15,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -42,7 +43,7 @@ func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
 	}
 	pasteAll(t, p)
 	// The password belongs to the user that the first filling created.
-	post(t, p, "", "func", "login", "email", "demo@waybook.example", "password", demoPassword(t, data)).mustSucceed(t)
+	post(t, p, "", "func", "login", "email", "demo@waybook.example", "password", demoPassword(t, data)).MustSucceed(t)
 }
 
 // awaitWrites waits until a process that fills its store has written to it count more times. It
@@ -102,19 +103,19 @@ func poll(t *testing.T) func(func() bool) {
 func content(t *testing.T, p *launch.Process) string {
 	t.Helper()
 	var all []string
-	add := func(pairs ...string) reply {
-		r := post(t, p, "", pairs...).mustSucceed(t)
-		all = append(all, description(r, pairs[1]))
+	add := func(pairs ...string) waybooktest.Reply {
+		r := post(t, p, "", pairs...).MustSucceed(t)
+		all = append(all, description(r.XML(), pairs[1]))
 		return r
 	}
 	user := demoUser(demoCookie(t, p.Data))
-	for _, album := range add("func", "getUserAlbumList", "userID", user).at("albumList").Children {
-		add("func", "getAlbum", "albumID", album.text("albumID"))
+	for _, album := range add("func", "getUserAlbumList", "userID", user).XML().Find("albumList", "*") {
+		add("func", "getAlbum", "albumID", album.At("albumID"))
 	}
 	for category := range 5 {
-		list := post(t, p, "", "func", "getCategoryPOIList", "category", strconv.Itoa(category+1)).mustSucceed(t)
-		for _, landmark := range list.at("POIList").Children {
-			add("func", "getPOI", "POIID", landmark.text("POIID"))
+		list := post(t, p, "", "func", "getCategoryPOIList", "category", strconv.Itoa(category+1)).MustSucceed(t)
+		for _, landmark := range list.XML().Find("POIList", "*") {
+			add("func", "getPOI", "POIID", landmark.At("POIID"))
 			landmark.XMLName.Local = "POI" // without its number
 			all = append(all, description(landmark, fmt.Sprint("category ", category+1)))
 		}
@@ -136,14 +137,14 @@ func content(t *testing.T, p *launch.Process) string {
 }
 
 // description returns the leaves of a reply that are equal in every filling.
-func description(r reply, path string) string {
+func description(r waybooktest.Element, path string) string {
 	var text strings.Builder
 	describe(&text, r, path)
 	return text.String()
 }
 
 // describe writes the leaves of a reply that are equal in every filling.
-func describe(into *strings.Builder, r reply, path string) {
+func describe(into *strings.Builder, r waybooktest.Element, path string) {
 	name := r.XMLName.Local
 	if strings.HasSuffix(name, "ID") || name == "time" || name == "updateDate" {
 		return

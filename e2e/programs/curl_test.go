@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // curl sends one request. carry selects how the form is sent.
@@ -51,18 +52,18 @@ func TestCurlCanCallEveryOperation(t *testing.T) {
 	}, place...)
 
 	// write posts the form, after it has checked that GET is refused in both ways.
-	write := func(pairs ...string) reply {
+	write := func(pairs ...string) waybooktest.Reply {
 		t.Helper()
 		for _, carry := range []carrier{getWithQuery, getWithBody} {
-			refused := parse(t, curl(t, p, carry, cookie, pairs...))
-			if refused.text("status") != "FAILED" || refused.text("info") != "POST REQUIRED" {
+			refused := waybooktest.Reply{Body: curl(t, p, carry, cookie, pairs...)}
+			if refused.Text("status") != "FAILED" || refused.Text("info") != "POST REQUIRED" {
 				t.Errorf("%s by %s: %+v", pairs[1], carry, refused)
 			}
 		}
-		return parse(t, curl(t, p, postWithBody, cookie, pairs...)).mustSucceed(t)
+		return waybooktest.Reply{Body: curl(t, p, postWithBody, cookie, pairs...)}.MustSucceed(t)
 	}
 	// read sends the form in all three ways and checks that the replies are equal.
-	read := func(pairs ...string) reply {
+	read := func(pairs ...string) waybooktest.Reply {
 		t.Helper()
 		first := curl(t, p, getWithQuery, "", pairs...)
 		for _, carry := range []carrier{getWithBody, postWithBody} {
@@ -70,39 +71,39 @@ func TestCurlCanCallEveryOperation(t *testing.T) {
 				t.Errorf("%s by %s: %q, want %q", pairs[1], carry, other, first)
 			}
 		}
-		return parse(t, first)
+		return waybooktest.Reply{Body: first}
 	}
 
-	album := write(append(place, "func", "addAlbum", "albumTitle", "相簿", "category", "16")...).text("albumID")
+	album := write(append(place, "func", "addAlbum", "albumTitle", "相簿", "category", "16")...).Text("albumID")
 	write("func", "updateAlbum", "albumID", album, "albumTitle", "相簿二")
-	if title := read("func", "getAlbum", "albumID", album).mustSucceed(t).text("albumTitle"); title != "相簿二" {
+	if title := read("func", "getAlbum", "albumID", album).MustSucceed(t).Text("albumTitle"); title != "相簿二" {
 		t.Errorf("the album has the title %q", title)
 	}
-	if list := read("func", "getUserAlbumList", "userID", demoUser(cookie)).mustSucceed(t); len(list.at("albumList").Children) != 2 {
+	if list := read("func", "getUserAlbumList", "userID", demoUser(cookie)).MustSucceed(t); len(list.XML().Find("albumList", "*")) != 2 {
 		t.Errorf("albums %+v", list)
 	}
 	write("func", "updateAlbum", "albumID", album, "delete", "true")
-	if gone := read("func", "getAlbum", "albumID", album); gone.text("info") != "ALBUM NOT FOUND" {
+	if gone := read("func", "getAlbum", "albumID", album); gone.Text("info") != "ALBUM NOT FOUND" {
 		t.Errorf("the deleted album: %+v", gone)
 	}
 
-	list := read("func", "getCategoryPOIList", "category", "4").mustSucceed(t).at("POIList")
-	landmark := list.at("POI1")
-	if got := read("func", "getPOI", "POIID", landmark.text("POIID")).mustSucceed(t); got.text("name") != landmark.text("name") {
-		t.Errorf("the landmark has the names %q and %q", got.text("name"), landmark.text("name"))
+	list := read("func", "getCategoryPOIList", "category", "4").MustSucceed(t)
+	landmark := list.XML().Find("POIList", "POI1")[0]
+	if got := read("func", "getPOI", "POIID", landmark.At("POIID")).MustSucceed(t); got.Text("name") != landmark.At("name") {
+		t.Errorf("the landmark has the names %q and %q", got.Text("name"), landmark.At("name"))
 	}
 
 	posted := write(append(entry, "func", "postBlog")...)
-	blog := posted.text("blogID")
-	if posted.text("reward") != "10" {
-		t.Errorf("reward %q", posted.text("reward"))
+	blog := posted.Text("blogID")
+	if posted.Text("reward") != "10" {
+		t.Errorf("reward %q", posted.Text("reward"))
 	}
 	write(append(entry, "func", "updateBlog", "blogID", blog, "blogContent", "一\r\n二\r\n三")...)
-	if content := read("func", "getBlog", "blogID", blog).mustSucceed(t).text("blogContent"); content != "一\r\n二\r\n三" {
+	if content := read("func", "getBlog", "blogID", blog).MustSucceed(t).Text("blogContent"); content != "一\r\n二\r\n三" {
 		t.Errorf("the entry has the content %q", content)
 	}
 	write("func", "updateBlog", "blogID", blog, "delete", "TRUE")
-	if gone := read("func", "getBlog", "blogID", blog); !strings.Contains(gone.text("info"), "NOT FOUND") {
+	if gone := read("func", "getBlog", "blogID", blog); !strings.Contains(gone.Text("info"), "NOT FOUND") {
 		t.Errorf("the deleted entry: %+v", gone)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // browser sends forms with curl, which keeps cookies in a jar like a browser.
@@ -24,7 +25,7 @@ func newBrowser(t *testing.T, p *launch.Process) browser {
 	return browser{t, p, filepath.Join(t.TempDir(), "jar")}
 }
 
-func (b browser) post(pairs ...string) reply {
+func (b browser) post(pairs ...string) waybooktest.Reply {
 	b.t.Helper()
 	command := exec.CommandContext(b.t.Context(), "curl", "-sS", "--noproxy", "*", "-b", b.jar, "-c", b.jar,
 		"-d", form(pairs...), "http://"+b.p.HTTP+"/API.php")
@@ -32,7 +33,7 @@ func (b browser) post(pairs ...string) reply {
 	if err != nil {
 		b.t.Fatalf("%v: %s", err, out)
 	}
-	return parse(b.t, string(out))
+	return waybooktest.Reply{Body: string(out)}
 }
 
 // kept returns the contents of the cookie jar.
@@ -52,31 +53,31 @@ func TestABrowserLogsInWritesAndLogsOut(t *testing.T) {
 	b := newBrowser(t, p)
 	album := []string{"func", "addAlbum", "albumTitle", "夜市", "category", "7", "lat", "25.0881", "lng", "121.5241"}
 
-	if early := b.post(album...); early.text("info") != "LOGIN REQUIRED" {
+	if early := b.post(album...); early.Text("info") != "LOGIN REQUIRED" {
 		t.Errorf("before the login: %+v", early)
 	}
-	if wrong := b.post("func", "login", "email", "demo@waybook.example", "password", password+"x"); wrong.text("info") != "PASSWORD INCORRECT" {
+	if wrong := b.post("func", "login", "email", "demo@waybook.example", "password", password+"x"); wrong.Text("info") != "PASSWORD INCORRECT" {
 		t.Errorf("a wrong password: %+v", wrong)
 	}
-	in := b.post("func", "login", "email", "demo@waybook.example", "password", password).mustSucceed(t)
-	if in.text("id") != demoUser(demoCookie(t, p.Data)) {
-		t.Errorf("logged in as %s", in.text("id"))
+	in := b.post("func", "login", "email", "demo@waybook.example", "password", password).MustSucceed(t)
+	if in.Text("id") != demoUser(demoCookie(t, p.Data)) {
+		t.Errorf("logged in as %s", in.Text("id"))
 	}
-	if jar := b.kept(); strings.Count(jar, "#HttpOnly_") != 2 || !strings.Contains(jar, in.text("idrand")) {
+	if jar := b.kept(); strings.Count(jar, "#HttpOnly_") != 2 || !strings.Contains(jar, in.Text("idrand")) {
 		t.Errorf("the jar has\n%s", jar)
 	}
-	b.post(album...).mustSucceed(t)
+	b.post(album...).MustSucceed(t)
 
-	b.post("func", "logout").mustSucceed(t)
+	b.post("func", "logout").MustSucceed(t)
 	if jar := b.kept(); strings.Contains(jar, "idrand") {
 		t.Errorf("after the logout the jar has\n%s", jar)
 	}
-	if late := b.post(album...); late.text("info") != "LOGIN REQUIRED" {
+	if late := b.post(album...); late.Text("info") != "LOGIN REQUIRED" {
 		t.Errorf("after the logout: %+v", late)
 	}
 	// The session itself is closed, too.
-	closed := "id=" + in.text("id") + "; idrand=" + in.text("idrand")
-	if got := post(t, p, closed, album...); got.text("info") != "LOGIN REQUIRED" {
+	closed := "id=" + in.Text("id") + "; idrand=" + in.Text("idrand")
+	if got := post(t, p, closed, album...); got.Text("info") != "LOGIN REQUIRED" {
 		t.Errorf("with the old cookie: %+v", got)
 	}
 	if printed := p.Printed(); strings.Contains(printed, password) {

@@ -37,7 +37,7 @@ func TestASecondProcessOnTheSameDirectoryIsRefused(t *testing.T) {
 		t.Errorf("landmarks %v, before %v", got, seeded)
 	}
 	post(t, first, demoCookie(t, data),
-		"func", "addAlbum", "albumTitle", "x", "category", "1", "lat", "1", "lng", "2").mustSucceed(t)
+		"func", "addAlbum", "albumTitle", "x", "category", "1", "lat", "1", "lng", "2").MustSucceed(t)
 }
 
 func TestAPortInUseIsReportedWithItsFlag(t *testing.T) {

@@ -1,9 +1,6 @@
 package programs_test
 
 import (
-	"encoding/xml"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,77 +8,13 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
-// reply is an XML reply, or an element of one.
-type reply struct {
-	XMLName  xml.Name
-	Text     string  `xml:",chardata"`
-	Children []reply `xml:",any"`
-}
-
-// parse parses a reply.
-func parse(t testing.TB, body string) reply {
+// post sends a form, with a cookie unless that is empty. It keeps no connection open after the end of a process.
+func post(t testing.TB, p *launch.Process, cookie string, pairs ...string) waybooktest.Reply {
 	t.Helper()
-	var r reply
-	if err := xml.Unmarshal([]byte(body), &r); err != nil {
-		t.Fatalf("%v in %q", err, body)
-	}
-	if r.XMLName.Local != "response" {
-		t.Fatalf("the root of %q is not a response", body)
-	}
-	return r
-}
-
-// at returns the element at a path such as Location/lat, or an empty one.
-func (r reply) at(path string) reply {
-	name, rest, deeper := strings.Cut(path, "/")
-	for _, child := range r.Children {
-		if child.XMLName.Local == name {
-			if deeper {
-				return child.at(rest)
-			}
-			return child
-		}
-	}
-	return reply{}
-}
-
-func (r reply) text(path string) string { return r.at(path).Text }
-
-// mustSucceed ends the test unless the status is SUCCESS.
-func (r reply) mustSucceed(t testing.TB) reply {
-	t.Helper()
-	if r.text("status") != "SUCCESS" {
-		t.Fatalf("status %q, info %q", r.text("status"), r.text("info"))
-	}
-	return r
-}
-
-// client keeps no connection open after the end of a process.
-var client = http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
-// post sends a form, with a cookie unless that is empty.
-func post(t testing.TB, p *launch.Process, cookie string, pairs ...string) reply {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+p.HTTP+"/API.php", strings.NewReader(form(pairs...)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if cookie != "" {
-		request.Header.Set("Cookie", cookie)
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parse(t, string(body))
+	return waybooktest.OnceAt(t, p.HTTP).WithCookie(cookie).Post(form(pairs...))
 }
 
 // form encodes alternating names and values.
@@ -124,8 +57,8 @@ func demoUser(cookie string) string {
 func landmarks(t testing.TB, p *launch.Process) (counts [5]int) {
 	t.Helper()
 	for i := range counts {
-		list := post(t, p, "", "func", "getCategoryPOIList", "category", string(rune('1'+i))).mustSucceed(t)
-		counts[i] = len(list.at("POIList").Children)
+		list := post(t, p, "", "func", "getCategoryPOIList", "category", string(rune('1'+i))).MustSucceed(t)
+		counts[i] = len(list.XML().Find("POIList", "*"))
 	}
 	return counts
 }

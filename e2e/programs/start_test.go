@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // paste runs a line in a shell, as if a user pasted it, and returns its output.
@@ -28,13 +29,13 @@ func paste(t *testing.T, line string) string {
 }
 
 // pasteAll pastes the lines of a greeting and returns the replies.
-func pasteAll(t *testing.T, p *launch.Process) (replies []reply) {
+func pasteAll(t *testing.T, p *launch.Process) (replies []waybooktest.Reply) {
 	t.Helper()
 	if len(p.Curl) != 3 {
 		t.Fatalf("%d lines to paste in:\n%s", len(p.Curl), p.Out())
 	}
 	for _, line := range p.Curl {
-		replies = append(replies, parse(t, paste(t, line)).mustSucceed(t))
+		replies = append(replies, waybooktest.Reply{Body: paste(t, line)}.MustSucceed(t))
 	}
 	return replies
 }
@@ -49,17 +50,17 @@ func TestTheCommandsThatTheFirstStartPrintsWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := launch.Start(t, binary, filepath.Join(t.TempDir(), folder))
 			replies := pasteAll(t, p)
-			if title := replies[0].text("albumTitle"); title == "" {
+			if title := replies[0].Text("albumTitle"); title == "" {
 				t.Errorf("no album: %+v", replies[0])
 			}
-			if photos, written := replies[0].at("photos").Children, replies[0].at("comments").Children; len(photos) == 0 || len(written) == 0 {
+			if photos, written := replies[0].XML().Find("photos", "*"), replies[0].XML().Find("comments", "*"); len(photos) == 0 || len(written) == 0 {
 				t.Errorf("the demo album has %d photos and %d comments", len(photos), len(written))
 			}
-			if len(replies[1].at("POIList").Children) < 3 {
+			if len(replies[1].XML().Find("POIList", "*")) < 3 {
 				t.Errorf("few landmarks: %+v", replies[1])
 			}
-			added := post(t, p, "", "func", "getAlbum", "albumID", replies[2].text("albumID")).mustSucceed(t)
-			if title := added.text("albumTitle"); title != "我的相簿" {
+			added := post(t, p, "", "func", "getAlbum", "albumID", replies[2].Text("albumID")).MustSucceed(t)
+			if title := added.Text("albumTitle"); title != "我的相簿" {
 				t.Errorf("the added album has the title %q", title)
 			}
 			if status := p.End(os.Interrupt); status != 0 {
@@ -90,17 +91,17 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	first := launch.Start(t, binary, data)
-	added := pasteAll(t, first)[2].text("albumID")
+	added := pasteAll(t, first)[2].Text("albumID")
 	cookie, password, seeded := demoCookie(t, data), demoPassword(t, data), landmarks(t, first)
 	if status := first.End(syscall.SIGTERM); status != 0 {
 		t.Fatalf("status %d\n%s", status, first.Printed())
 	}
 
 	second := launch.Start(t, binary, data)
-	if title := post(t, second, "", "func", "getAlbum", "albumID", added).text("albumTitle"); title != "我的相簿" {
+	if title := post(t, second, "", "func", "getAlbum", "albumID", added).Text("albumTitle"); title != "我的相簿" {
 		t.Errorf("the earlier album has the title %q", title)
 	}
-	post(t, second, cookie, "func", "updateAlbum", "albumID", added, "albumTitle", "改名").mustSucceed(t)
+	post(t, second, cookie, "func", "updateAlbum", "albumID", added, "albumTitle", "改名").MustSucceed(t)
 	if now := demoCookie(t, data); now != cookie {
 		t.Errorf("the cookie changed from %s to %s", cookie, now)
 	}
@@ -110,8 +111,8 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 	if again := landmarks(t, second); again != seeded {
 		t.Errorf("landmarks %v, before %v", again, seeded)
 	}
-	albums := post(t, second, "", "func", "getUserAlbumList", "userID", demoUser(cookie)).at("albumList").Children
-	if len(albums) != 2 || albums[1].text("albumID") != added {
+	albums := post(t, second, "", "func", "getUserAlbumList", "userID", demoUser(cookie)).XML().Find("albumList", "*")
+	if len(albums) != 2 || albums[1].At("albumID") != added {
 		t.Errorf("albums %+v", albums)
 	}
 	pasteAll(t, second)
@@ -122,7 +123,7 @@ func TestAnExpiredSessionIsReplacedAtTheNextStart(t *testing.T) {
 	data := t.TempDir()
 	first := launch.Start(t, binary, data, "-session-ttl", "1ns")
 	stale := demoCookie(t, data)
-	if got := post(t, first, stale, "func", "addAlbum"); got.text("info") != "LOGIN REQUIRED" {
+	if got := post(t, first, stale, "func", "addAlbum"); got.Text("info") != "LOGIN REQUIRED" {
 		t.Errorf("a session of 1 ns is open: %+v", got)
 	}
 	first.End(os.Interrupt)
@@ -147,13 +148,8 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 		t.Errorf("files %v", files)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		response, err := client.Get("http://" + p.Admin + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		if response.StatusCode != 200 {
-			t.Errorf("%s: %s", path, response.Status)
+		if status, body := probe(t, p.Admin, path); status != 200 {
+			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
 	p.End(os.Interrupt)
@@ -171,7 +167,7 @@ func TestWithoutAdditionsAFuncIsOneOfTheEleven(t *testing.T) {
 	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-additions=false")...).Ready()
 	const eleven = "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"
 	for _, function := range []string{"login", "logout", "getUserBlogList", "getNearbyPOIList", "addComment", "castVote"} {
-		if info := post(t, p, "", "func", function).text("info"); info != eleven {
+		if info := post(t, p, "", "func", function).Text("info"); info != eleven {
 			t.Errorf("%s: %s", function, info)
 		}
 	}
@@ -189,11 +185,11 @@ func TestEveryFlagHasAnEnvironmentVariable(t *testing.T) {
 		"WAYBOOK_LOGIN=false", "WAYBOOK_TRUSTED_PROXIES=10.0.0.0/8",
 	}).Ready()
 	posted := post(t, p, demoCookie(t, data), "func", "postBlog", "type", "0_8", "lat", "1", "lng", "2",
-		"blogTitle", "t", "blogContent", "c", "year", "2026", "month", "5", "day", "1", "weather", "有彩虹").mustSucceed(t)
-	if posted.text("reward") != "7" {
-		t.Errorf("reward %q", posted.text("reward"))
+		"blogTitle", "t", "blogContent", "c", "year", "2026", "month", "5", "day", "1", "weather", "有彩虹").MustSucceed(t)
+	if posted.Text("reward") != "7" {
+		t.Errorf("reward %q", posted.Text("reward"))
 	}
-	if info := post(t, p, "", "func", "login").text("info"); !strings.HasPrefix(info, "INVALID PARAMETER: func (one of addAlbum, ") || strings.Contains(info, "login") || strings.Contains(info, "logout") {
+	if info := post(t, p, "", "func", "login").Text("info"); !strings.HasPrefix(info, "INVALID PARAMETER: func (one of addAlbum, ") || strings.Contains(info, "login") || strings.Contains(info, "logout") {
 		t.Errorf("a disabled login: %s", info)
 	}
 	if strings.Contains(p.Out(), "login") {

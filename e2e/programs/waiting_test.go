@@ -1,7 +1,7 @@
 package programs_test
 
 import (
-	"io"
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,21 +11,19 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // probe returns the status and the body of a path of an admin port; 0 while nobody listens.
 func probe(t *testing.T, admin, path string) (status int, body string) {
 	t.Helper()
-	response, err := client.Get("http://" + admin + path)
+	client := waybooktest.OnceAt(t, admin)
+	client.URL = "http://" + admin + path
+	reply, err := client.Try(client.Request(http.MethodGet, "", nil))
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, strings.TrimSpace(string(text))
+	return reply.Code, strings.TrimSpace(reply.Body)
 }
 
 func TestAProgramThatStartsBeforeMongoDBWaitsAliveAndThenServes(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,6 +23,7 @@ import (
 	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/devca"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 const day = 24 * time.Hour
@@ -91,20 +91,14 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 		album.End(syscall.SIGTERM)
 		launch.WriteCertificate(t, fleet.Certificates.Directory("album"), "album", c.lifetime, c.by, ours)
 		album.Start()
-		response, err := http.Get("http://" + edge.Address() + "/API.php?func=getAlbum&albumID=1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := response.Body.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if got := response.Header.Get("X-Waybook-Reason"); got != c.reason {
+		reply := waybooktest.OnceAt(t, edge.Address()).Get("func=getAlbum&albumID=1")
+		if got := reply.Reason(); got != c.reason {
 			t.Errorf("album presents %s: %s, want %s", c.what, got, c.reason)
 		}
 		if c.reason != "SERVICE_UNAVAILABLE" {
 			continue
 		}
-		line := awaitFailure(t, edge, response.Header.Get("X-Request-Id"))
+		line := awaitFailure(t, edge, reply.Header.Get("X-Request-Id"))
 		if line.Service != service || line.Method != "GetAlbum" || line.Code != "Unavailable" || !strings.Contains(line.Error, "certificate") {
 			t.Errorf("album presents %s: the log has %+v", c.what, line)
 		}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/waybooktest"
@@ -19,7 +18,7 @@ type browser struct {
 
 // newBrowser returns a browser with an address of its own. The edge calls this account service.
 func (w *waybook) newBrowser(t *testing.T, account accountv1.AccountServiceClient, address string) *browser {
-	return browserOf(t, edge.New(edge.Config{Account: account, Album: w.Album, Blog: w.Blog, Poi: w.Poi, Zone: time.UTC}), address)
+	return browserOf(t, w.EdgeWith(func(c *edge.Config) { c.Account = account }), address)
 }
 
 func browserOf(t *testing.T, edge http.Handler, address string) *browser {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -38,9 +37,7 @@ func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
 	const people, rounds, mostRounds = 16, 4, 400
 	w := start(t)
 	account := &countedAccount{AccountServiceClient: w.Account}
-	handler := edge.New(edge.Config{
-		Account: account, Album: w.Album, Blog: w.Blog, Poi: w.Poi, Zone: time.UTC, GathersSessions: true,
-	})
+	handler := w.EdgeWith(func(c *edge.Config) { c.Account, c.GathersSessions = account, true })
 	add := func(user int64, token string) (reason string) {
 		b := browserOf(t, handler, "192.0.2.1")
 		b.Client = b.With(user, token)

@@ -3,14 +3,11 @@ package versions
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -183,12 +180,6 @@ func (w *worker) delete(ctx context.Context, p *program, running []*program) err
 	return nil
 }
 
-// client keeps no connection open after the end of a process.
-var client = http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
-// newAlbumID finds the id of a new album in a reply.
-var newAlbumID = regexp.MustCompile(`<albumID>(\d+)</albumID>`)
-
 // post creates an album by a form, with a session that another program may have opened.
 func (w *worker) post(ctx context.Context, p *program, running []*program) error {
 	owner, title := w.users[0], w.text()
@@ -196,29 +187,15 @@ func (w *worker) post(ctx context.Context, p *program, running []*program) error
 	if err != nil {
 		return err
 	}
-	form := url.Values{"func": {"addAlbum"}, "category": {"1"}, "lat": {"25"}, "lng": {"121"}, "albumTitle": {title}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.HTTP+"/API.php", strings.NewReader(form.Encode()))
+	client := waybooktest.OnceAt(w.t, p.HTTP).With(owner, opened.GetToken())
+	client.Context = ctx
+	reply, err := client.Try(client.Form(http.MethodPost, "func=addAlbum&category=1&lat=25&lng=121&albumTitle="+title))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", owner, opened.GetToken()))
-	response, err := client.Do(request)
+	id, err := strconv.ParseInt(reply.Text("albumID"), 10, 64)
 	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	found := newAlbumID.FindSubmatch(body)
-	if found == nil {
-		return fmt.Errorf("the reply is %s", body)
-	}
-	id, err := strconv.ParseInt(string(found[1]), 10, 64)
-	if err != nil {
-		return err
+		return fmt.Errorf("the reply is %s", reply.Body)
 	}
 	d := newDocument(w.shared[0].kind, id, owner, title)
 	w.record(func() { w.others = append(w.others, d) })

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -24,11 +25,12 @@ type Client struct {
 	Header http.Header
 	// Address is the client's address, where the edge is called without a connection.
 	Address string
+	// URL is where requests go: that of /API.php, unless a test asks for another path.
+	URL string
 	// Context is that of its requests.
 	Context context.Context
 
 	t    testing.TB
-	url  string
 	edge http.RoundTripper
 }
 
@@ -42,17 +44,28 @@ func (w *Waybook) Client() *Client {
 
 // ClientOf returns a client of an edge in this process.
 func ClientOf(t testing.TB, edge http.Handler) *Client {
-	c := ClientAt(t, "waybook.test")
-	c.edge = within{edge}
-	return c
+	return ClientOver(t, "http://waybook.test", within{edge})
 }
 
 // ClientAt returns a client of the edge at an address.
 func ClientAt(t testing.TB, address string) *Client {
-	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 16}
+	// A body that may be too long waits for the edge's consent if its request says so.
+	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 512, ExpectContinueTimeout: time.Minute}
 	t.Cleanup(transport.CloseIdleConnections)
+	return ClientOver(t, "http://"+address, transport)
+}
+
+// OnceAt returns a client of the edge at an address. It keeps no connection open.
+func OnceAt(t testing.TB, address string) *Client {
+	c := ClientAt(t, address)
+	c.Header.Set("Connection", "close")
+	return c
+}
+
+// ClientOver returns a client of the edge of a site, which it reaches by a transport.
+func ClientOver(t testing.TB, site string, transport http.RoundTripper) *Client {
 	return &Client{
-		t: t, url: "http://" + address + "/API.php", edge: transport,
+		t: t, URL: site + "/API.php", edge: transport,
 		Cookies: map[string]string{}, Header: http.Header{}, Address: "192.0.2.1", Context: t.Context(),
 	}
 }
@@ -89,6 +102,16 @@ func (c *Client) With(user int64, token string) *Client {
 	return &other
 }
 
+// WithCookie returns the client with a field Cookie, if that is not empty, instead of its cookies.
+func (c *Client) WithCookie(field string) *Client {
+	other := *c
+	other.Cookies, other.Header = map[string]string{}, c.Header.Clone()
+	if other.Header.Del("Cookie"); field != "" {
+		other.Header.Set("Cookie", field)
+	}
+	return &other
+}
+
 // Cookie is the value of its field Cookie.
 func (c *Client) Cookie() string { return c.Request(http.MethodGet, "", nil).Header.Get("Cookie") }
 
@@ -119,14 +142,16 @@ func (c *Client) Form(method, parameters string) *http.Request {
 	return request
 }
 
-// Request returns a request with a query and a body.
+// Request returns a request with a query, if it is not empty, and a body.
 func (c *Client) Request(method, query string, body io.Reader) *http.Request {
 	c.t.Helper()
-	request, err := http.NewRequestWithContext(c.Context, method, c.url, body)
+	request, err := http.NewRequestWithContext(c.Context, method, c.URL, body)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	request.URL.RawQuery, request.RemoteAddr = query, c.Address+":1234"
+	if request.RemoteAddr = c.Address + ":1234"; query != "" {
+		request.URL.RawQuery = query
+	}
 	maps.Copy(request.Header, c.Header)
 	for name, value := range c.Cookies {
 		request.AddCookie(&http.Cookie{Name: name, Value: value}) // #nosec G124 -- a request has no attributes
@@ -167,6 +192,15 @@ type Reply struct {
 
 // Succeeded reports whether the operation says SUCCESS.
 func (r Reply) Succeeded() bool { return r.Text("status") == "SUCCESS" }
+
+// MustSucceed returns the reply, or ends the test unless it says SUCCESS.
+func (r Reply) MustSucceed(t testing.TB) Reply {
+	t.Helper()
+	if !r.Succeeded() {
+		t.Fatalf("the reply is %d %s", r.Code, r.Body)
+	}
+	return r
+}
 
 // Reason is the stable reason of a failure, or "".
 func (r Reply) Reason() string { return r.Header.Get("X-Waybook-Reason") }

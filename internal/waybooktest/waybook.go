@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/process"
@@ -186,6 +187,13 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	w := Connect(t, listener.Addr().String())
 	w.Services, w.Edge, w.Counting, w.Clock, w.stop = parts.Services, parts.Edge, parts.Counting, clock, stop
 	return w
+}
+
+// EdgeWith returns another edge of the services, by changed settings.
+func (w *Waybook) EdgeWith(change func(*edge.Config)) http.Handler {
+	config := edge.Config{Account: w.Account, Album: w.Album, Blog: w.Blog, Poi: w.Poi, Zone: time.UTC}
+	change(&config)
+	return edge.New(config)
 }
 
 // source returns a store that can be copied as such.
