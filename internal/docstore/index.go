@@ -116,9 +116,6 @@ type Span struct{ From, To Value }
 // Between is the range from one value to another.
 func Between[K Key](from, to K) Span { return Span{From: ValueOf(from), To: ValueOf(to)} }
 
-// From is the range of the values that are at least from.
-func From[K Key](from K) Span { return Span{From: ValueOf(from)} }
-
 // UpTo is the range of the values that are at most to.
 func UpTo[K Key](to K) Span { return Span{To: ValueOf(to)} }
 

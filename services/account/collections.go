@@ -22,8 +22,6 @@ type user struct {
 	// PasswordHash is the result of passwords.hash, or a hash of an old service in one of the
 	// forms of MovedUser.password_hash; empty if there is no password.
 	PasswordHash string `bson:"password_hash"`
-	// OldForm is the name of the form of PasswordHash if that is an old one, to find such users.
-	OldForm string `bson:"old_form,omitempty"`
 	// PasswordIsMoved: PasswordHash is as it was moved in, and nobody has logged in with it.
 	PasswordIsMoved bool `bson:"password_is_moved"`
 	// NameKey is the result of nameKey.
@@ -50,15 +48,10 @@ func byRequest() docstore.Index1[string] {
 // byName finds users by the beginning of their nickname.
 func byName() docstore.Index1[string] { return docstore.Index1[string]{Name: "name", A: "name_key"} }
 
-// byOldForm finds the users whose password has an old form.
-func byOldForm() docstore.Index1[string] {
-	return docstore.Index1[string]{Name: "old_form", A: "old_form", Sparse: true}
-}
-
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "users", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: changes.Content, Settling: settings.Settling},
-		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byOldForm().Declare()},
+		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare()},
 	}
 }
 

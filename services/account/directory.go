@@ -15,14 +15,11 @@ import (
 // defaultUserPage is the size of a page of users whose request does not say one.
 const defaultUserPage = 100
 
-// ListUsers returns a page of all users, or of those with an old form of password.
+// ListUsers returns a page of all users.
 func (s *server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequest) (*accountv1.ListUsersResponse, error) {
-	where := docstore.All(docstore.IDIndex)
-	if form := request.GetPasswordForm(); form != accountv1.PasswordForm_PASSWORD_FORM_UNSPECIFIED {
-		where = byOldForm().Is(oldForms[form])
-	}
 	page, err := s.users.Page(ctx, docstore.Query{
-		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage, service.MaxPage),
+		Where: docstore.All(docstore.IDIndex), Token: request.GetPageToken(),
+		Limit: service.PageSize(request.GetPageSize(), defaultUserPage, service.MaxPage),
 	})
 	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, err
 }
@@ -58,19 +55,6 @@ func userProtos(users []user) []*accountv1.User {
 		all[i] = userProto(u)
 	}
 	return all
-}
-
-// CountPasswordForms counts the users with each old form of password.
-func (s *server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPasswordFormsRequest) (*accountv1.CountPasswordFormsResponse, error) {
-	reply := &accountv1.CountPasswordFormsResponse{}
-	for form := accountv1.PasswordForm_PASSWORD_FORM_BCRYPT; oldForms[form] != ""; form++ {
-		count, err := s.users.Count(ctx, byOldForm().Is(oldForms[form]))
-		if err != nil {
-			return nil, err
-		}
-		reply.Counts = append(reply.Counts, &accountv1.PasswordFormCount{Form: form, UserCount: count})
-	}
-	return reply, nil
 }
 
 // ListUserChanges returns what has changed since a token.

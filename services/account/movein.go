@@ -238,7 +238,6 @@ func apply(u *user, record *accountv1.MovedUser) (isChanged bool) {
 	u.IconURL = record.GetIconUrl()
 	if u.PasswordIsMoved || u.PasswordHash == "" {
 		u.PasswordHash, u.PasswordIsMoved = record.GetPasswordHash(), record.GetPasswordHash() != ""
-		u.OldForm = oldForms[formOf(u.PasswordHash)]
 	}
 	if record.GetCreateTime() != nil {
 		if created := storedTime(record.GetCreateTime()); !created.Equal(u.CreateTime) {

@@ -69,16 +69,6 @@ func formOf(hash string) accountv1.PasswordForm {
 	return old.form
 }
 
-// oldForms are the names under which the old forms are stored.
-var oldForms = map[accountv1.PasswordForm]string{
-	accountv1.PasswordForm_PASSWORD_FORM_BCRYPT:    "bcrypt",
-	accountv1.PasswordForm_PASSWORD_FORM_MD5:       "md5",
-	accountv1.PasswordForm_PASSWORD_FORM_PHPASS:    "phpass",
-	accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT: "md5-crypt",
-	accountv1.PasswordForm_PASSWORD_FORM_SHA1:      "sha1",
-	accountv1.PasswordForm_PASSWORD_FORM_SHA2:      "sha2",
-}
-
 // checkMovedHash refuses a hash that is in no known form or takes too much work.
 func checkMovedHash(hash string) error {
 	if hash == "" {

@@ -176,7 +176,7 @@ func (u *user) setEmail(email string) {
 
 // setPassword sets a hash that was made here.
 func (u *user) setPassword(hash string) {
-	u.PasswordHash, u.OldForm, u.PasswordIsMoved = hash, "", false
+	u.PasswordHash, u.PasswordIsMoved = hash, false
 }
 
 func userProto(u user) *accountv1.User {

@@ -75,7 +75,7 @@ func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
 	if err != nil {
 		return err
 	}
-	return out.Tagged(prepared, func(page *output.Page) {
+	return out.Value(prepared, func(page *output.Page) {
 		heads := []string{"SERVICE", "COLLECTION", "STATE", "INDEXES MADE", "INDEXES DROPPED", "PLACEMENT"}
 		output.Rows(page, heads, prepared.Collections, func(p storekeeping.PreparedCollection) []string {
 			return []string{p.Service, p.Name, stateOf(p), strings.Join(p.IndexesMade, " "), strings.Join(p.IndexesDropped, " "), p.Placement}
@@ -110,7 +110,7 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 	if err != nil {
 		return err
 	}
-	err = out.Tagged(checked, func(page *output.Page) {
+	err = out.Value(checked, func(page *output.Page) {
 		heads := []string{"SERVICE", "COLLECTION", "DOCUMENTS", "INDEXES OF OTHERS"}
 		output.Rows(page, heads, checked.Collections, func(r storekeeping.CollectionReport) []string {
 			return []string{r.Service, r.Name, number(r.Documents), strings.Join(r.Undeclared, " ")}

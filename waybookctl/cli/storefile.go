@@ -65,7 +65,7 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	if c.To == "-" {
 		return nil
 	}
-	return out.Tagged(made, func(page *output.Page) {
+	return out.Value(made, func(page *output.Page) {
 		page.Text(fmt.Sprintf("%s: a store of %s, SHA-256 %s.", made.File, mebibytes(made.Bytes), made.SHA256))
 		for _, name := range made.Removed {
 			page.Text("Removed " + name + ".")
@@ -121,7 +121,7 @@ func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report prog
 	if err != nil {
 		return err
 	}
-	return out.Tagged(done, func(page *output.Page) {
+	return out.Value(done, func(page *output.Page) {
 		page.Text(fmt.Sprintf("Restored %s to %s: %s, SHA-256 %s.", done.Backup, done.Store, mebibytes(done.Bytes), done.SHA256))
 		if done.Former != "" {
 			page.Text("The former store is " + done.Former + ".")
@@ -149,7 +149,7 @@ func (c *storeCompact) Run(ctx context.Context, out *output.Printer, report prog
 	if err != nil {
 		return err
 	}
-	return out.Tagged(done, func(page *output.Page) {
+	return out.Value(done, func(page *output.Page) {
 		page.Text(fmt.Sprintf("The file had %s and now has %s.", mebibytes(done.BytesBefore), mebibytes(done.BytesAfter)))
 	})
 }

@@ -46,9 +46,6 @@ func (p *Printer) Value(value any, layout func(*Page)) error {
 	return page.err
 }
 
-// Tagged prints a value that has json tags. In the table format, layout writes it.
-func (p *Printer) Tagged(value any, layout func(*Page)) error { return p.Value(value, layout) }
-
 // Page is a result laid out for people. An empty line separates its parts.
 type Page struct {
 	out   io.Writer

@@ -202,7 +202,7 @@ func projectsIndex(t *testing.T, engine docstore.Engine) {
 	insertAll(t, c, places)
 	slots, owneds := docstore.Project[slot](c), docstore.Project[owned](c)
 	for limit := 1; limit <= len(places)+1; limit++ {
-		for _, selection := range []docstore.Where{byOwnerSlot().All(), byOwnerSlot().First(1), byOwnerSlot().In(1, docstore.From(int64(2)))} {
+		for _, selection := range []docstore.Where{byOwnerSlot().All(), byOwnerSlot().First(1), byOwnerSlot().In(1, docstore.Span{From: docstore.ValueOf(int64(2))})} {
 			query := docstore.Query{Where: selection, Limit: limit}
 			want := []slot{}
 			for _, p := range walk(t, c, query) {

@@ -117,7 +117,7 @@ func placeNamed(t *testing.T, engine docstore.Engine) {
 	} {
 		for _, refused := range []docstore.Where{
 			byColor().Is(1), byColor().All(), byTree().All(), byTreeRequest().All(), docstore.All(docstore.IDIndex),
-			byTree().In(docstore.From(int64(1))), byTreeRequest().All().Everywhere(),
+			byTree().In(docstore.Span{From: docstore.ValueOf(int64(1))}), byTreeRequest().All().Everywhere(),
 		} {
 			t.Log(name, refused)
 			wantPlain(t, call(refused))

@@ -96,11 +96,11 @@ func rangeTokens(t *testing.T, engine docstore.Engine) {
 	c := placesWith(t, engine, somePlaces(1, 9)...)
 	page := firstPage(t, c, docstore.Query{Where: byOwner().In(docstore.Between[int64](0, 2)), Limit: 1})
 	for _, other := range []docstore.Where{
-		byOwner().All(), byOwner().In(docstore.From[int64](0)), byOwner().In(docstore.UpTo[int64](2)),
+		byOwner().All(), byOwner().In(docstore.Span{From: docstore.ValueOf(int64(0))}), byOwner().In(docstore.UpTo[int64](2)),
 		byOwner().In(docstore.Between[int64](1, 2)), byOwner().In(docstore.Between[int64](2, 0)),
 		byOwner().In(docstore.Between[int64](0, 2), docstore.Between[int64](0, 2)),
 		byOwner().In(docstore.UpTo[int64](0), docstore.UpTo[int64](2)),
-		byOwner().In(docstore.From[int64](0), docstore.UpTo[int64](2)),
+		byOwner().In(docstore.Span{From: docstore.ValueOf(int64(0))}, docstore.UpTo[int64](2)),
 	} {
 		_, err := c.Page(t.Context(), docstore.Query{Where: other, Token: page.Next, Limit: 1})
 		wantError(t, err, docstore.ErrBadToken)

@@ -527,9 +527,7 @@ type ListUsersRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Only users whose password has this form, which is an old one; all users when unspecified.
-	PasswordForm  PasswordForm `protobuf:"varint,3,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -576,13 +574,6 @@ func (x *ListUsersRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
-}
-
-func (x *ListUsersRequest) GetPasswordForm() PasswordForm {
-	if x != nil {
-		return x.PasswordForm
-	}
-	return PasswordForm_PASSWORD_FORM_UNSPECIFIED
 }
 
 // Reply of ListUsers.
@@ -802,144 +793,6 @@ func (x *FindUsersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of CountPasswordForms.
-type CountPasswordFormsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CountPasswordFormsRequest) Reset() {
-	*x = CountPasswordFormsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CountPasswordFormsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CountPasswordFormsRequest) ProtoMessage() {}
-
-func (x *CountPasswordFormsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CountPasswordFormsRequest.ProtoReflect.Descriptor instead.
-func (*CountPasswordFormsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
-}
-
-// Reply of CountPasswordForms.
-type CountPasswordFormsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The old forms, each once, also those that no user has.
-	Counts        []*PasswordFormCount `protobuf:"bytes,1,rep,name=counts,proto3" json:"counts,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CountPasswordFormsResponse) Reset() {
-	*x = CountPasswordFormsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CountPasswordFormsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CountPasswordFormsResponse) ProtoMessage() {}
-
-func (x *CountPasswordFormsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CountPasswordFormsResponse.ProtoReflect.Descriptor instead.
-func (*CountPasswordFormsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *CountPasswordFormsResponse) GetCounts() []*PasswordFormCount {
-	if x != nil {
-		return x.Counts
-	}
-	return nil
-}
-
-// How many users have a form of password.
-type PasswordFormCount struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The form.
-	Form PasswordForm `protobuf:"varint,1,opt,name=form,proto3,enum=waybook.account.v1.PasswordForm" json:"form,omitempty"`
-	// Number of users.
-	UserCount     int64 `protobuf:"varint,2,opt,name=user_count,json=userCount,proto3" json:"user_count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PasswordFormCount) Reset() {
-	*x = PasswordFormCount{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PasswordFormCount) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PasswordFormCount) ProtoMessage() {}
-
-func (x *PasswordFormCount) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PasswordFormCount.ProtoReflect.Descriptor instead.
-func (*PasswordFormCount) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *PasswordFormCount) GetForm() PasswordForm {
-	if x != nil {
-		return x.Form
-	}
-	return PasswordForm_PASSWORD_FORM_UNSPECIFIED
-}
-
-func (x *PasswordFormCount) GetUserCount() int64 {
-	if x != nil {
-		return x.UserCount
-	}
-	return 0
-}
-
 // Request of MoveInUsers.
 type MoveInUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -953,7 +806,7 @@ type MoveInUsersRequest struct {
 
 func (x *MoveInUsersRequest) Reset() {
 	*x = MoveInUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +818,7 @@ func (x *MoveInUsersRequest) String() string {
 func (*MoveInUsersRequest) ProtoMessage() {}
 
 func (x *MoveInUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +831,7 @@ func (x *MoveInUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInUsersRequest.ProtoReflect.Descriptor instead.
 func (*MoveInUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *MoveInUsersRequest) GetOptions() *v1.MoveOptions {
@@ -1006,7 +859,7 @@ type MoveInUsersResponse struct {
 
 func (x *MoveInUsersResponse) Reset() {
 	*x = MoveInUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +871,7 @@ func (x *MoveInUsersResponse) String() string {
 func (*MoveInUsersResponse) ProtoMessage() {}
 
 func (x *MoveInUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +884,7 @@ func (x *MoveInUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInUsersResponse.ProtoReflect.Descriptor instead.
 func (*MoveInUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MoveInUsersResponse) GetResults() []*v1.MoveResult {
@@ -1087,7 +940,7 @@ type MovedUser struct {
 
 func (x *MovedUser) Reset() {
 	*x = MovedUser{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1099,7 +952,7 @@ func (x *MovedUser) String() string {
 func (*MovedUser) ProtoMessage() {}
 
 func (x *MovedUser) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1112,7 +965,7 @@ func (x *MovedUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedUser.ProtoReflect.Descriptor instead.
 func (*MovedUser) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *MovedUser) GetUserId() int64 {
@@ -1182,7 +1035,7 @@ type MovedSessions struct {
 
 func (x *MovedSessions) Reset() {
 	*x = MovedSessions{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1047,7 @@ func (x *MovedSessions) String() string {
 func (*MovedSessions) ProtoMessage() {}
 
 func (x *MovedSessions) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1060,7 @@ func (x *MovedSessions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedSessions.ProtoReflect.Descriptor instead.
 func (*MovedSessions) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *MovedSessions) GetSessions() []*MovedSession {
@@ -1235,7 +1088,7 @@ type MovedSession struct {
 
 func (x *MovedSession) Reset() {
 	*x = MovedSession{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1247,7 +1100,7 @@ func (x *MovedSession) String() string {
 func (*MovedSession) ProtoMessage() {}
 
 func (x *MovedSession) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1260,7 +1113,7 @@ func (x *MovedSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedSession.ProtoReflect.Descriptor instead.
 func (*MovedSession) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *MovedSession) GetToken() string {
@@ -1297,7 +1150,7 @@ type MovedReward struct {
 
 func (x *MovedReward) Reset() {
 	*x = MovedReward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1309,7 +1162,7 @@ func (x *MovedReward) String() string {
 func (*MovedReward) ProtoMessage() {}
 
 func (x *MovedReward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1322,7 +1175,7 @@ func (x *MovedReward) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedReward.ProtoReflect.Descriptor instead.
 func (*MovedReward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MovedReward) GetOldId() string {
@@ -1350,7 +1203,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1215,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1228,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetUserRequest) GetUserId() int64 {
@@ -1396,7 +1249,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1408,7 +1261,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1421,7 +1274,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetUserResponse) GetUser() *User {
@@ -1442,7 +1295,7 @@ type BatchGetUsersRequest struct {
 
 func (x *BatchGetUsersRequest) Reset() {
 	*x = BatchGetUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1307,7 @@ func (x *BatchGetUsersRequest) String() string {
 func (*BatchGetUsersRequest) ProtoMessage() {}
 
 func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1320,7 @@ func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BatchGetUsersRequest) GetUserIds() []int64 {
@@ -1488,7 +1341,7 @@ type BatchGetUsersResponse struct {
 
 func (x *BatchGetUsersResponse) Reset() {
 	*x = BatchGetUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1500,7 +1353,7 @@ func (x *BatchGetUsersResponse) String() string {
 func (*BatchGetUsersResponse) ProtoMessage() {}
 
 func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1513,7 +1366,7 @@ func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BatchGetUsersResponse) GetUsers() []*User {
@@ -1547,7 +1400,7 @@ type UpdateUserRequest struct {
 
 func (x *UpdateUserRequest) Reset() {
 	*x = UpdateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1559,7 +1412,7 @@ func (x *UpdateUserRequest) String() string {
 func (*UpdateUserRequest) ProtoMessage() {}
 
 func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1572,7 +1425,7 @@ func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserRequest.ProtoReflect.Descriptor instead.
 func (*UpdateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UpdateUserRequest) GetUserId() int64 {
@@ -1635,7 +1488,7 @@ type UpdateUserResponse struct {
 
 func (x *UpdateUserResponse) Reset() {
 	*x = UpdateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1500,7 @@ func (x *UpdateUserResponse) String() string {
 func (*UpdateUserResponse) ProtoMessage() {}
 
 func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1513,7 @@ func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserResponse.ProtoReflect.Descriptor instead.
 func (*UpdateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UpdateUserResponse) GetUser() *User {
@@ -1687,7 +1540,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1699,7 +1552,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1712,7 +1565,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -1751,7 +1604,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1616,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1629,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -1811,7 +1664,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1823,7 +1676,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1836,7 +1689,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1860,7 +1713,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +1725,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +1738,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1915,7 +1768,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1927,7 +1780,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1940,7 +1793,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1968,7 +1821,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +1833,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +1846,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -2014,7 +1867,7 @@ type VerifySessionsRequest struct {
 
 func (x *VerifySessionsRequest) Reset() {
 	*x = VerifySessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2026,7 +1879,7 @@ func (x *VerifySessionsRequest) String() string {
 func (*VerifySessionsRequest) ProtoMessage() {}
 
 func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2039,7 +1892,7 @@ func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
@@ -2060,7 +1913,7 @@ type VerifySessionsResponse struct {
 
 func (x *VerifySessionsResponse) Reset() {
 	*x = VerifySessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +1925,7 @@ func (x *VerifySessionsResponse) String() string {
 func (*VerifySessionsResponse) ProtoMessage() {}
 
 func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +1938,7 @@ func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *VerifySessionsResponse) GetOpen() []bool {
@@ -2110,7 +1963,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +1975,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +1988,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -2168,7 +2021,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2180,7 +2033,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2193,7 +2046,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 // Request of CloseAllSessions.
@@ -2207,7 +2060,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2219,7 +2072,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2232,7 +2085,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -2253,7 +2106,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2118,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2131,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -2303,7 +2156,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2315,7 +2168,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2328,7 +2181,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -2365,7 +2218,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2230,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2243,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -2423,7 +2276,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2435,7 +2288,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2448,7 +2301,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -2484,7 +2337,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2496,7 +2349,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2509,7 +2362,7 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
@@ -2534,7 +2387,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2546,7 +2399,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2559,7 +2412,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2596,7 +2449,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2608,7 +2461,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2621,7 +2474,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2651,7 +2504,7 @@ type Reward struct {
 
 func (x *Reward) Reset() {
 	*x = Reward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2663,7 +2516,7 @@ func (x *Reward) String() string {
 func (*Reward) ProtoMessage() {}
 
 func (x *Reward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2676,7 +2529,7 @@ func (x *Reward) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reward.ProtoReflect.Descriptor instead.
 func (*Reward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Reward) GetSource() string {
@@ -2704,7 +2557,7 @@ type GetRewardTotalRequest struct {
 
 func (x *GetRewardTotalRequest) Reset() {
 	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2716,7 +2569,7 @@ func (x *GetRewardTotalRequest) String() string {
 func (*GetRewardTotalRequest) ProtoMessage() {}
 
 func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2729,7 +2582,7 @@ func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetRewardTotalRequest) GetUserId() int64 {
@@ -2752,7 +2605,7 @@ type GetRewardTotalResponse struct {
 
 func (x *GetRewardTotalResponse) Reset() {
 	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2764,7 +2617,7 @@ func (x *GetRewardTotalResponse) String() string {
 func (*GetRewardTotalResponse) ProtoMessage() {}
 
 func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2777,7 +2630,7 @@ func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetRewardTotalResponse) GetTotal() int64 {
@@ -2816,7 +2669,7 @@ type UserChange struct {
 
 func (x *UserChange) Reset() {
 	*x = UserChange{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2828,7 +2681,7 @@ func (x *UserChange) String() string {
 func (*UserChange) ProtoMessage() {}
 
 func (x *UserChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2841,7 +2694,7 @@ func (x *UserChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
 func (*UserChange) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *UserChange) GetUserId() int64 {
@@ -2906,7 +2759,7 @@ type ListUserChangesRequest struct {
 
 func (x *ListUserChangesRequest) Reset() {
 	*x = ListUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2918,7 +2771,7 @@ func (x *ListUserChangesRequest) String() string {
 func (*ListUserChangesRequest) ProtoMessage() {}
 
 func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2931,7 +2784,7 @@ func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListUserChangesRequest) GetPageSize() int32 {
@@ -2977,7 +2830,7 @@ type ListUserChangesResponse struct {
 
 func (x *ListUserChangesResponse) Reset() {
 	*x = ListUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2989,7 +2842,7 @@ func (x *ListUserChangesResponse) String() string {
 func (*ListUserChangesResponse) ProtoMessage() {}
 
 func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3002,7 +2855,7 @@ func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{48}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListUserChangesResponse) GetChanges() []*UserChange {
@@ -3039,7 +2892,7 @@ type WatchUserChangesRequest struct {
 
 func (x *WatchUserChangesRequest) Reset() {
 	*x = WatchUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3051,7 +2904,7 @@ func (x *WatchUserChangesRequest) String() string {
 func (*WatchUserChangesRequest) ProtoMessage() {}
 
 func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3064,7 +2917,7 @@ func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{49}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WatchUserChangesRequest) GetPageToken() string {
@@ -3095,7 +2948,7 @@ type WatchUserChangesResponse struct {
 
 func (x *WatchUserChangesResponse) Reset() {
 	*x = WatchUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3107,7 +2960,7 @@ func (x *WatchUserChangesResponse) String() string {
 func (*WatchUserChangesResponse) ProtoMessage() {}
 
 func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3120,7 +2973,7 @@ func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{50}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WatchUserChangesResponse) GetChanges() []*UserChange {
@@ -3176,13 +3029,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\">\n" +
 	"\x11DeleteUserRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"\x14\n" +
-	"\x12DeleteUserResponse\"\xb4\x01\n" +
+	"\x12DeleteUserResponse\"a\n" +
 	"\x10ListUsersRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12Q\n" +
-	"\rpassword_form\x18\x03 \x01(\x0e2 .waybook.account.v1.PasswordFormB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x01R\fpasswordForm\"k\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
 	"\x11ListUsersResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcd\x01\n" +
@@ -3197,14 +3048,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x02by\x12\x05\xbaH\x02\b\x01\"k\n" +
 	"\x11FindUsersResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x1b\n" +
-	"\x19CountPasswordFormsRequest\"[\n" +
-	"\x1aCountPasswordFormsResponse\x12=\n" +
-	"\x06counts\x18\x01 \x03(\v2%.waybook.account.v1.PasswordFormCountR\x06counts\"h\n" +
-	"\x11PasswordFormCount\x124\n" +
-	"\x04form\x18\x01 \x01(\x0e2 .waybook.account.v1.PasswordFormR\x04form\x12\x1d\n" +
-	"\n" +
-	"user_count\x18\x02 \x01(\x03R\tuserCount\"\x93\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x01\n" +
 	"\x12MoveInUsersRequest\x126\n" +
 	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12E\n" +
 	"\x05users\x18\x02 \x03(\v2\x1d.waybook.account.v1.MovedUserB\x10\xbaH\r\x92\x01\n" +
@@ -3364,7 +3208,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\x9a\x13\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\x9c\x12\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -3378,8 +3222,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
 	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
-	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12|\n" +
-	"\x12CountPasswordForms\x12-.waybook.account.v1.CountPasswordFormsRequest\x1a..waybook.account.v1.CountPasswordFormsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
+	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
 	"\vMoveInUsers\x12&.waybook.account.v1.MoveInUsersRequest\x1a'.waybook.account.v1.MoveInUsersResponse\"\x17\xaa\xbb\x18\x10\x12\x0eusers_moved_in\x90\x02\x02\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12t\n" +
@@ -3413,153 +3256,145 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_waybook_account_v1_account_proto_goTypes = []any{
-	(PasswordForm)(0),                  // 0: waybook.account.v1.PasswordForm
-	(*User)(nil),                       // 1: waybook.account.v1.User
-	(*Session)(nil),                    // 2: waybook.account.v1.Session
-	(*CreateUserRequest)(nil),          // 3: waybook.account.v1.CreateUserRequest
-	(*CreateUserResponse)(nil),         // 4: waybook.account.v1.CreateUserResponse
-	(*DeleteUserRequest)(nil),          // 5: waybook.account.v1.DeleteUserRequest
-	(*DeleteUserResponse)(nil),         // 6: waybook.account.v1.DeleteUserResponse
-	(*ListUsersRequest)(nil),           // 7: waybook.account.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),          // 8: waybook.account.v1.ListUsersResponse
-	(*FindUsersRequest)(nil),           // 9: waybook.account.v1.FindUsersRequest
-	(*FindUsersResponse)(nil),          // 10: waybook.account.v1.FindUsersResponse
-	(*CountPasswordFormsRequest)(nil),  // 11: waybook.account.v1.CountPasswordFormsRequest
-	(*CountPasswordFormsResponse)(nil), // 12: waybook.account.v1.CountPasswordFormsResponse
-	(*PasswordFormCount)(nil),          // 13: waybook.account.v1.PasswordFormCount
-	(*MoveInUsersRequest)(nil),         // 14: waybook.account.v1.MoveInUsersRequest
-	(*MoveInUsersResponse)(nil),        // 15: waybook.account.v1.MoveInUsersResponse
-	(*MovedUser)(nil),                  // 16: waybook.account.v1.MovedUser
-	(*MovedSessions)(nil),              // 17: waybook.account.v1.MovedSessions
-	(*MovedSession)(nil),               // 18: waybook.account.v1.MovedSession
-	(*MovedReward)(nil),                // 19: waybook.account.v1.MovedReward
-	(*GetUserRequest)(nil),             // 20: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),            // 21: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),       // 22: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),      // 23: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),          // 24: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),         // 25: waybook.account.v1.UpdateUserResponse
-	(*AuthenticateRequest)(nil),        // 26: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),       // 27: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),         // 28: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),        // 29: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),       // 30: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),      // 31: waybook.account.v1.VerifySessionResponse
-	(*VerifySessionsRequest)(nil),      // 32: waybook.account.v1.VerifySessionsRequest
-	(*VerifySessionsResponse)(nil),     // 33: waybook.account.v1.VerifySessionsResponse
-	(*CloseSessionRequest)(nil),        // 34: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),       // 35: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),    // 36: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil),   // 37: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),        // 38: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),       // 39: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),         // 40: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),        // 41: waybook.account.v1.GrantRewardResponse
-	(*ListRewardsRequest)(nil),         // 42: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),        // 43: waybook.account.v1.ListRewardsResponse
-	(*Reward)(nil),                     // 44: waybook.account.v1.Reward
-	(*GetRewardTotalRequest)(nil),      // 45: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),     // 46: waybook.account.v1.GetRewardTotalResponse
-	(*UserChange)(nil),                 // 47: waybook.account.v1.UserChange
-	(*ListUserChangesRequest)(nil),     // 48: waybook.account.v1.ListUserChangesRequest
-	(*ListUserChangesResponse)(nil),    // 49: waybook.account.v1.ListUserChangesResponse
-	(*WatchUserChangesRequest)(nil),    // 50: waybook.account.v1.WatchUserChangesRequest
-	(*WatchUserChangesResponse)(nil),   // 51: waybook.account.v1.WatchUserChangesResponse
-	(*timestamppb.Timestamp)(nil),      // 52: google.protobuf.Timestamp
-	(*v1.MoveOptions)(nil),             // 53: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),              // 54: waybook.type.v1.MoveResult
-	(*fieldmaskpb.FieldMask)(nil),      // 55: google.protobuf.FieldMask
-	(v1.ChangeKind)(0),                 // 56: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),           // 57: waybook.type.v1.PartRevisions
+	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
+	(*User)(nil),                     // 1: waybook.account.v1.User
+	(*Session)(nil),                  // 2: waybook.account.v1.Session
+	(*CreateUserRequest)(nil),        // 3: waybook.account.v1.CreateUserRequest
+	(*CreateUserResponse)(nil),       // 4: waybook.account.v1.CreateUserResponse
+	(*DeleteUserRequest)(nil),        // 5: waybook.account.v1.DeleteUserRequest
+	(*DeleteUserResponse)(nil),       // 6: waybook.account.v1.DeleteUserResponse
+	(*ListUsersRequest)(nil),         // 7: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),        // 8: waybook.account.v1.ListUsersResponse
+	(*FindUsersRequest)(nil),         // 9: waybook.account.v1.FindUsersRequest
+	(*FindUsersResponse)(nil),        // 10: waybook.account.v1.FindUsersResponse
+	(*MoveInUsersRequest)(nil),       // 11: waybook.account.v1.MoveInUsersRequest
+	(*MoveInUsersResponse)(nil),      // 12: waybook.account.v1.MoveInUsersResponse
+	(*MovedUser)(nil),                // 13: waybook.account.v1.MovedUser
+	(*MovedSessions)(nil),            // 14: waybook.account.v1.MovedSessions
+	(*MovedSession)(nil),             // 15: waybook.account.v1.MovedSession
+	(*MovedReward)(nil),              // 16: waybook.account.v1.MovedReward
+	(*GetUserRequest)(nil),           // 17: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),          // 18: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),     // 19: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),    // 20: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),        // 21: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),       // 22: waybook.account.v1.UpdateUserResponse
+	(*AuthenticateRequest)(nil),      // 23: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 24: waybook.account.v1.AuthenticateResponse
+	(*OpenSessionRequest)(nil),       // 25: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 26: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 27: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 28: waybook.account.v1.VerifySessionResponse
+	(*VerifySessionsRequest)(nil),    // 29: waybook.account.v1.VerifySessionsRequest
+	(*VerifySessionsResponse)(nil),   // 30: waybook.account.v1.VerifySessionsResponse
+	(*CloseSessionRequest)(nil),      // 31: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 32: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 33: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 34: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 35: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 36: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),       // 37: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),      // 38: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),       // 39: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 40: waybook.account.v1.ListRewardsResponse
+	(*Reward)(nil),                   // 41: waybook.account.v1.Reward
+	(*GetRewardTotalRequest)(nil),    // 42: waybook.account.v1.GetRewardTotalRequest
+	(*GetRewardTotalResponse)(nil),   // 43: waybook.account.v1.GetRewardTotalResponse
+	(*UserChange)(nil),               // 44: waybook.account.v1.UserChange
+	(*ListUserChangesRequest)(nil),   // 45: waybook.account.v1.ListUserChangesRequest
+	(*ListUserChangesResponse)(nil),  // 46: waybook.account.v1.ListUserChangesResponse
+	(*WatchUserChangesRequest)(nil),  // 47: waybook.account.v1.WatchUserChangesRequest
+	(*WatchUserChangesResponse)(nil), // 48: waybook.account.v1.WatchUserChangesResponse
+	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
+	(*v1.MoveOptions)(nil),           // 50: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),            // 51: waybook.type.v1.MoveResult
+	(*fieldmaskpb.FieldMask)(nil),    // 52: google.protobuf.FieldMask
+	(v1.ChangeKind)(0),               // 53: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),         // 54: waybook.type.v1.PartRevisions
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	52, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	49, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	52, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	52, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	52, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	49, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	49, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	49, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
-	0,  // 6: waybook.account.v1.ListUsersRequest.password_form:type_name -> waybook.account.v1.PasswordForm
-	1,  // 7: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 8: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
-	13, // 9: waybook.account.v1.CountPasswordFormsResponse.counts:type_name -> waybook.account.v1.PasswordFormCount
-	0,  // 10: waybook.account.v1.PasswordFormCount.form:type_name -> waybook.account.v1.PasswordForm
-	53, // 11: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
-	16, // 12: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
-	54, // 13: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
-	52, // 14: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
-	17, // 15: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
-	19, // 16: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
-	18, // 17: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
-	52, // 18: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
-	52, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
-	1,  // 20: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 21: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	55, // 22: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 23: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 24: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	2,  // 25: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 26: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 27: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	30, // 28: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	2,  // 29: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	44, // 30: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	56, // 31: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	52, // 32: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	57, // 33: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 34: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	52, // 35: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	47, // 36: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	47, // 37: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	3,  // 38: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	20, // 39: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	22, // 40: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	24, // 41: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	5,  // 42: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	7,  // 43: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	9,  // 44: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	11, // 45: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	14, // 46: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	26, // 47: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	28, // 48: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	30, // 49: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	32, // 50: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	34, // 51: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	36, // 52: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	38, // 53: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	40, // 54: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	42, // 55: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	45, // 56: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	48, // 57: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	50, // 58: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	4,  // 59: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	21, // 60: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	23, // 61: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	25, // 62: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	6,  // 63: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	8,  // 64: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	10, // 65: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	12, // 66: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	15, // 67: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	27, // 68: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	29, // 69: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	31, // 70: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	33, // 71: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	35, // 72: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	37, // 73: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	39, // 74: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	41, // 75: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	43, // 76: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	46, // 77: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	49, // 78: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	51, // 79: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	59, // [59:80] is the sub-list for method output_type
-	38, // [38:59] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	1,  // 6: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
+	1,  // 7: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
+	50, // 8: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
+	13, // 9: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
+	51, // 10: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
+	49, // 11: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
+	14, // 12: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
+	16, // 13: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
+	15, // 14: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
+	49, // 15: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
+	49, // 16: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
+	1,  // 17: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 18: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	52, // 19: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 20: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 21: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	2,  // 22: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 23: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 24: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	27, // 25: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	2,  // 26: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	41, // 27: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	53, // 28: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
+	49, // 29: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
+	54, // 30: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 31: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
+	49, // 32: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	44, // 33: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	44, // 34: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	3,  // 35: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	17, // 36: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	19, // 37: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	21, // 38: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	5,  // 39: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	7,  // 40: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	9,  // 41: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	11, // 42: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	23, // 43: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	25, // 44: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	27, // 45: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	29, // 46: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	31, // 47: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	33, // 48: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	35, // 49: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	37, // 50: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	39, // 51: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	42, // 52: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	45, // 53: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	47, // 54: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	4,  // 55: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	18, // 56: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	20, // 57: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	22, // 58: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	6,  // 59: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	8,  // 60: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	10, // 61: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	12, // 62: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	24, // 63: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	26, // 64: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	28, // 65: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	30, // 66: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	32, // 67: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	34, // 68: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	36, // 69: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	38, // 70: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	40, // 71: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	43, // 72: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	46, // 73: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	48, // 74: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	55, // [55:75] is the sub-list for method output_type
+	35, // [35:55] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -3571,15 +3406,15 @@ func file_waybook_account_v1_account_proto_init() {
 		(*FindUsersRequest_EmailPrefix)(nil),
 		(*FindUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[23].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[36].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[20].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[33].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   51,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

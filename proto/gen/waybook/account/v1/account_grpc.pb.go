@@ -21,27 +21,26 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AccountService_CreateUser_FullMethodName         = "/waybook.account.v1.AccountService/CreateUser"
-	AccountService_GetUser_FullMethodName            = "/waybook.account.v1.AccountService/GetUser"
-	AccountService_BatchGetUsers_FullMethodName      = "/waybook.account.v1.AccountService/BatchGetUsers"
-	AccountService_UpdateUser_FullMethodName         = "/waybook.account.v1.AccountService/UpdateUser"
-	AccountService_DeleteUser_FullMethodName         = "/waybook.account.v1.AccountService/DeleteUser"
-	AccountService_ListUsers_FullMethodName          = "/waybook.account.v1.AccountService/ListUsers"
-	AccountService_FindUsers_FullMethodName          = "/waybook.account.v1.AccountService/FindUsers"
-	AccountService_CountPasswordForms_FullMethodName = "/waybook.account.v1.AccountService/CountPasswordForms"
-	AccountService_MoveInUsers_FullMethodName        = "/waybook.account.v1.AccountService/MoveInUsers"
-	AccountService_Authenticate_FullMethodName       = "/waybook.account.v1.AccountService/Authenticate"
-	AccountService_OpenSession_FullMethodName        = "/waybook.account.v1.AccountService/OpenSession"
-	AccountService_VerifySession_FullMethodName      = "/waybook.account.v1.AccountService/VerifySession"
-	AccountService_VerifySessions_FullMethodName     = "/waybook.account.v1.AccountService/VerifySessions"
-	AccountService_CloseSession_FullMethodName       = "/waybook.account.v1.AccountService/CloseSession"
-	AccountService_CloseAllSessions_FullMethodName   = "/waybook.account.v1.AccountService/CloseAllSessions"
-	AccountService_ListSessions_FullMethodName       = "/waybook.account.v1.AccountService/ListSessions"
-	AccountService_GrantReward_FullMethodName        = "/waybook.account.v1.AccountService/GrantReward"
-	AccountService_ListRewards_FullMethodName        = "/waybook.account.v1.AccountService/ListRewards"
-	AccountService_GetRewardTotal_FullMethodName     = "/waybook.account.v1.AccountService/GetRewardTotal"
-	AccountService_ListUserChanges_FullMethodName    = "/waybook.account.v1.AccountService/ListUserChanges"
-	AccountService_WatchUserChanges_FullMethodName   = "/waybook.account.v1.AccountService/WatchUserChanges"
+	AccountService_CreateUser_FullMethodName       = "/waybook.account.v1.AccountService/CreateUser"
+	AccountService_GetUser_FullMethodName          = "/waybook.account.v1.AccountService/GetUser"
+	AccountService_BatchGetUsers_FullMethodName    = "/waybook.account.v1.AccountService/BatchGetUsers"
+	AccountService_UpdateUser_FullMethodName       = "/waybook.account.v1.AccountService/UpdateUser"
+	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
+	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
+	AccountService_FindUsers_FullMethodName        = "/waybook.account.v1.AccountService/FindUsers"
+	AccountService_MoveInUsers_FullMethodName      = "/waybook.account.v1.AccountService/MoveInUsers"
+	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
+	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
+	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
+	AccountService_VerifySessions_FullMethodName   = "/waybook.account.v1.AccountService/VerifySessions"
+	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
+	AccountService_CloseAllSessions_FullMethodName = "/waybook.account.v1.AccountService/CloseAllSessions"
+	AccountService_ListSessions_FullMethodName     = "/waybook.account.v1.AccountService/ListSessions"
+	AccountService_GrantReward_FullMethodName      = "/waybook.account.v1.AccountService/GrantReward"
+	AccountService_ListRewards_FullMethodName      = "/waybook.account.v1.AccountService/ListRewards"
+	AccountService_GetRewardTotal_FullMethodName   = "/waybook.account.v1.AccountService/GetRewardTotal"
+	AccountService_ListUserChanges_FullMethodName  = "/waybook.account.v1.AccountService/ListUserChanges"
+	AccountService_WatchUserChanges_FullMethodName = "/waybook.account.v1.AccountService/WatchUserChanges"
 )
 
 // AccountServiceClient is the client API for AccountService service.
@@ -87,8 +86,6 @@ type AccountServiceClient interface {
 	// Returns a page of the users whose email address or nickname begins with a text. A page
 	// that is not the last may be shorter than page_size.
 	FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error)
-	// Returns how many users have a password in each old form.
-	CountPasswordForms(ctx context.Context, in *CountPasswordFormsRequest, opts ...grpc.CallOption) (*CountPasswordFormsResponse, error)
 	// Stores users of an old service under their old identifiers, with their sessions and
 	// rewards. A failed call may be repeated; it continues where it failed. The results are in
 	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
@@ -229,16 +226,6 @@ func (c *accountServiceClient) FindUsers(ctx context.Context, in *FindUsersReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(FindUsersResponse)
 	err := c.cc.Invoke(ctx, AccountService_FindUsers_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) CountPasswordForms(ctx context.Context, in *CountPasswordFormsRequest, opts ...grpc.CallOption) (*CountPasswordFormsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(CountPasswordFormsResponse)
-	err := c.cc.Invoke(ctx, AccountService_CountPasswordForms_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -427,8 +414,6 @@ type AccountServiceServer interface {
 	// Returns a page of the users whose email address or nickname begins with a text. A page
 	// that is not the last may be shorter than page_size.
 	FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error)
-	// Returns how many users have a password in each old form.
-	CountPasswordForms(context.Context, *CountPasswordFormsRequest) (*CountPasswordFormsResponse, error)
 	// Stores users of an old service under their old identifiers, with their sessions and
 	// rewards. A failed call may be repeated; it continues where it failed. The results are in
 	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
@@ -525,9 +510,6 @@ func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRe
 }
 func (UnimplementedAccountServiceServer) FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindUsers not implemented")
-}
-func (UnimplementedAccountServiceServer) CountPasswordForms(context.Context, *CountPasswordFormsRequest) (*CountPasswordFormsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method CountPasswordForms not implemented")
 }
 func (UnimplementedAccountServiceServer) MoveInUsers(context.Context, *MoveInUsersRequest) (*MoveInUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveInUsers not implemented")
@@ -711,24 +693,6 @@ func _AccountService_FindUsers_Handler(srv interface{}, ctx context.Context, dec
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).FindUsers(ctx, req.(*FindUsersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_CountPasswordForms_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(CountPasswordFormsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).CountPasswordForms(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_CountPasswordForms_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).CountPasswordForms(ctx, req.(*CountPasswordFormsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -994,10 +958,6 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "FindUsers",
 			Handler:    _AccountService_FindUsers_Handler,
-		},
-		{
-			MethodName: "CountPasswordForms",
-			Handler:    _AccountService_CountPasswordForms_Handler,
 		},
 		{
 			MethodName: "MoveInUsers",
