@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/docstore/embedded/spoil"
 	"github.com/waybook/waybook/internal/longform"
 )
@@ -88,7 +89,7 @@ func (s spoilt) try(file []byte, dumped string) {
 	}
 	status, text := s.run("dump", nil, "waybookctl", "store", "dump", dump, "--data", data)
 	s.expect("dump", status, check, text)
-	if names := namesIn(s.t, out); status == 1 && len(names) > 0 {
+	if names := launch.List(s.t, out); status == 1 && len(names) > 0 {
 		s.errorf("the dump left %v", names)
 	}
 	if status == 0 && check == 0 && !strings.Contains(s.what, "meta") && readFile(s.t, dump) != dumped {
@@ -96,7 +97,7 @@ func (s spoilt) try(file []byte, dumped string) {
 	}
 	status, text = s.run("restore", nil, "waybookctl", "store", "restore", path, "--data", restored)
 	s.expect("restore", status, check, text)
-	if names := namesIn(s.t, restored); status != check || len(names) != 1-status {
+	if names := launch.List(s.t, restored); status != check || len(names) != 1-status {
 		s.errorf("restore ended with %d and left %v", status, names)
 	}
 	ready := false
@@ -114,7 +115,7 @@ func (s spoilt) try(file []byte, dumped string) {
 	if ready != (status == 0) {
 		s.errorf("standalone ended with %d:\n%s", status, text)
 	}
-	if names := namesIn(s.t, data); !ready && !slices.Equal(names, []string{"waybook.db"}) {
+	if names := launch.List(s.t, data); !ready && !slices.Equal(names, []string{"waybook.db"}) {
 		s.errorf("standalone left %v", names)
 	}
 }
@@ -219,16 +220,4 @@ func (s spoilt) note(name string, ended *os.ProcessState, seconds float64) {
 	}
 	use.mib, use.seconds = max(use.mib, mib), max(use.seconds, seconds)
 	use.statuses[ended.ExitCode()]++
-}
-
-func namesIn(t *testing.T, directory string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(directory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		names = append(names, entry.Name())
-	}
-	return names
 }

@@ -144,7 +144,7 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	if len(p.Curl) != 0 {
 		t.Errorf("there is no content to try, but it prints %q", p.Curl)
 	}
-	if files := filesIn(t, data); !slices.Equal(files, []string{"waybook.db", "waybook.db.reserve"}) {
+	if files := launch.List(t, data); !slices.Equal(files, []string{"waybook.db", "waybook.db.reserve"}) {
 		t.Errorf("files %v", files)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
@@ -160,18 +160,6 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	if counts := landmarks(t, launch.Start(t, binary, data)); counts != [5]int{} {
 		t.Errorf("landmarks %v in a store in use", counts)
 	}
-}
-
-func filesIn(t *testing.T, directory string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(directory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		names = append(names, entry.Name())
-	}
-	return names
 }
 
 func TestWithoutAdditionsAFuncIsOneOfTheEleven(t *testing.T) {
