@@ -195,7 +195,9 @@ func TestTheProgramNeedsOnlyWhatTheUnitPermits(t *testing.T) {
 	t.Parallel()
 	data, lines := traced(t, func(p *launch.Process) {
 		for _, path := range []string{"/", "/API.php?func=getCategoryPOIList&category=2", "/API.php?func=login&email=demo@waybook.example&password=x"} {
-			probe(t, p.HTTP, path)
+			if status, problem := probe(t, p.HTTP, path); status == 0 {
+				t.Errorf("%s: %s", path, problem)
+			}
 		}
 		for _, path := range []string{"/readyz", "/metrics"} {
 			if status, _ := probe(t, p.Admin, path); status != http.StatusOK {
