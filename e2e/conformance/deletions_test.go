@@ -11,6 +11,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // The sweeps of another process take place while the deletion is on its way, before and after the
@@ -23,14 +24,14 @@ func TestADeletionThatArrivesLateIsShownAndSwept(t *testing.T) {
 	uri := server.URI("")
 	database := mongotest.NewDatabase(t, uri)
 	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 10 * time.Millisecond}}
-	documents := must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))
-	others := must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))
+	documents := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))(t)
+	others := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))(t)
 	if err := documents.Insert(t.Context(), oldRated{1, "short-lived"}); err != nil {
 		t.Fatal(err)
 	}
 	token := ""
 	next := func() []docstore.FeedChange[int64, oldRated] {
-		page := must(others.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 10}))
+		page := waybooktest.Must(others.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 10}))(t)
 		token = page.Next
 		return page.Changes
 	}
@@ -74,7 +75,7 @@ func TestADeletionThatArrivesLateIsShownAndSwept(t *testing.T) {
 	if purged := sweep(); !slices.Equal(purged, []int64{1}) {
 		t.Errorf("a sweep purged %v", purged)
 	}
-	if isGoing := must(others.IsGoing(t.Context(), 1)); !isGoing {
+	if isGoing := waybooktest.Must(others.IsGoing(t.Context(), 1))(t); !isGoing {
 		t.Error("sweeps do not look again for what a call from before the deletion has added")
 	}
 

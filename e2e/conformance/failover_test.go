@@ -10,6 +10,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // What a primary has and no majority acknowledges, a failover undoes:
@@ -20,7 +21,7 @@ func onPrimary(t *testing.T, role mongowire.Role) (*docstore.Collection[int64, o
 	t.Helper()
 	server := mongotest.StartServer(t, mongowire.Config{Role: role})
 	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 10 * time.Millisecond}}
-	documents := must(docstore.Open[int64, oldRated](t.Context(), open(t, server.URI(mongotest.Database()), ""), spec))
+	documents := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, server.URI(mongotest.Database()), ""), spec))(t)
 	for id := range int64(2) {
 		if err := documents.Insert(t.Context(), oldRated{id + 1, "first"}); err != nil {
 			t.Fatal(err)
@@ -44,7 +45,7 @@ func expectUnacknowledged(t *testing.T, documents *docstore.Collection[int64, ol
 func durable(t *testing.T, documents *docstore.Collection[int64, oldRated]) map[int64]string {
 	t.Helper()
 	titles := map[int64]string{}
-	for _, each := range must(documents.GetDurable(t.Context(), []int64{1, 2, 3})) {
+	for _, each := range waybooktest.Must(documents.GetDurable(t.Context(), []int64{1, 2, 3}))(t) {
 		titles[each.Document.ID] = each.Document.Title
 	}
 	return titles
@@ -65,13 +66,13 @@ func TestADurableReadSeesNothingThatAFailoverUndoes(t *testing.T) {
 				documents, server := onPrimary(t, role)
 				release := server.HoldMajority(mongowire.Failing)
 				expectUnacknowledged(t, documents)
-				if present := must(documents.Get(t.Context(), 1)); present.Title != "second" {
+				if present := waybooktest.Must(documents.Get(t.Context(), 1))(t); present.Title != "second" {
 					t.Errorf("a read of the present has %v", present)
 				}
 				first := map[int64]string{1: "first", 2: "first"}
 				expectTitles(t, durable(t, documents), first)
 				if fails {
-					must(0, server.FailOver())
+					waybooktest.OK(t, server.FailOver())
 					expectTitles(t, durable(t, documents), first)
 					return
 				}
@@ -106,10 +107,10 @@ func (f *follower) poll(ctx context.Context) error {
 }
 
 // insertLast inserts the document 4, and polls until the follower has it.
-func (f *follower) insertLast(ctx context.Context) {
-	must(0, f.documents.Insert(ctx, oldRated{4, "last"}))
+func (f *follower) insertLast(t *testing.T) {
+	waybooktest.OK(t, f.documents.Insert(t.Context(), oldRated{4, "last"}))
 	for f.titles[4] == "" {
-		must(0, f.poll(ctx))
+		waybooktest.OK(t, f.poll(t.Context()))
 	}
 }
 
@@ -119,7 +120,7 @@ func TestFollowersAndSweepsSeeNothingThatAFailoverUndoes(t *testing.T) {
 	documents, server := onPrimary(t, mongowire.Primary)
 	f := &follower{documents: documents, titles: map[int64]string{}}
 	for f.titles[2] == "" {
-		must(0, f.poll(t.Context()))
+		waybooktest.OK(t, f.poll(t.Context()))
 	}
 	server.HoldMajority(mongowire.Failing)
 	expectUnacknowledged(t, documents)
@@ -135,8 +136,8 @@ func TestFollowersAndSweepsSeeNothingThatAFailoverUndoes(t *testing.T) {
 			t.Errorf("without a majority, a sweep ends with %v", err)
 		}
 	}
-	must(0, server.FailOver())
-	f.insertLast(t.Context())
+	waybooktest.OK(t, server.FailOver())
+	f.insertLast(t)
 	expectTitles(t, f.titles, map[int64]string{1: "first", 2: "first", 4: "last"})
 }
 
@@ -165,8 +166,8 @@ func TestAFollowerSeesAChangeAgainThatTheNextOneHidAndAFailoverUndoes(t *testing
 	if err := <-done; err != nil && !errors.Is(err, docstore.ErrUnavailable) {
 		t.Error(err)
 	}
-	must(0, server.FailOver())
-	f.insertLast(t.Context())
+	waybooktest.OK(t, server.FailOver())
+	f.insertLast(t)
 	expectTitles(t, f.titles, map[int64]string{1: "first", 2: "first", 4: "last"})
 }
 
@@ -198,7 +199,7 @@ func TestAWriteThatAFailoverUndoesIsMadeOnceByTheNextPrimary(t *testing.T) {
 		for !each.isMade() {
 			time.Sleep(time.Millisecond)
 		}
-		must(0, server.FailOver())
+		waybooktest.OK(t, server.FailOver())
 		if err := <-done; err != nil || !each.isMade() {
 			t.Errorf("the write ends with %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
@@ -35,17 +36,17 @@ func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			uri := mongotest.StartReplicaSet(t)
 			database := mongotest.NewDatabase(t, uri)
-			client := must(mongo.Connect(options.Client().ApplyURI(uri)))
+			client := waybooktest.Must(mongo.Connect(options.Client().ApplyURI(uri)))(t)
 			defer func() {
 				if err := client.Disconnect(context.WithoutCancel(t.Context())); err != nil {
 					t.Error(err)
 				}
 			}()
 			if c.writes != nil {
-				must(client.Database(database).Collection("theirs").InsertOne(t.Context(), c.writes))
+				waybooktest.Must(client.Database(database).Collection("theirs").InsertOne(t.Context(), c.writes))(t)
 			}
 			if c.format != nil {
-				must(client.Database(database).Collection("store").InsertOne(t.Context(), c.format))
+				waybooktest.Must(client.Database(database).Collection("store").InsertOne(t.Context(), c.format))(t)
 			}
 			engine := open(t, uri, database).(*enginemongo.Engine)
 			_, inspected := engine.Inspect(t.Context(), guests)
@@ -72,22 +73,14 @@ func TestALookAtAnEmptyDatabaseWritesNothing(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.StartReplicaSet(t)
 	database := mongotest.NewDatabase(t, uri)
-	must(open(t, uri, database).Inspect(t.Context(), guestSpec("email", "phone")))
-	client := must(mongo.Connect(options.Client().ApplyURI(uri)))
+	waybooktest.Must(open(t, uri, database).Inspect(t.Context(), guestSpec("email", "phone")))(t)
+	client := waybooktest.Must(mongo.Connect(options.Client().ApplyURI(uri)))(t)
 	defer func() {
 		if err := client.Disconnect(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}()
-	if names := must(client.Database(database).ListCollectionNames(t.Context(), bson.D{})); len(names) != 0 {
+	if names := waybooktest.Must(client.Database(database).ListCollectionNames(t.Context(), bson.D{}))(t); len(names) != 0 {
 		t.Errorf("it has made %v", names)
 	}
-}
-
-// must ends the test by a panic.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // A server may let a write wait, for a lock or for room, longer than a change waits to settle.
@@ -17,11 +18,11 @@ func TestADocumentWhoseInsertQueuesIsInTheFeed(t *testing.T) {
 	server := mongotest.StartServer(t, mongowire.Config{})
 	uri := server.URI("")
 	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 100 * time.Millisecond}}
-	documents := must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, mongotest.NewDatabase(t, uri)), spec))
+	documents := waybooktest.Must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, mongotest.NewDatabase(t, uri)), spec))(t)
 	token, seen := "", []int64(nil)
 	follow := func() {
 		for began := time.Now(); time.Since(began) < 5*spec.SettlingTime(); {
-			page := must(documents.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 10}))
+			page := waybooktest.Must(documents.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 10}))(t)
 			token = page.Next
 			for _, change := range page.Changes {
 				seen = append(seen, change.ID)

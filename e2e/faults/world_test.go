@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/faults/history"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -90,39 +91,30 @@ func partsOf(thing history.Thing) (kind, id string) {
 
 var place = &typev1.Location{Lat: 25, Lng: 121}
 
-// must ends the test if the setup, before any fault, fails.
-func must[T any](t *testing.T, reply T, err error) T {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reply
-}
-
 // makeWorld creates users and the first things before any fault.
 func makeWorld(t *testing.T, f *fleet, h *history.History) *world {
 	t.Helper()
 	w, ctx := &world{services: f.contracts()}, t.Context()
 	newUser := func(name string) int64 {
 		r, err := w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name})
-		return must(t, r, err).GetUser().GetUserId()
+		return waybooktest.Must(r, err)(t).GetUser().GetUserId()
 	}
 	for n := range workers {
 		id := newUser(fmt.Sprint("writer ", n))
 		r, err := w.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: id})
-		w.users = append(w.users, user{id, fmt.Sprintf("id=%d; idrand=%s", id, must(t, r, err).GetToken())})
+		w.users = append(w.users, user{id, fmt.Sprintf("id=%d; idrand=%s", id, waybooktest.Must(r, err)(t).GetToken())})
 	}
 	for n := range voters {
 		w.voters = append(w.voters, newUser(fmt.Sprint("voter ", n)))
 	}
 	owner := newUser("owner")
 	album, err := w.services.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: owner, Title: "all", Category: 1, Location: place})
-	w.album = must(t, album, err).GetAlbum().GetAlbumId()
+	w.album = waybooktest.Must(album, err)(t).GetAlbum().GetAlbumId()
 	blog, err := w.services.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 		AuthorId: owner, Type: 1, Location: place, Title: "all", Content: "x", Weather: 1,
 		PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1}, Vote: &blogv1.NewVote{Description: "x", Choices: []string{"1", "2", "3"}},
 	})
-	w.blog = must(t, blog, err).GetBlog().GetBlogId()
+	w.blog = waybooktest.Must(blog, err)(t).GetBlog().GetBlogId()
 	w.importLandmarks(ctx, t, owner, h)
 	return w
 }
@@ -136,11 +128,11 @@ func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, 
 		batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{Key: name, Name: name, Category: 1, Location: place})
 	}
 	imported, err := w.services.poi.ImportPois(ctx, batch)
-	if made := must(t, imported, err).GetCreatedCount(); made != landmarks {
+	if made := waybooktest.Must(imported, err)(t).GetCreatedCount(); made != landmarks {
 		t.Fatalf("created %d landmarks", made)
 	}
 	listed, err := w.services.poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 1, PageSize: 1000})
-	for _, p := range must(t, listed, err).GetPois() {
+	for _, p := range waybooktest.Must(listed, err)(t).GetPois() {
 		h.Record(history.Add{Span: history.Span{End: h.Now()}, List: category, Value: p.GetName(), ID: p.GetPoiId()})
 		w.learn(history.NameThing("poi", p.GetPoiId()))
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -65,7 +66,7 @@ func TestTheCopiesOfTheFollowersInOtherLanguagesEqualTheStore(t *testing.T) {
 			if output, err := shell(t, folder, each.libraries).CombinedOutput(); err != nil {
 				t.Skipf("SKIPPED: a library is missing: %s", output)
 			}
-			root := must(filepath.Abs("../.."))
+			root := waybooktest.Must(filepath.Abs("../.."))(t)
 			if output, err := shell(t, root, strings.ReplaceAll(files, "followed", folder)).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, output)
 			}
@@ -84,7 +85,7 @@ func TestTheCopiesOfTheFollowersInOtherLanguagesEqualTheStore(t *testing.T) {
 // install what the program needs, and that run it.
 func commandsOf(t *testing.T, language string) (files, install, follow string) {
 	t.Helper()
-	for _, block := range must(examples.Blocks(filepath.Join(followersFolder, "README.md"))) {
+	for _, block := range waybooktest.Must(examples.Blocks(filepath.Join(followersFolder, "README.md")))(t) {
 		switch block.Language {
 		case "sh files":
 			files = block.Text
@@ -113,15 +114,15 @@ func shell(t *testing.T, folder, script string) *exec.Cmd {
 // and compares its copy with the store.
 func copiesAll(t *testing.T, folder, follow string) {
 	clock := &stepping{}
-	engine := must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))
+	engine := waybooktest.Must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))(t)
 	closeLater(t, engine)
 	served := startReplica(t, engine)
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(follow, "127.0.0.1:9090", served.GRPC)), "\n")
 	lines[len(lines)-1] = "exec " + lines[len(lines)-1] // the kill is for the program
 	w, running := startWorld(t, math.MaxInt, clock.step, func() *exec.Cmd { return shell(t, folder, strings.Join(lines, "\n")) }, served)
 	early, err := served.Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
-	beginning := must(early, err).GetNextPageToken()
-	c := &copying{world: w, accounts: served.Account, file: must(sql.Open("sqlite", filepath.Join(folder, "copy.db"))), names: map[int64]string{}}
+	beginning := waybooktest.Must(early, err)(t).GetNextPageToken()
+	c := &copying{world: w, accounts: served.Account, file: waybooktest.Must(sql.Open("sqlite", filepath.Join(folder, "copy.db")))(t), names: map[int64]string{}}
 	t.Cleanup(func() {
 		if err := c.file.Close(); err != nil {
 			t.Error(err)
@@ -154,10 +155,10 @@ func copiesAll(t *testing.T, folder, follow string) {
 	want := map[int64]row{}
 	for id, each := range w.stored() {
 		found, err := served.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: id})
-		owner := must(found, err).GetAlbum().GetOwner().GetUserId()
+		owner := waybooktest.Must(found, err)(t).GetAlbum().GetOwner().GetUserId()
 		want[id] = row{OwnerID: owner, OwnerName: c.names[owner], Title: each.Title, Score: each.Score}
 	}
-	albums, names := must(albumsIn(c.file)), must(namesIn(c.file))
+	albums, names := waybooktest.Must(albumsIn(c.file))(t), waybooktest.Must(namesIn(c.file))(t)
 	if diff := cmp.Diff(want, albums); diff != "" {
 		t.Errorf("the copy of the albums differs (-store +copy):\n%s", diff)
 	}
@@ -217,7 +218,7 @@ func (c *copying) catchUp() (album, guest int64) {
 		c.t.Fatal("no album can be created")
 	}
 	created, err := c.accounts.CreateUser(c.t.Context(), &accountv1.CreateUserRequest{Name: marker})
-	guest = must(created, err).GetUser().GetUserId()
+	guest = waybooktest.Must(created, err)(c.t).GetUser().GetUserId()
 	c.names[guest] = marker
 	for albums, users := 0, 0; albums == 0 || users == 0; {
 		c.scan()
@@ -259,7 +260,7 @@ func (c *copying) expectOneTransaction(refused string) {
 	c.create(0, "refused")
 	for isSettled := false; !isSettled; time.Sleep(soon / 10) { // so the first batch has it
 		batch, err := c.processes[0].Album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token})
-		isSettled = len(must(batch, err).GetChanges()) > 0
+		isSettled = len(waybooktest.Must(batch, err)(c.t).GetChanges()) > 0
 	}
 	if _, err := c.file.ExecContext(ctx, "CREATE TRIGGER refusing BEFORE "+refused+" BEGIN SELECT RAISE(ABORT, 'refused'); END"); err != nil {
 		c.t.Fatal(err)

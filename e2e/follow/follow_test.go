@@ -93,7 +93,7 @@ func TestTheCopyOfAFollowerThatIsKilledIsEqualOnARealServer(t *testing.T) {
 func startTwo(t *testing.T, uri string) (processes []*waybooktest.Waybook) {
 	t.Helper()
 	for range 2 {
-		engine := must(mongo.Open(t.Context(), uri, ""))
+		engine := waybooktest.Must(mongo.Open(t.Context(), uri, ""))(t)
 		closeLater(t, engine)
 		processes = append(processes, startReplica(t, engine))
 	}
@@ -117,7 +117,7 @@ func startWorld(t *testing.T, most int, disturb func(), command func() *exec.Cmd
 	w.owners = make([]int64, writers)
 	for i := range writers {
 		reply, err := processes[0].Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint("writer ", i)})
-		w.owners[i] = must(reply, err).GetUser().GetUserId()
+		w.owners[i] = waybooktest.Must(reply, err)(t).GetUser().GetUserId()
 	}
 	for i := range writers {
 		running.Go(func() { w.write(i) })
@@ -139,7 +139,7 @@ func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func()
 		return command
 	}, processes...)
 	early, err := processes[0].Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
-	beginning := must(early, err).GetNextPageToken()
+	beginning := waybooktest.Must(early, err)(t).GetNextPageToken()
 	titles := w.restart()
 	phases := max(kills, changes/changesPerKill)
 	for phase := range phases {
@@ -207,8 +207,8 @@ func (w *world) restart() *bufio.Scanner {
 	w.t.Helper()
 	w.running = w.command()
 	w.running.Stderr = os.Stderr
-	w.input = must(w.running.StdinPipe())
-	output := must(w.running.StdoutPipe())
+	w.input = waybooktest.Must(w.running.StdinPipe())(w.t)
+	output := waybooktest.Must(w.running.StdoutPipe())(w.t)
 	if err := w.running.Start(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func (w *world) stored() map[int64]copied {
 	for _, owner := range w.owners {
 		for token, isFirst := "", true; isFirst || token != ""; isFirst = false {
 			page, err := w.any().Album.ListAlbums(w.t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageToken: token, PageSize: 1000})
-			maps.Copy(all, w.whole(must(page, err).GetAlbums()))
+			maps.Copy(all, w.whole(waybooktest.Must(page, err)(w.t).GetAlbums()))
 			token = page.GetNextPageToken()
 		}
 	}
@@ -354,7 +354,7 @@ func (w *world) whole(albums []*albumv1.Album) map[int64]copied {
 	all := map[int64]copied{}
 	for _, each := range albums {
 		found, err := w.any().Album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: each.GetAlbumId()})
-		album := must(found, err).GetAlbum()
+		album := waybooktest.Must(found, err)(w.t).GetAlbum()
 		photos, comments := childrenOf(found)
 		all[album.GetAlbumId()] = copied{Title: album.GetTitle(), Score: album.GetScore(), Photos: photos, Comments: comments}
 	}

@@ -36,11 +36,3 @@ func startReplica(t *testing.T, store docstore.Engine) *waybooktest.Waybook {
 		deps.Changes = service.Changes{Settling: settling, Kept: time.Nanosecond}
 	}))
 }
-
-// must ends the test by a panic.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}

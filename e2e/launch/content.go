@@ -2,7 +2,6 @@ package launch
 
 import (
 	"context"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -105,17 +104,4 @@ func createAll(t testing.TB, count int, create func(context.Context) (int64, err
 		t.Fatal(err)
 	}
 	return ids
-}
-
-// FilesIn returns the names of the files of a directory, sorted.
-func FilesIn(t testing.TB, directory string) (names []string) {
-	t.Helper()
-	entries, err := os.ReadDir(directory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		names = append(names, entry.Name())
-	}
-	return names
 }

@@ -255,3 +255,16 @@ func Main(m *testing.M, prepare func(directory string) error) (status int) {
 	}
 	return status
 }
+
+// List returns the names in a directory.
+func List(t testing.TB, directory string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}

@@ -141,17 +141,10 @@ func connect(t *testing.T, all map[string]*launch.Process, processes []*launch.P
 	d.pois = poiv1.NewPoiServiceClient(pois)
 	d.owner = launch.CreateUser(t, launch.Dial(t, all["account"].GRPC), "小旅人")
 	opened, err := d.accounts.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: d.owner})
-	d.must(err)
+	waybooktest.OK(d.t, err)
 	d.client = waybooktest.ClientAt(t, all["edge"].HTTP).With(d.owner, opened.GetToken())
 	d.poi = fmt.Sprint(launch.CreatePoisOf(t, pois, d.owner, category, "太魯閣國家公園遊客中心", listedPois)[0])
 	return d
-}
-
-func (d *deployment) must(err error) {
-	d.t.Helper()
-	if err != nil {
-		d.t.Fatal(err)
-	}
 }
 
 const addAlbum = "func=addAlbum&albumTitle=台北101與象山&category=5&lat=25.034&lng=121.5645"
@@ -169,15 +162,15 @@ func (d *deployment) fill() {
 	for n := range children {
 		address := fmt.Sprintf("upload/photo/%d_t.jpg", n)
 		_, err := d.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: album, ThumbnailUrl: address, Description: prose})
-		d.must(err)
+		waybooktest.OK(d.t, err)
 		_, err = d.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: album, Text: prose})
-		d.must(err)
+		waybooktest.OK(d.t, err)
 		_, err = d.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: d.owner, BlogId: entry, Text: prose})
-		d.must(err)
+		waybooktest.OK(d.t, err)
 		_, err = d.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: d.owner, PoiId: landmark, PhotoUrl: address})
-		d.must(err)
+		waybooktest.OK(d.t, err)
 		_, err = d.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: d.owner, PoiId: landmark, Text: prose})
-		d.must(err)
+		waybooktest.OK(d.t, err)
 	}
 }
 
@@ -266,10 +259,10 @@ func (d *deployment) allocated() (sum garbage) {
 				continue
 			}
 			n, err := strconv.ParseFloat(value, 64)
-			d.must(err)
+			waybooktest.OK(d.t, err)
 			*of += n
 		}
-		d.must(lines.Err())
+		waybooktest.OK(d.t, lines.Err())
 	}
 	return sum
 }

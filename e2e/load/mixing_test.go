@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -30,9 +31,9 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 		for c := range 5 + 7*n {
 			text := strings.Repeat(fmt.Sprintf("第%d冊，第%d張。", n, c), int(1+c%5))
 			_, err := d.albums.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: id, ThumbnailUrl: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text})
-			d.must(err)
+			waybooktest.OK(d.t, err)
 			_, err = d.albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: id, Text: text})
-			d.must(err)
+			waybooktest.OK(d.t, err)
 		}
 	}
 	// read reads album n in one of the ways; the list for all numbers above.
@@ -72,7 +73,7 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 	for n := range albums + 1 {
 		for way := range 2 {
 			reply, err := read(n, way)
-			d.must(err)
+			waybooktest.OK(d.t, err)
 			text, times := fmt.Sprintf("第%d冊，第", n), 2*(5+7*n)
 			if n == albums {
 				text, times = "太魯閣國家公園遊客中心", listedPois

@@ -86,15 +86,7 @@ func await(t testing.TB, what string, holds func() bool) {
 // readAll reads the whole list on its own connection.
 func readAll(t testing.TB, address string) {
 	t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Get("http://" + address + "/API.php?" + listQuery)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		t.Fatal(err)
-	}
+	waybooktest.OnceAt(t, address).Get(listQuery).MustSucceed(t)
 }
 
 // goroutinesOf returns the number of goroutines of a process.

@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // recorded are probes and what real servers of MongoDB 4.4.0, a replica set of three and a cluster of two shards,
@@ -56,7 +57,7 @@ func TestRecordedAnswers(t *testing.T) {
 	if *answersFile != "" {
 		var err error
 		content, err = os.ReadFile(*answersFile)
-		must(t, err)
+		waybooktest.OK(t, err)
 	} else {
 		for line := range strings.Lines(differences) {
 			name, reason, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -71,7 +72,7 @@ func TestRecordedAnswers(t *testing.T) {
 	groups, total := map[string]share{}, share{}
 	for line := range bytes.Lines(content) {
 		var p probe
-		must(t, json.Unmarshal(line, &p))
+		waybooktest.OK(t, json.Unmarshal(line, &p))
 		var wrong []string
 		for kind, want := range p.Answers {
 			for _, difference := range players[kind].play(t, p, want) {
@@ -116,7 +117,7 @@ func (a answer) differs(t *testing.T, got bson.Raw) string {
 		WriteConcernError struct{ Code int32 } `bson:"writeConcernError"`
 		ErrorLabels       []string             `bson:"errorLabels"`
 	}
-	must(t, bson.Unmarshal(got, &is))
+	waybooktest.OK(t, bson.Unmarshal(got, &is))
 	switch {
 	case is.OK != a.OK || is.Code != a.Code:
 		return fmt.Sprintf("ok %v, code %d (%.100s), want ok %v, code %d", is.OK, is.Code, is.Errmsg, a.OK, a.Code)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // TestAWriteThatTheBackendMayHaveExecutedIsNotExecutedAgain puts a proxy between the face and
@@ -21,8 +22,8 @@ import (
 func TestAWriteThatTheBackendMayHaveExecutedIsNotExecutedAgain(t *testing.T) {
 	behind := mongotest.StartServer(t, mongowire.Config{})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	t.Cleanup(func() { must(t, listener.Close()) })
+	waybooktest.OK(t, err)
+	t.Cleanup(func() { waybooktest.OK(t, listener.Close()) })
 	go func() {
 		for {
 			front, err := listener.Accept()
@@ -33,8 +34,8 @@ func TestAWriteThatTheBackendMayHaveExecutedIsNotExecutedAgain(t *testing.T) {
 		}
 	}()
 	face, err := mongowire.Listen(mongowire.Config{Backend: listener.Addr().String()})
-	must(t, err)
-	t.Cleanup(func() { must(t, face.Close()) })
+	waybooktest.OK(t, err)
+	t.Cleanup(func() { waybooktest.OK(t, face.Close()) })
 	things := connect(t, face)
 	insert(t, things, id(1))
 	_, err = things.UpdateOne(t.Context(), id(1), inc("n", 1))
@@ -47,8 +48,8 @@ func TestAWriteThatTheBackendMayHaveExecutedIsNotExecutedAgain(t *testing.T) {
 	}
 	insert(t, things, id(2))
 	wantCount(t, things, 2)
-	must(t, things.Database().RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}}).Err())
-	must(t, things.FindOne(t.Context(), id(1)).Err())
+	waybooktest.OK(t, things.Database().RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}}).Err())
+	waybooktest.OK(t, things.FindOne(t.Context(), id(1)).Err())
 	if face.Count("find") != 1 {
 		t.Error("the driver had to retry a read, because the backend had closed an idle connection")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 func TestABatchThatIsFilledExactlyLeavesTheCursorOpen(t *testing.T) {
@@ -28,15 +29,15 @@ func TestABatchThatIsFilledExactlyLeavesTheCursorOpen(t *testing.T) {
 	} {
 		before := server.Count("getMore")
 		cursor, err := things.Find(t.Context(), bson.D{}, c.find)
-		must(t, err)
+		waybooktest.OK(t, err)
 		var got []bson.M
-		must(t, cursor.All(t.Context(), &got))
+		waybooktest.OK(t, cursor.All(t.Context(), &got))
 		if mores := server.Count("getMore") - before; len(got) != c.n || mores != c.mores {
 			t.Errorf("%s: got %d documents and %d getMores, want %d and %d", name, len(got), mores, c.n, c.mores)
 		}
 	}
 	before := server.Count("getMore") + server.Count("killCursors")
-	must(t, things.FindOne(t.Context(), bson.D{}).Err())
+	waybooktest.OK(t, things.FindOne(t.Context(), bson.D{}).Err())
 	if server.Count("getMore")+server.Count("killCursors") != before {
 		t.Error("FindOne left a cursor")
 	}
@@ -61,11 +62,11 @@ func TestABatchHasABoundedSize(t *testing.T) {
 	} {
 		mark := server.Mark()
 		cursor, err := things.Find(t.Context(), bson.D{}, c.find.SetSort(bson.D{{Key: "_id", Value: 1}}))
-		must(t, err)
+		waybooktest.OK(t, err)
 		var got []struct {
 			ID int `bson:"_id"`
 		}
-		must(t, cursor.All(t.Context(), &got))
+		waybooktest.OK(t, cursor.All(t.Context(), &got))
 		for i, each := range got {
 			if each.ID != i {
 				t.Fatalf("%s: document %d is %d", name, i, each.ID)
@@ -77,8 +78,8 @@ func TestABatchHasABoundedSize(t *testing.T) {
 		}
 	}
 	cursor, err := things.Find(t.Context(), bson.D{})
-	must(t, err)
-	must(t, cursor.Close(t.Context()))
+	waybooktest.OK(t, err)
+	waybooktest.OK(t, cursor.Close(t.Context()))
 	if n := server.Count("killCursors"); n != 1 {
 		t.Errorf("closing an open cursor sent %d killCursors", n)
 	}
@@ -95,9 +96,9 @@ func TestTheLastBatchThatIsFilledExactlyLeavesTheCursorOpen(t *testing.T) {
 	batch := func(command bson.D, field string) (n int, cursor int64) {
 		t.Helper()
 		reply, err := things.Database().RunCommand(t.Context(), command).Raw()
-		must(t, err)
+		waybooktest.OK(t, err)
 		documents, err := reply.Lookup("cursor", field).Array().Values()
-		must(t, err)
+		waybooktest.OK(t, err)
 		return len(documents), reply.Lookup("cursor", "id").Int64()
 	}
 	first, cursor := batch(bson.D{{Key: "find", Value: "things"}}, "firstBatch")

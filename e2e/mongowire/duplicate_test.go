@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // indexed returns a collection with two unique indexes and two documents.
@@ -23,7 +24,7 @@ func indexed(t *testing.T) *mongo.Collection {
 		{Keys: bson.D{{Key: "code", Value: 1}}, Options: unique()},
 		{Keys: bson.D{{Key: "owner", Value: 1}, {Key: "slot", Value: 1}}, Options: unique()},
 	})
-	must(t, err)
+	waybooktest.OK(t, err)
 	insert(t, things, thing(1, "a", 1, 1), thing(2, "b", 1, 2))
 	return things
 }
@@ -85,7 +86,7 @@ func wantRefused(t *testing.T, things *mongo.Collection, err error, want ...refu
 			Pattern bson.D `bson:"keyPattern"`
 			Key     bson.D `bson:"keyValue"`
 		}
-		must(t, bson.Unmarshal(failure.Raw, &fields))
+		waybooktest.OK(t, bson.Unmarshal(failure.Raw, &fields))
 		got = append(got, refused{failure.Index, failure.Message, fields.Pattern, fields.Key})
 	}
 	for i := range want {

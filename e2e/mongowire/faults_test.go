@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 func TestARetriedWriteIsAppliedOnce(t *testing.T) {
@@ -26,12 +27,12 @@ func TestARetriedWriteIsAppliedOnce(t *testing.T) {
 			insert(t, things, id(1))
 			server.SetFaults(once("update", mongowire.Fault{Kind: kind}))
 			result, err := things.UpdateOne(t.Context(), id(1), inc("n", 1))
-			must(t, err)
+			waybooktest.OK(t, err)
 			if result.ModifiedCount != 1 || server.Count("update") != 2 {
 				t.Errorf("got %+v after %d updates", result, server.Count("update"))
 			}
 			var got struct{ N int }
-			must(t, things.FindOne(t.Context(), id(1)).Decode(&got))
+			waybooktest.OK(t, things.FindOne(t.Context(), id(1)).Decode(&got))
 			if got.N != 1 {
 				t.Errorf("the increment was applied %d times", got.N)
 			}
@@ -48,7 +49,7 @@ func TestAReadIsRetried(t *testing.T) {
 			things := connect(t, server)
 			insert(t, things, id(1))
 			server.SetFaults(once("find", mongowire.Fault{Kind: kind}))
-			must(t, things.FindOne(t.Context(), id(1)).Err())
+			waybooktest.OK(t, things.FindOne(t.Context(), id(1)).Err())
 			if n := server.Count("find"); n != 2 {
 				t.Errorf("got %d finds", n)
 			}
@@ -95,7 +96,7 @@ func TestAfterAStepDownTheDriverWaitsForTheElection(t *testing.T) {
 		done <- err
 	}()
 	elect()
-	must(t, <-done)
+	waybooktest.OK(t, <-done)
 }
 
 func TestTheCommandForAStepDownLeavesNoPrimaryForItsSeconds(t *testing.T) {
@@ -104,7 +105,7 @@ func TestTheCommandForAStepDownLeavesNoPrimaryForItsSeconds(t *testing.T) {
 			server := mongotest.StartServer(t, mongowire.Config{Role: role})
 			things := connect(t, server, options.Client().SetRetryWrites(false).SetServerSelectionTimeout(20*time.Millisecond))
 			insert(t, things, id(1))
-			must(t, mongotest.StepDown(t.Context(), server.URI("")))
+			waybooktest.OK(t, mongotest.StepDown(t.Context(), server.URI("")))
 			_, err := things.InsertOne(t.Context(), id(2))
 			if err == nil {
 				t.Error("a secondary took a write")
@@ -141,22 +142,22 @@ func TestWithoutAMajorityNoWriteIsAcknowledgedAndEveryOneIsExecuted(t *testing.T
 		}
 	}
 	var got struct{ N int }
-	must(t, things.FindOne(t.Context(), id(1)).Decode(&got))
+	waybooktest.OK(t, things.FindOne(t.Context(), id(1)).Decode(&got))
 	if got.N != 7 {
 		t.Errorf("the update was not executed: %+v", got)
 	}
 	one := things.Clone(options.Collection().SetWriteConcern(writeconcern.W1()))
 	_, err := one.UpdateOne(t.Context(), id(1), set("n", 8))
-	must(t, err)
+	waybooktest.OK(t, err)
 	linearizable := things.Clone(options.Collection().SetReadConcern(readconcern.Linearizable()))
 	var expired mongo.CommandError
 	if err := linearizable.FindOne(t.Context(), id(1)).Err(); !errors.As(err, &expired) || expired.Code != 50 {
 		t.Errorf("linearizable read: got %v", err)
 	}
 	release()
-	must(t, linearizable.FindOne(t.Context(), id(1)).Err())
+	waybooktest.OK(t, linearizable.FindOne(t.Context(), id(1)).Err())
 	_, err = things.UpdateOne(t.Context(), id(1), set("n", 9))
-	must(t, err)
+	waybooktest.OK(t, err)
 }
 
 func TestAWriteWaitsForTheMajorityWithinItsTime(t *testing.T) {
@@ -184,7 +185,7 @@ func TestAWriteWaitsForTheMajorityWithinItsTime(t *testing.T) {
 	default:
 	}
 	release()
-	must(t, <-done)
+	waybooktest.OK(t, <-done)
 	wantCount(t, things, 2)
 }
 
@@ -203,7 +204,7 @@ func TestLatencyDelaysEachCommandByItself(t *testing.T) {
 	}
 	for stored := int64(0); stored < 9; { // other clients see the writes, which have no reply yet
 		n, err := things.CountDocuments(t.Context(), bson.D{})
-		must(t, err)
+		waybooktest.OK(t, err)
 		stored = n
 	}
 	server.SetLatency(mongowire.Latency{Read: time.Hour})

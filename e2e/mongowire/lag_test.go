@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // changeEach changes thing 1, deletes 2, inserts 3 and upserts 4, of which no majority learns.
@@ -37,9 +38,9 @@ func failureOf[T any](_ T, err error) error { return err }
 func wantThings(t *testing.T, things *mongo.Collection, want ...bson.D) {
 	t.Helper()
 	cursor, err := things.Find(t.Context(), bson.D{}, options.Find().SetSort(id(1)))
-	must(t, err)
+	waybooktest.OK(t, err)
 	var got []bson.D
-	must(t, cursor.All(t.Context(), &got))
+	waybooktest.OK(t, cursor.All(t.Context(), &got))
 	if asJSON(t, got) != asJSON(t, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -48,7 +49,7 @@ func wantThings(t *testing.T, things *mongo.Collection, want ...bson.D) {
 func asJSON(t *testing.T, things []bson.D) string {
 	t.Helper()
 	text, err := bson.MarshalExtJSON(bson.D{{Key: "things", Value: things}}, false, false)
-	must(t, err)
+	waybooktest.OK(t, err)
 	return string(text)
 }
 
@@ -73,7 +74,7 @@ func TestAFailoverUndoesWhatNoMajorityHas(t *testing.T) {
 	insert(t, things, id(1), id(2))
 	server.HoldMajority(mongowire.Failing)
 	changeEach(t, things)
-	must(t, server.FailOver())
+	waybooktest.OK(t, server.FailOver())
 	wantThings(t, things, id(1), id(2))
 	insert(t, things, id(3))
 	wantThings(t, things, id(1), id(2), id(3))
@@ -92,8 +93,8 @@ func TestARetryMakesAWriteAgainThatAFailoverHasUndone(t *testing.T) {
 	}()
 	for things.FindOne(t.Context(), with(id(1), "n", 1)).Err() != nil { // until it is executed
 	}
-	must(t, server.FailOver())
-	must(t, <-done)
+	waybooktest.OK(t, server.FailOver())
+	waybooktest.OK(t, <-done)
 	wantThings(t, things, with(id(1), "n", 1))
 	if n := server.Count("update"); n != 2 {
 		t.Errorf("it was sent %d times", n)
@@ -119,7 +120,7 @@ func TestAPrimaryThatWasLeftBehindShowsWhatThereWasAndAcknowledgesNothing(t *tes
 		failureOf(ofNext.DeleteOne(t.Context(), id(2))),
 		failureOf(ofNext.InsertOne(t.Context(), id(3))),
 	} {
-		must(t, err)
+		waybooktest.OK(t, err)
 	}
 	newest := []bson.D{with(id(1), "n", 1), id(3)}
 	wantThings(t, ofNext, newest...)
@@ -138,5 +139,5 @@ func TestAPrimaryThatWasLeftBehindShowsWhatThereWasAndAcknowledgesNothing(t *tes
 	// The calls that were given up end with their connections, and the driver then clears the pool of things.
 	again := from(old)
 	wantThings(t, again, newest...)
-	must(t, again.Clone(linearizable).FindOne(t.Context(), id(1)).Err())
+	waybooktest.OK(t, again.Clone(linearizable).FindOne(t.Context(), id(1)).Err())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // The commands before the index that declares the place are judged too.
@@ -69,15 +70,15 @@ func TestACommandThatAsksAllShardsUnannouncedIsAStray(t *testing.T) {
 			server := mongotest.StartUnmonitored(t, mongowire.Config{})
 			database := mongotest.Database()
 			client, err := mongo.Connect(options.Client().ApplyURI(server.URI(database)))
-			must(t, err)
-			defer func() { must(t, client.Disconnect(t.Context())) }()
+			waybooktest.OK(t, err)
+			defer func() { waybooktest.OK(t, client.Disconnect(t.Context())) }()
 			c := client.Database(database).Collection(strings.ReplaceAll(name, " ", "_"))
 			_ = each.do(c) // the backend may lack the command
 			if strays := server.Strays(); len(strays) != 0 {
 				t.Errorf("before the index: %v", strays)
 			}
 			_, err = c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "_place", Value: 1}}})
-			must(t, err)
+			waybooktest.OK(t, err)
 			if strays := server.Strays(); len(strays) > 0 != each.isStray || each.isStray && !strings.Contains(strays[0], database+"."+c.Name()) {
 				t.Errorf("got %q", strays)
 			}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // player sends the commands of probes as they are, which a driver would not, to a primary with a secondary beside
@@ -65,9 +66,9 @@ func (p *player) play(t *testing.T, probe probe, want []answer) (differences []s
 		"@future": bson.Timestamp{T: uint32(time.Now().Add(time.Hour).Unix()), I: 1},
 	}
 	enabled, err := bson.Marshal(bson.D{{Key: "enableSharding", Value: p.database}, {Key: "$db", Value: "admin"}})
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = p.send("", enabled) // a replica set has no such command
-	must(t, err)
+	waybooktest.OK(t, err)
 	for _, text := range probe.Setup {
 		_, _ = p.run(probe.Name, text) // some are to fail
 	}
@@ -89,7 +90,7 @@ func (p *player) play(t *testing.T, probe probe, want []answer) (differences []s
 	p.thaw()
 	p.server.Elect()
 	_, err = p.send("", p.encode("", bson.D{{Key: "dropDatabase", Value: 1}}))
-	must(t, err)
+	waybooktest.OK(t, err)
 	for _, each := range p.connections {
 		each.Close()
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // connect returns a collection of a new database of a server, by the real driver.
@@ -32,23 +33,16 @@ func connect(t *testing.T, server *mongowire.Server, more ...*options.ClientOpti
 	return client.Database(mongotest.Database()).Collection("things")
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func insert(t *testing.T, things *mongo.Collection, documents ...any) {
 	t.Helper()
 	_, err := things.InsertMany(t.Context(), documents)
-	must(t, err)
+	waybooktest.OK(t, err)
 }
 
 func wantCount(t *testing.T, things *mongo.Collection, want int64) {
 	t.Helper()
 	n, err := things.CountDocuments(t.Context(), bson.D{})
-	must(t, err)
+	waybooktest.OK(t, err)
 	if n != want {
 		t.Errorf("got %d documents, want %d", n, want)
 	}
@@ -59,7 +53,7 @@ func wantCount(t *testing.T, things *mongo.Collection, want int64) {
 func awaitArrivals(t *testing.T, server *mongowire.Server, things *mongo.Collection, name string, n int) {
 	t.Helper()
 	for server.Count(name) < n {
-		must(t, things.Database().RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}}).Err())
+		waybooktest.OK(t, things.Database().RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}}).Err())
 	}
 }
 
@@ -109,7 +103,7 @@ func TestADriverTakesTheServerForARouter(t *testing.T) {
 	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router})
 	things := connect(t, server)
 	var hello bson.M
-	must(t, things.Database().RunCommand(t.Context(), bson.D{{Key: "hello", Value: 1}}).Decode(&hello))
+	waybooktest.OK(t, things.Database().RunCommand(t.Context(), bson.D{{Key: "hello", Value: 1}}).Decode(&hello))
 	if hello["msg"] != "isdbgrid" || hello["setName"] != nil {
 		t.Errorf("got %v", hello)
 	}
@@ -150,7 +144,7 @@ func TestCommandsOfManyConnectionsAreAtomic(t *testing.T) {
 	release()
 	running.Wait()
 	var got struct{ N int }
-	must(t, things.FindOne(t.Context(), id(1)).Decode(&got))
+	waybooktest.OK(t, things.FindOne(t.Context(), id(1)).Decode(&got))
 	if got.N != writers*each {
 		t.Errorf("got %d, want %d", got.N, writers*each)
 	}
@@ -168,7 +162,7 @@ func TestCloseEndsAllGoroutines(t *testing.T) {
 			done <- err
 		}()
 		awaitArrivals(t, server, things, "insert", 1)
-		must(t, server.Close())
+		waybooktest.OK(t, server.Close())
 		if err := <-done; err == nil {
 			t.Error("a write was acknowledged without a majority")
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	places "github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // onRouter opens an engine on a cluster of some shards.
@@ -26,8 +27,8 @@ func onRouter(t *testing.T, shards int) (*mongowire.Server, *mongo.Engine, strin
 	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: shards})
 	database := mongotest.Database()
 	engine, err := mongo.Open(t.Context(), server.URI(database), "")
-	must(t, err)
-	t.Cleanup(func() { must(t, engine.Close()) })
+	waybooktest.OK(t, err)
+	t.Cleanup(func() { waybooktest.OK(t, engine.Close()) })
 	return server, engine, database
 }
 
@@ -37,7 +38,7 @@ func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
 		{Name: "expiry", Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}},
 	}}
 	_, err := engine.Open(t.Context(), spec)
-	must(t, err)
+	waybooktest.OK(t, err)
 	wantPlacement := func(want mongo.Placement) {
 		t.Helper()
 		if got, err := engine.Placement(t.Context(), spec); err != nil || got != want {
@@ -47,7 +48,7 @@ func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
 	wantPlacement(mongo.OnOneShard)
 	for range 2 { // the second time changes nothing
 		got, err := engine.Shard(t.Context(), spec)
-		must(t, err)
+		waybooktest.OK(t, err)
 		if got != mongo.ShardedByID {
 			t.Errorf("got %q", got)
 		}
@@ -57,7 +58,7 @@ func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
 		t.Errorf("the engine sharded the collection %d times", n)
 	}
 	inspection, err := engine.Inspect(t.Context(), spec)
-	must(t, err)
+	waybooktest.OK(t, err)
 	if len(inspection.Missing)+len(inspection.Undeclared) > 0 {
 		t.Errorf("got %+v", inspection)
 	}
@@ -86,21 +87,21 @@ func TestAnEmptyCollectionIsSpreadEvenlyOverTheShardsAgainIfThereAreMore(t *test
 	for _, counts := range [][]int{{1, 2, 3, 5}, {2, 2, 3}, {5, 8}} {
 		server, engine, database := onRouter(t, counts[0])
 		table, err := docstore.Open[int64, leaf](t.Context(), engine, leaves())
-		must(t, err)
+		waybooktest.OK(t, err)
 		for i, shards := range counts {
 			for range shards - counts[max(0, i-1)] {
 				server.AddShard()
 			}
 			got, err := engine.Shard(t.Context(), leaves())
-			must(t, err)
+			waybooktest.OK(t, err)
 			if ranges := joined(server.Ranges(database + ".leaves")); got != mongo.ShardedByPlace || !slices.Equal(ranges, even(shards)) {
 				t.Errorf("%d of %v shards: it is %s in %v", shards, counts, got, ranges)
 			}
 		}
-		must(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
+		waybooktest.OK(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
 		server.AddShard()
 		_, err = engine.Shard(t.Context(), leaves())
-		must(t, err)
+		waybooktest.OK(t, err)
 		if ranges := joined(server.Ranges(database + ".leaves")); !slices.Equal(ranges, even(counts[len(counts)-1])) {
 			t.Errorf("%v shards, with a document: it is in %v", counts, ranges)
 		}
@@ -133,10 +134,10 @@ func joined(ranges []mongowire.Range) (wide []mongowire.Range) {
 func TestACollectionWithDocumentsIsLeftToTheBalancer(t *testing.T) {
 	server, engine, database := onRouter(t, 3)
 	table, err := docstore.Open[int64, leaf](t.Context(), engine, leaves())
-	must(t, err)
-	must(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
+	waybooktest.OK(t, err)
+	waybooktest.OK(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
 	got, err := engine.Shard(t.Context(), leaves())
-	must(t, err)
+	waybooktest.OK(t, err)
 	if ranges := server.Ranges(database + ".leaves"); got != mongo.ShardedByPlace || len(ranges) != 1 || ranges[0].Shard != "shard00" {
 		t.Errorf("it is %s in %v", got, ranges)
 	}
@@ -147,8 +148,8 @@ func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
 	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
 	database := mongotest.Database()
 	client, err := drivermongo.Connect(options.Client().ApplyURI(server.URI(database)))
-	must(t, err)
-	t.Cleanup(func() { must(t, client.Disconnect(t.Context())) })
+	waybooktest.OK(t, err)
+	t.Cleanup(func() { waybooktest.OK(t, client.Disconnect(t.Context())) })
 	db := client.Database(database)
 	indexed := func(keys bson.D, isUnique bool) error {
 		_, err := db.Collection("c").Indexes().CreateOne(t.Context(), drivermongo.IndexModel{Keys: keys, Options: options.Index().SetUnique(isUnique)})
@@ -160,15 +161,15 @@ func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
 	byTree, byPlant := bson.D{{Key: "tree", Value: 1}}, bson.D{{Key: "plant", Value: 1}}
 	insert(t, db.Collection("c"), id(1))
 	wantCode(t, "a key without an index", shard(byTree), 72, "create an index that starts with")
-	must(t, indexed(byTree, false))
-	must(t, indexed(byPlant, true))
+	waybooktest.OK(t, indexed(byTree, false))
+	waybooktest.OK(t, indexed(byPlant, true))
 	wantCode(t, "a unique index without the key", shard(byTree), 72, "with unique index on")
-	must(t, db.Collection("c").Indexes().DropOne(t.Context(), "plant_1"))
-	must(t, shard(byTree))
-	must(t, shard(byTree))
+	waybooktest.OK(t, db.Collection("c").Indexes().DropOne(t.Context(), "plant_1"))
+	waybooktest.OK(t, shard(byTree))
+	waybooktest.OK(t, shard(byTree))
 	wantCode(t, "another key", shard(byPlant), 23, "sharding already enabled")
 	wantCode(t, "a unique index", indexed(byPlant, true), 67, "cannot create unique index over")
-	must(t, indexed(bson.D{{Key: "tree", Value: 1}, {Key: "plant", Value: 1}}, true))
+	waybooktest.OK(t, indexed(bson.D{{Key: "tree", Value: 1}, {Key: "plant", Value: 1}}, true))
 
 	c, set := db.Collection("c"), bson.D{{Key: "$set", Value: bson.D{{Key: "color", Value: 1}}}}
 	for name, each := range map[string]struct {
@@ -188,16 +189,16 @@ func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
 			wantCode(t, name, deleteErr, 61, "must contain an exact match on _id or contain the shard key")
 			continue
 		}
-		must(t, updateErr)
-		must(t, deleteErr)
+		waybooktest.OK(t, updateErr)
+		waybooktest.OK(t, deleteErr)
 	}
 	_, err = c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: 1}}, set, options.UpdateOne().SetUpsert(true))
 	wantCode(t, "an upsert by id", err, 61, "could not extract exact shard key")
 	wantCode(t, "a change that returns", c.FindOneAndUpdate(t.Context(), byPlant, set).Err(), 61, "must contain the shard key")
 	_, err = c.UpdateMany(t.Context(), byPlant, set)
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = c.DeleteMany(t.Context(), byPlant)
-	must(t, err)
+	waybooktest.OK(t, err)
 	move := func(from, to any, shard string) error {
 		return client.Database("admin").RunCommand(t.Context(), bson.D{
 			{Key: "moveRange", Value: database + ".c"}, {Key: "min", Value: bson.D{{Key: "tree", Value: from}}},
@@ -205,7 +206,7 @@ func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
 		}).Err()
 	}
 	wantCode(t, "no such shard", move(1, 2, "shard02"), 70, "shard02 not found")
-	must(t, move(1, 5, "shard01"))
+	waybooktest.OK(t, move(1, 5, "shard01"))
 	wantCode(t, "two ranges", move(0, 5, "shard01"), 13388, "not contained within a chunk")
 }
 
@@ -224,15 +225,15 @@ func TestARecentReadOnAClusterIsConfirmedByItsOwnCollectionOnly(t *testing.T) {
 	}
 	things := func(name string, sharding docstore.Sharding) *docstore.Collection[int64, thing] {
 		c, err := docstore.Open[int64, thing](t.Context(), engine, docstore.Spec{Name: name, ID: docstore.Int64, Sharding: sharding})
-		must(t, err)
-		must(t, c.Insert(t.Context(), thing{1}))
+		waybooktest.OK(t, err)
+		waybooktest.OK(t, c.Insert(t.Context(), thing{1}))
 		return c
 	}
 	users, sessions := things("users", docstore.OneShard), things("sessions", docstore.ByID)
 	linearizable := func(do func() error) (reads int) {
 		t.Helper()
 		mark := server.Mark()
-		must(t, do())
+		waybooktest.OK(t, do())
 		commands, _ := server.Since(mark)
 		for _, command := range commands {
 			if level, _ := command.Body.Lookup("readConcern", "level").StringValueOK(); level == "linearizable" {
@@ -244,8 +245,8 @@ func TestARecentReadOnAClusterIsConfirmedByItsOwnCollectionOnly(t *testing.T) {
 	recent := func(c *docstore.Collection[int64, thing]) func() error {
 		return func() error { _, err := c.GetRecent(t.Context(), 1, time.Hour); return err }
 	}
-	must(t, sessions.Delete(t.Context(), 1))
-	must(t, sessions.Insert(t.Context(), thing{1}))
+	waybooktest.OK(t, sessions.Delete(t.Context(), 1))
+	waybooktest.OK(t, sessions.Insert(t.Context(), thing{1}))
 	for i, want := range []int{1, 0} { // the first read confirms the second
 		if reads := linearizable(recent(users)); reads != want {
 			t.Errorf("read %d of a user, with %d linearizable reads", i+1, reads)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/oldserver"
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -58,17 +59,6 @@ func (w *world) own(kind oldserver.Kind, id int64) int64 {
 	return id
 }
 
-// must returns the response of a call that must not fail.
-func must[Response any](t *testing.T) func(Response, error) Response {
-	return func(response Response, err error) Response {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response
-	}
-}
-
 func place(n int) *typev1.Location {
 	return &typev1.Location{Lat: 25.033 + float64(n)/1000, Lng: 121.5645}
 }
@@ -76,23 +66,23 @@ func place(n int) *typev1.Location {
 func (w *world) fillAlbums(albums albumv1.AlbumServiceClient, friend int64) {
 	ctx := w.t.Context()
 	for i, title := range []string{"東北角一日遊", "貓 & 狗", "未命名", "未命名"} {
-		id := must[*albumv1.CreateAlbumResponse](w.t)(albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+		id := waybooktest.Must(albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 			OwnerId: w.user, Title: title, Category: albumv1.AlbumCategory(i + 1), Location: place(i),
-		})).GetAlbum().GetAlbumId()
+		}))(w.t).GetAlbum().GetAlbumId()
 		for n := range i {
-			must[*albumv1.AddPhotoResponse](w.t)(albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{
+			waybooktest.Must(albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{
 				ActorId: w.user, AlbumId: id, ThumbnailUrl: fmt.Sprintf("upload/%d/thumb_%d.jpg", i, n), Description: []string{"", "陰陽海"}[n%2],
-			}))
-			added := must[*albumv1.AddCommentResponse](w.t)(albums.AddComment(ctx, &albumv1.AddCommentRequest{
+			}))(w.t)
+			added := waybooktest.Must(albums.AddComment(ctx, &albumv1.AddCommentRequest{
 				AuthorId: friend, AlbumId: id, Text: fmt.Sprintf("%s %d", ugly, n),
-			}))
+			}))(w.t)
 			if n == 1 {
-				must[*albumv1.ReplyToCommentResponse](w.t)(albums.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{
+				waybooktest.Must(albums.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{
 					ActorId: w.user, AlbumId: id, CommentId: added.GetComment().GetCommentId(), Text: "謝謝",
-				}))
+				}))(w.t)
 			}
 		}
-		got := must[*albumv1.GetAlbumResponse](w.t)(albums.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: id}))
+		got := waybooktest.Must(albums.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: id}))(w.t)
 		copied := &oldserver.Place{
 			Title: got.GetAlbum().GetTitle(), Category: int64(got.GetAlbum().GetCategory()), Lat: got.GetAlbum().GetLocation().GetLat(),
 			Lng: got.GetAlbum().GetLocation().GetLng(), Owner: person(got.GetAlbum().GetOwner()), Updated: got.GetAlbum().GetUpdateTime().AsTime(),
@@ -110,14 +100,14 @@ func (w *world) fillAlbums(albums albumv1.AlbumServiceClient, friend int64) {
 func (w *world) fillLandmarks(pois poiv1.PoiServiceClient, friend int64) {
 	ctx := w.t.Context()
 	for i, name := range []string{"中正紀念堂", "艋舺龍山寺"} {
-		id := must[*poiv1.CreatePoiResponse](w.t)(pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+		id := waybooktest.Must(pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 			OwnerId: w.user, Name: name, Category: 4, Location: place(i),
-		})).GetPoi().GetPoiId()
-		must[*poiv1.AddPhotoResponse](w.t)(pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{
+		}))(w.t).GetPoi().GetPoiId()
+		waybooktest.Must(pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{
 			ActorId: w.user, PoiId: id, PhotoUrl: "http://images.example/poi/demo.jpg?size=2", Description: "夕陽",
-		}))
-		must[*poiv1.AddCommentResponse](w.t)(pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: friend, PoiId: id, Text: "傍晚去最好。"}))
-		got := must[*poiv1.GetPoiResponse](w.t)(pois.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: id}))
+		}))(w.t)
+		waybooktest.Must(pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: friend, PoiId: id, Text: "傍晚去最好。"}))(w.t)
+		got := waybooktest.Must(pois.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: id}))(w.t)
 		copied := &oldserver.Place{
 			Title: got.GetPoi().GetName(), Category: int64(got.GetPoi().GetCategory()), Lat: got.GetPoi().GetLocation().GetLat(),
 			Lng: got.GetPoi().GetLocation().GetLng(), Owner: person(got.GetPoi().GetOwner()), Updated: got.GetPoi().GetUpdateTime().AsTime(),
@@ -144,12 +134,12 @@ func (w *world) fillEntries(blogs blogv1.BlogServiceClient, friend int64) {
 		} else {
 			made.ReplyBlogId, made.ZoomLevel, made.MapType = w.entries[0], new(int32(9)), blogv1.MapType_MAP_TYPE_HYBRID
 		}
-		id := must[*blogv1.CreateBlogResponse](w.t)(blogs.CreateBlog(ctx, made)).GetBlog().GetBlogId()
-		must[*blogv1.AddCommentResponse](w.t)(blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: friend, BlogId: id, Text: "我投太魯閣!"}))
+		id := waybooktest.Must(blogs.CreateBlog(ctx, made))(w.t).GetBlog().GetBlogId()
+		waybooktest.Must(blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: friend, BlogId: id, Text: "我投太魯閣!"}))(w.t)
 		if i == 0 {
-			must[*blogv1.CastBallotResponse](w.t)(blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: friend, BlogId: id, Choice: 2}))
+			waybooktest.Must(blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: friend, BlogId: id, Choice: 2}))(w.t)
 		}
-		got := must[*blogv1.GetBlogResponse](w.t)(blogs.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: id}))
+		got := waybooktest.Must(blogs.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: id}))(w.t)
 		blog := got.GetBlog()
 		copied := &oldserver.Entry{
 			Author: person(blog.GetAuthor()), Type: "0_8", Lat: blog.GetLocation().GetLat(), Lng: blog.GetLocation().GetLng(),

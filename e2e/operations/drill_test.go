@@ -22,8 +22,8 @@ func drill(t *testing.T, variables []string, args ...string) (printed string, ok
 	script := exec.CommandContext(t.Context(), "../../deploy/drills/restore", args...)
 	script.Env = append(append(os.Environ(), "BIN="+binaries, "TMPDIR="+scratch), variables...)
 	output, err := script.CombinedOutput()
-	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
-		t.Errorf("the drill left %v, %v", left, err)
+	if left := launch.List(t, scratch); len(left) > 0 {
+		t.Errorf("the drill left %v", left)
 	}
 	return string(output), err == nil
 }

@@ -59,7 +59,7 @@ func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {
 		t.Errorf("the backup is %+v", made)
 	}
 	kept := []string{"waybook-20200103T000000Z.tar", filepath.Base(made.File)}
-	if names := launch.FilesIn(t, directory); !slices.Equal(names, kept) {
+	if names := launch.List(t, directory); !slices.Equal(names, kept) {
 		t.Errorf("the directory has %v, want %v", names, kept)
 	}
 	if info, err := os.Stat(made.File); err != nil || info.Mode().Perm() != 0o600 || info.Size() < made.Bytes {
@@ -77,7 +77,7 @@ func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {
 		}
 	}
 	on.must("store", "backup", directory, "--service", "poi") // without --keep, nothing is removed
-	if names := launch.FilesIn(t, directory); len(names) != 3 || !strings.HasPrefix(names[2], "waybook-poi-") {
+	if names := launch.List(t, directory); len(names) != 3 || !strings.HasPrefix(names[2], "waybook-poi-") {
 		t.Errorf("the directory has %v", names)
 	}
 	at = lastBackup(t, waybook)
@@ -85,7 +85,7 @@ func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {
 		t.Fatalf("standalone ended with %d", status)
 	}
 	on.run("", "store", "backup", directory, "--keep", "1").expect(5, "account service")
-	if names := launch.FilesIn(t, directory); len(names) != 3 {
+	if names := launch.List(t, directory); len(names) != 3 {
 		t.Errorf("a failed backup left %v", names)
 	}
 	if now := lastBackup(t, launch.Start(t, standalone, data)); now != at {

@@ -89,7 +89,7 @@ func (s spoilt) try(file []byte, dumped string) {
 	}
 	status, text := s.run("dump", nil, "waybookctl", "store", "dump", dump, "--data", data)
 	s.expect("dump", status, check, text)
-	if names := launch.FilesIn(s.t, out); status == 1 && len(names) > 0 {
+	if names := launch.List(s.t, out); status == 1 && len(names) > 0 {
 		s.errorf("the dump left %v", names)
 	}
 	if status == 0 && check == 0 && !strings.Contains(s.what, "meta") && readFile(s.t, dump) != dumped {
@@ -101,7 +101,7 @@ func (s spoilt) try(file []byte, dumped string) {
 	}
 	status, text = s.run("restore", nil, "waybookctl", "store", "restore", backup, "--data", restored)
 	s.expect("restore", status, check, text)
-	if names := launch.FilesIn(s.t, restored); status != check || len(names) != 1-status {
+	if names := launch.List(s.t, restored); status != check || len(names) != 1-status {
 		s.errorf("restore ended with %d and left %v", status, names)
 	}
 	ready := false
@@ -119,7 +119,7 @@ func (s spoilt) try(file []byte, dumped string) {
 	if ready != (status == 0) {
 		s.errorf("standalone ended with %d:\n%s", status, text)
 	}
-	if names := launch.FilesIn(s.t, data); !ready && !slices.Equal(names, []string{"waybook.db"}) {
+	if names := launch.List(s.t, data); !ready && !slices.Equal(names, []string{"waybook.db"}) {
 		s.errorf("standalone left %v", names)
 	}
 }

@@ -38,7 +38,7 @@ func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
 	if got := content(t, p); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if files := launch.FilesIn(t, data); len(files) != 4 {
+	if files := launch.List(t, data); len(files) != 4 {
 		t.Errorf("files %v", files)
 	}
 	pasteAll(t, p)

@@ -193,12 +193,15 @@ func TestTheProgramNeedsOnlyWhatTheUnitPermits(t *testing.T) {
 	t.Parallel()
 	data, lines := traced(t, func(p *launch.Process) {
 		for _, path := range []string{"/", "/API.php?func=getCategoryPOIList&category=2", "/API.php?func=login&email=demo@waybook.example&password=x"} {
-			send(t, http.DefaultClient, http.MethodGet, "http://"+p.HTTP+path, "")
+			if status, problem := probe(t, p.HTTP, path); status == 0 {
+				t.Errorf("%s: %s", path, problem)
+			}
 		}
 		for _, path := range []string{"/readyz", "/metrics"} {
-			send(t, http.DefaultClient, http.MethodGet, "http://"+p.Admin+path, "").expect(t, 200, "")
+			if status, _ := probe(t, p.Admin, path); status != http.StatusOK {
+				t.Errorf("%s: status %d", path, status)
+			}
 		}
-		http.DefaultClient.CloseIdleConnections()
 	})
 	seen := map[string]int{}
 	for _, line := range lines {

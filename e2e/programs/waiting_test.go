@@ -14,11 +14,11 @@ import (
 	"github.com/waybook/waybook/internal/waybooktest"
 )
 
-// probe returns the status and the body of a path of an admin port; 0 while nobody listens.
-func probe(t *testing.T, admin, path string) (status int, body string) {
+// probe returns the status and the body of a path of a port; 0 while nobody listens.
+func probe(t *testing.T, address, path string) (status int, body string) {
 	t.Helper()
-	client := waybooktest.OnceAt(t, admin)
-	client.URL = "http://" + admin + path
+	client := waybooktest.OnceAt(t, address)
+	client.URL = "http://" + address + path
 	reply, err := client.Try(client.Request(http.MethodGet, "", nil))
 	if err != nil {
 		return 0, err.Error()

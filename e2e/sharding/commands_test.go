@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -60,11 +61,11 @@ func TestTheTableOfCommandsIsCurrent(t *testing.T) {
 	}
 	want := table.String()
 	if *update {
-		must(t, os.WriteFile(commandsFile, []byte(want), 0o644))
+		waybooktest.OK(t, os.WriteFile(commandsFile, []byte(want), 0o644))
 		return
 	}
 	listed, err := os.ReadFile(commandsFile)
-	must(t, err)
+	waybooktest.OK(t, err)
 	before, after := strings.Split(string(listed), "\n"), strings.Split(want, "\n")
 	for _, line := range after {
 		if !slices.Contains(before, line) {
@@ -86,7 +87,7 @@ func TestEveryOperationRunsOnARealServer(t *testing.T) {
 	c := startAt(t, mongotest.OnRealServer(t))
 	for _, spec := range c.specs {
 		placement, err := c.engine.Placement(t.Context(), spec)
-		must(t, err)
+		waybooktest.OK(t, err)
 		if placement != mongo.NoCluster && string(placement) != placementOf(spec) {
 			t.Errorf("%s is placed %s", spec.Name, placement)
 		}
@@ -107,7 +108,7 @@ type word struct{ since, page string }
 func readWords(t *testing.T) map[string]word {
 	t.Helper()
 	text, err := os.ReadFile(wordsFile)
-	must(t, err)
+	waybooktest.OK(t, err)
 	words := map[string]word{}
 	for line := range strings.Lines(string(text)) {
 		if fields := strings.Fields(line); !strings.HasPrefix(line, "#") {
@@ -192,24 +193,24 @@ func (c *cluster) maintain() {
 	t := c.t
 	t.Helper()
 	report, err := storekeeping.Check(t.Context(), c.options(), integrity.Repair)
-	must(t, err)
+	waybooktest.OK(t, err)
 	if report.Verdict != storekeeping.Clean {
 		t.Errorf("the store is not clean: %+v", report)
 	}
 	_, err = storekeeping.Dump(t.Context(), c.options(), filepath.Join(t.TempDir(), "dump"))
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = storekeeping.RenewFeeds(t.Context(), c.options())
-	must(t, err)
+	waybooktest.OK(t, err)
 	for _, spec := range c.specs {
 		_, err := c.engine.Stamp(t.Context(), spec)
-		must(t, err)
+		waybooktest.OK(t, err)
 	}
 	c.insert(ratedBefore(), bson.D{{Key: "_id", Value: int64(1)}, {Key: docstore.RevisionField, Value: int64(1)}, {Key: "name", Value: "x"}})
 	newer, err := mongo.Open(t.Context(), c.uri, "")
-	must(t, err)
-	defer func() { must(t, newer.Close()) }()
+	waybooktest.OK(t, err)
+	defer func() { waybooktest.OK(t, newer.Close()) }()
 	prepared, err := newer.Prepare(t.Context(), ratedAfter(), mongo.Preparation{DropReplaced: true})
 	if err != nil || len(prepared.Dropped) != 1 {
 		t.Fatalf("got %v, %v", prepared, err)
@@ -221,16 +222,16 @@ func (c *cluster) askMore() {
 	t := c.t
 	t.Helper()
 	table, err := c.engine.Open(t.Context(), alone())
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = table.Feed(t.Context(), docstore.FeedScan{Limit: 1})
-	must(t, err)
+	waybooktest.OK(t, err)
 	table, err = c.engine.Open(t.Context(), ratedBefore())
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = table.Count(t.Context(), docstore.All("order").At(1))
-	must(t, err)
+	waybooktest.OK(t, err)
 	byID := docstore.WithIDs(docstore.ValueOf(int64(1)))
 	_, _, err = table.Scan(t.Context(), docstore.Scan{Where: byID, Limit: 1, Fields: []string{"name"}, As: docstore.Durable})
-	must(t, err)
+	waybooktest.OK(t, err)
 }
 
 func alone() docstore.Spec {

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -39,8 +40,8 @@ const password = "a long password"
 func (c *cluster) newUser(p *replica, name string) user {
 	ctx := c.t.Context()
 	u := user{email: name + "@waybook.example"}
-	u.id = taken(p.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, Email: u.email, Password: password})).GetUser().GetUserId()
-	u.token = taken(p.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: u.id})).GetToken()
+	u.id = waybooktest.Must(p.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, Email: u.email, Password: password}))(c.t).GetUser().GetUserId()
+	u.token = waybooktest.Must(p.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: u.id}))(c.t).GetToken()
 	return u
 }
 
@@ -48,28 +49,28 @@ func (c *cluster) fill(p *replica) (made material) {
 	ctx := c.t.Context()
 	made.owner, made.visitor = c.newUser(p, "owner"), c.newUser(p, "visitor")
 	newAlbum := func() int64 {
-		return taken(p.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: made.owner.id, Title: "x", Category: 1, Location: taipei})).GetAlbum().GetAlbumId()
+		return waybooktest.Must(p.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: made.owner.id, Title: "x", Category: 1, Location: taipei}))(c.t).GetAlbum().GetAlbumId()
 	}
 	newBlog := func() int64 {
-		return taken(p.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+		return waybooktest.Must(p.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 			AuthorId: made.owner.id, Type: 1, Location: taipei, Title: "x", Content: "x", PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: 1,
 			Vote: &blogv1.NewVote{Description: "?", Choices: []string{"a", "b"}},
-		})).GetBlog().GetBlogId()
+		}))(c.t).GetBlog().GetBlogId()
 	}
 	newPoi := func() int64 {
-		return taken(p.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: made.owner.id, Name: "x", Category: 1, Location: taipei})).GetPoi().GetPoiId()
+		return waybooktest.Must(p.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: made.owner.id, Name: "x", Category: 1, Location: taipei}))(c.t).GetPoi().GetPoiId()
 	}
 	made.album, made.recommendedAlbum, made.blog, made.recommendedBlog, made.poi, made.poi2 = newAlbum(), newAlbum(), newBlog(), newBlog(), newPoi(), newPoi()
 	by := made.visitor.id
-	made.albumPhoto = taken(p.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: made.owner.id, AlbumId: made.album, ThumbnailUrl: "x"})).GetPhoto().GetPhotoId()
-	made.poiPhoto = taken(p.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: made.owner.id, PoiId: made.poi, PhotoUrl: "x"})).GetPhoto().GetPhotoId()
-	made.albumComment = taken(p.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: by, AlbumId: made.album, Text: "x"})).GetComment().GetCommentId()
-	made.blogComment = taken(p.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: by, BlogId: made.blog, Text: "x"})).GetComment().GetCommentId()
-	made.poiComment = taken(p.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: by, PoiId: made.poi, Text: "x"})).GetComment().GetCommentId()
-	taken(p.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: by, AlbumId: made.recommendedAlbum}))
-	taken(p.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: by, BlogId: made.recommendedBlog}))
-	taken(p.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: by, PoiId: made.poi2}))
-	must(c.t, p.Counting.Wait(ctx))
+	made.albumPhoto = waybooktest.Must(p.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: made.owner.id, AlbumId: made.album, ThumbnailUrl: "x"}))(c.t).GetPhoto().GetPhotoId()
+	made.poiPhoto = waybooktest.Must(p.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: made.owner.id, PoiId: made.poi, PhotoUrl: "x"}))(c.t).GetPhoto().GetPhotoId()
+	made.albumComment = waybooktest.Must(p.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: by, AlbumId: made.album, Text: "x"}))(c.t).GetComment().GetCommentId()
+	made.blogComment = waybooktest.Must(p.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: by, BlogId: made.blog, Text: "x"}))(c.t).GetComment().GetCommentId()
+	made.poiComment = waybooktest.Must(p.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: by, PoiId: made.poi, Text: "x"}))(c.t).GetComment().GetCommentId()
+	waybooktest.Must(p.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: by, AlbumId: made.recommendedAlbum}))(c.t)
+	waybooktest.Must(p.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: by, BlogId: made.recommendedBlog}))(c.t)
+	waybooktest.Must(p.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: by, PoiId: made.poi2}))(c.t)
+	waybooktest.OK(c.t, p.Counting.Wait(ctx))
 	return made
 }
 
@@ -179,7 +180,7 @@ func operations() []operation {
 func (o operation) run(t *testing.T, p *replica, about material) {
 	t.Helper()
 	if o.call != nil {
-		must(t, o.call(t, p, about))
+		waybooktest.OK(t, o.call(t, p, about))
 		return
 	}
 	name, _, _ := strings.Cut(o.name, " ")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -68,8 +69,8 @@ func TestTheIndexesOfShardedCollectionsBeginWithTheShardKey(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
 	client, err := drivermongo.Connect(options.Client().ApplyURI(c.uri))
-	must(t, err)
-	defer func() { must(t, client.Disconnect(t.Context())) }()
+	waybooktest.OK(t, err)
+	defer func() { waybooktest.OK(t, client.Disconnect(t.Context())) }()
 	kinds := map[docstore.Sharding]int{}
 	for _, spec := range c.specs {
 		kinds[spec.Sharding]++
@@ -77,13 +78,13 @@ func TestTheIndexesOfShardedCollectionsBeginWithTheShardKey(t *testing.T) {
 			continue
 		}
 		cursor, err := client.Database(c.database).Collection(spec.Name).Indexes().List(t.Context())
-		must(t, err)
+		waybooktest.OK(t, err)
 		var indexes []struct {
 			Name   string
 			Key    bson.D
 			Unique bool
 		}
-		must(t, cursor.All(t.Context(), &indexes))
+		waybooktest.OK(t, cursor.All(t.Context(), &indexes))
 		hasKey := false
 		for _, index := range indexes {
 			begins := index.Key[0].Key == shardKey(spec) && index.Name != "_id_"
@@ -180,22 +181,22 @@ func (c *cluster) runEverything(p *replica, about material) {
 		each.run(t, p, about)
 	}
 	_, err := p.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: about.owner.id, Disabled: new(true)})
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = p.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: about.owner.id})
-	must(t, err)
+	waybooktest.OK(t, err)
 	_, err = p.Poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
-	must(t, err)
+	waybooktest.OK(t, err)
 	for _, spec := range c.specs {
 		if isDeletedByTime(spec) {
 			c.insertExpired(spec)
 		}
 	}
 	_, err = c.engine.Backfill(t.Context())
-	must(t, err)
+	waybooktest.OK(t, err)
 	for range 2 {
 		c.clock.Advance(365 * 24 * time.Hour)
 		for _, each := range p.Services {
-			must(t, each.Sweep(t.Context()))
+			waybooktest.OK(t, each.Sweep(t.Context()))
 		}
 	}
 }
@@ -209,7 +210,7 @@ func TestClosingAllSessionsIsOneChangeOfTheUser(t *testing.T) {
 	u := c.newUser(p, "owner")
 	sent := c.commandsOf(p, func() {
 		_, err := p.Account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: u.id})
-		must(t, err)
+		waybooktest.OK(t, err)
 	})
 	writes := slices.DeleteFunc(sent, func(command mongowire.Command) bool { return len(command.Statements) == 0 })
 	if len(writes) != 2 || writes[0].Name != "update" || writes[0].Collection != "users" || len(writes[0].Statements) != 1 {
@@ -241,11 +242,11 @@ func (c *cluster) insertExpired(spec docstore.Spec) {
 // insert stores a document without its service.
 func (c *cluster) insert(spec docstore.Spec, document bson.D) {
 	raw, err := bson.Marshal(document)
-	must(c.t, err)
+	waybooktest.OK(c.t, err)
 	table, err := c.engine.Open(c.t.Context(), spec)
-	must(c.t, err)
+	waybooktest.OK(c.t, err)
 	refused, err := table.Insert(c.t.Context(), []bson.Raw{raw})
-	must(c.t, errors.Join(append(refused, err)...))
+	waybooktest.OK(c.t, errors.Join(append(refused, err)...))
 }
 
 // isDeletedByTime reports whether documents of a collection expire.

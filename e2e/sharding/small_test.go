@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 const (
@@ -71,14 +72,14 @@ func TestTheTableOfSmallIdentifiersIsCurrent(t *testing.T) {
 	}
 	want += "\n"
 	page, err := os.ReadFile(clientsPage)
-	must(t, err)
+	waybooktest.OK(t, err)
 	before, rest, hasBegin := strings.Cut(string(page), smallBegin)
 	shown, after, hasEnd := strings.Cut(rest, smallEnd)
 	if !hasBegin || !hasEnd {
 		t.Fatalf("%s lacks the lines\n%s%s", clientsPage, smallBegin, smallEnd)
 	}
 	if *update {
-		must(t, os.WriteFile(clientsPage, []byte(before+smallBegin+want+smallEnd+after), 0o644))
+		waybooktest.OK(t, os.WriteFile(clientsPage, []byte(before+smallBegin+want+smallEnd+after), 0o644))
 		return
 	}
 	if shown != want {
@@ -93,9 +94,9 @@ func (c *cluster) fillSmall() {
 	of := &cluster{t: c.t, server: c.server, database: database, uri: c.server.URI(database), clock: c.clock, small: smallids.New(1000, time.Now, func(string, float64) {})}
 	var err error
 	of.engine, err = mongo.Open(c.t.Context(), of.uri, "")
-	must(c.t, err)
-	c.t.Cleanup(func() { must(c.t, of.engine.Close()) })
+	waybooktest.OK(c.t, err)
+	c.t.Cleanup(func() { waybooktest.OK(c.t, of.engine.Close()) })
 	of.fill(of.start(of.engine))
 	of.start(of.engine)
-	must(c.t, of.small.Sweep(c.t.Context()))
+	waybooktest.OK(c.t, of.small.Sweep(c.t.Context()))
 }

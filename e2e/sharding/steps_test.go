@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 // stepsOfOperations are the steps of each operation with nothing in the caches: how many commands
@@ -89,7 +90,7 @@ func stepsOf(t *testing.T, each operation) (steps, after []int) {
 	for i, text := range []string{before, rest} {
 		for _, field := range strings.Fields(text) {
 			n, err := strconv.Atoi(field)
-			must(t, err)
+			waybooktest.OK(t, err)
 			if i == 0 {
 				steps = append(steps, n)
 			} else {
@@ -176,7 +177,7 @@ func (c *cluster) inSteps(t *testing.T, p *replica, each operation, about materi
 	defer c.server.SetFaults(nil)
 	tooLong := time.AfterFunc(stuck, s.giveUp)
 	each.run(t, p, about)
-	must(t, p.Counting.Wait(t.Context()))
+	waybooktest.OK(t, p.Counting.Wait(t.Context()))
 	if !tooLong.Stop() || s.at != len(want) {
 		t.Fatalf("%s has other steps than %v:%s", each.name, want, s.shown())
 	}

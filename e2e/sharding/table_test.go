@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of docs/scale.md and that of commands")
@@ -141,7 +142,7 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %d | %s | %s |", a.commands, len(steps), a.shards(), a.which())})
 	}
 	page, err := os.ReadFile(scalePage)
-	must(t, err)
+	waybooktest.OK(t, err)
 	before, rest, hasBegin := strings.Cut(string(page), shardsBegin)
 	shown, after, hasEnd := strings.Cut(rest, shardsEnd)
 	if !hasBegin || !hasEnd {
@@ -149,7 +150,7 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 	}
 	want := "\n" + tableOf(rows) + "\n"
 	if *update {
-		must(t, os.WriteFile(scalePage, []byte(before+shardsBegin+want+shardsEnd+after), 0o644))
+		waybooktest.OK(t, os.WriteFile(scalePage, []byte(before+shardsBegin+want+shardsEnd+after), 0o644))
 		return
 	}
 	if shown != want {

@@ -4,7 +4,6 @@ package sharding_test
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -59,10 +58,10 @@ func startAt(t *testing.T, uri string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, uri: uri, clock: waybooktest.NewClock(time.Now().UTC().Truncate(time.Millisecond))}
 	prepared, err := storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
-	must(t, err)
+	waybooktest.OK(t, err)
 	c.engine, err = mongo.Open(t.Context(), uri, "")
-	must(t, err)
-	t.Cleanup(func() { must(t, c.engine.Close()) })
+	waybooktest.OK(t, err)
+	t.Cleanup(func() { waybooktest.OK(t, c.engine.Close()) })
 	noted := &recorder{Engine: c.engine}
 	c.start(noted)
 	c.specs = noted.specs
@@ -111,7 +110,7 @@ func (c *cluster) commandsOf(p *replica, do func()) (sent []mongowire.Command) {
 	c.t.Helper()
 	mark := c.server.Mark()
 	do()
-	must(c.t, p.Counting.Wait(c.t.Context()))
+	waybooktest.OK(c.t, p.Counting.Wait(c.t.Context()))
 	commands, isComplete := c.server.Since(mark)
 	if !isComplete {
 		c.t.Fatal("the face has forgotten the first of the commands")
@@ -132,21 +131,6 @@ func (c *cluster) isData(command mongowire.Command) bool {
 	isLook := command.Collection == "feeds" && command.Name == "findAndModify" ||
 		command.Name == "find" && err != nil && len(command.Body.Lookup("filter", "_changed").Value) > 0
 	return isData && command.Database == c.database && !isLook
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// taken returns a reply, or ends the test if the call failed.
-func taken[T any](reply T, err error) T {
-	if err != nil {
-		panic(fmt.Errorf("set up: %w", err))
-	}
-	return reply
 }
 
 // sorted returns the keys of a map in their order.

@@ -20,8 +20,8 @@ func upgrade(t *testing.T, args ...string) (printed string, ok bool) {
 	script := exec.CommandContext(t.Context(), "../../deploy/drills/upgrade", args...)
 	script.Env = append(os.Environ(), "TMPDIR="+scratch, "BIN="+filepath.Dir(programs.present))
 	output, err := script.CombinedOutput()
-	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
-		t.Errorf("the drill left %v, %v", left, err)
+	if left := launch.List(t, scratch); len(left) > 0 {
+		t.Errorf("the drill left %v", left)
 	}
 	return string(output), err == nil
 }

@@ -62,7 +62,7 @@ func OnceAt(t testing.TB, address string) *Client {
 	return c
 }
 
-// ClientOver returns a client of the edge of a site, which it reaches by a transport.
+// ClientOver returns a client of the edge of a site, such as http://127.0.0.1:8080, over a transport.
 func ClientOver(t testing.TB, site string, transport http.RoundTripper) *Client {
 	return &Client{
 		t: t, URL: site + "/API.php", edge: transport,
