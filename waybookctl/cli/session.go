@@ -25,7 +25,7 @@ func (c *sessionList) Run(ctx context.Context, call *services, out *output.Print
 type sessionClose struct {
 	Owner   int64  `required:"" placeholder:"USER" help:"The owner."`
 	Session string `arg:"" optional:"" help:"Session to close, as session list shows it."`
-	All     bool   `help:"Close all sessions, and forget the devices that the user has logged in from."`
+	All     bool   `help:"Close all sessions, and end logins that are under way."`
 }
 
 // Run closes the sessions.
@@ -45,10 +45,10 @@ func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Prin
 		return err
 	}
 	return out.Value(output.FromProto(closed), func(page *output.Page) {
-		if closed.ClosedCount == nil {
-			page.Line("closed all sessions; they could not be counted")
-			return
+		count := "all" // when they could not be counted
+		if closed.ClosedCount != nil {
+			count = number(closed.GetClosedCount())
 		}
-		page.Line("closed " + number(closed.GetClosedCount()) + " sessions")
+		page.Line("closed " + count + " sessions")
 	})
 }

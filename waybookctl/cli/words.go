@@ -63,8 +63,5 @@ func wordsFor(value *kong.Value) []string {
 	if worded, ok := reflect.Zero(value.Target.Type()).Interface().(interface{ Words() []string }); ok {
 		return worded.Words()
 	}
-	if value.Enum == "" {
-		return nil
-	}
 	return slices.DeleteFunc(value.EnumSlice(), func(word string) bool { return word == "" })
 }

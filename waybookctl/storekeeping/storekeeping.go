@@ -205,12 +205,8 @@ type Prepared struct {
 	Collections []PreparedCollection `json:"collections"`
 }
 
-// Preparation says what Prepare does besides. It makes sense on MongoDB only; the embedded
-// store always drops such indexes.
-type Preparation struct {
-	// DropReplaced drops the indexes that declarations of other versions have left.
-	DropReplaced bool
-}
+// Preparation says what Prepare does besides on MongoDB; the embedded store always drops such indexes.
+type Preparation = mongo.Preparation
 
 // PreparedCollection is a collection that exists as its service declares it.
 type PreparedCollection struct {
@@ -293,7 +289,7 @@ func prepare(ctx context.Context, store docstore.Engine, service string, c colle
 		}
 		return made, nil
 	}
-	changes, err := server.Prepare(ctx, c.spec, mongo.Preparation{DropReplaced: preparation.DropReplaced})
+	changes, err := server.Prepare(ctx, c.spec, preparation)
 	if err != nil {
 		return made, fmt.Errorf("prepare collection %s: %w", c.spec.Name, err)
 	}

@@ -148,22 +148,19 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 	return handler(server, &checkedStream{ServerStream: WithContext(ctx, stream), server: server, validate: i.validate, call: &call})
 }
 
-// checkedStream validates each incoming message and resolves its old identifiers, and reports a caller that has gone as such.
+// checkedStream validates the request and resolves its old identifiers, and reports a caller that has gone as such.
 type checkedStream struct {
 	grpc.ServerStream
 	server   any
 	validate func(any, ...apierror.Violation) error
 	call     *audit.Call
-	hasFirst bool
 }
 
 func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
 		return callerGone(err)
 	}
-	if !s.hasFirst {
-		s.hasFirst, s.call.User = true, audit.UserOf(message)
-	}
+	s.call.User = audit.UserOf(message)
 	if err := s.validate(message); err != nil {
 		return err
 	}
