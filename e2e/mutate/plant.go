@@ -23,7 +23,7 @@ func (s site) place() string { return filepath.Join(s.dir, s.where) }
 func (s site) String() string { return s.place() + ": " + s.fault }
 
 // switches is the file that each mutated package gets. MUTANT selects a mutant; MUTANT_REACHED names a file to
-// which the mutants are appended that a test could meet.
+// which the mutants are appended that a test could meet: a bound, if the two sides are equal.
 const switches = `package %s
 
 import (
@@ -64,10 +64,10 @@ func mutantError(n int, err error) error {
 	return err
 }
 
-func mutantLess[T cmp.Ordered](n int, a, b T) bool    { return a < b || mutantOn(n) && a == b }
-func mutantGreater[T cmp.Ordered](n int, a, b T) bool { return a > b || mutantOn(n) && a == b }
-func mutantAtMost[T cmp.Ordered](n int, a, b T) bool  { return a <= b && !(mutantOn(n) && a == b) }
-func mutantAtLeast[T cmp.Ordered](n int, a, b T) bool { return a >= b && !(mutantOn(n) && a == b) }
+func mutantLess[T cmp.Ordered](n int, a, b T) bool    { return a < b || a == b && mutantOn(n) }
+func mutantGreater[T cmp.Ordered](n int, a, b T) bool { return a > b || a == b && mutantOn(n) }
+func mutantAtMost[T cmp.Ordered](n int, a, b T) bool  { return a <= b && !(a == b && mutantOn(n)) }
+func mutantAtLeast[T cmp.Ordered](n int, a, b T) bool { return a >= b && !(a == b && mutantOn(n)) }
 `
 
 var bounds = map[token.Token]string{
