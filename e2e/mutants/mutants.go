@@ -144,8 +144,8 @@ func Switched(t *testing.T, mutants []*Mutant) map[string]string {
 				"\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantNumber, _ = strconv.Atoi(os.Getenv(\"MUTANT\"))\n"
 			before, restBefore := was.functions()
 			after, restAfter := is.functions()
-			if len(before) != len(after) || restBefore != restAfter {
-				t.Fatalf("%s: the patch changes more of %s than the insides of functions", m.Name, path)
+			if was.text == is.text || len(before) != len(after) || restBefore != restAfter {
+				t.Fatalf("%s: the patch changes nothing of %s, or more than the insides of functions", m.Name, path)
 			}
 			for i, function := range before {
 				changed := is.between(after[i].Name.End(), after[i].End())
