@@ -1,4 +1,5 @@
-// Package mutants plants small faults in the sources of programs, each of which a test must find.
+// Package mutants plants faults in the sources of programs, each of which a test must find. e2e/mutate plants small
+// ones of every kind; here are those that it cannot make, as patches.
 package mutants
 
 import (
@@ -12,8 +13,8 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,61 +25,107 @@ import (
 // root is the path of the workspace from the packages that use this one.
 const root = "../.."
 
-// Mutant is a small fault, and a test that fails with it.
+// Mutant is a fault.
 type Mutant struct {
-	// Title is a file and the promise that is broken.
-	Title string
-	// Package and Test are the package and the name of the test.
+	// Name says which promise is broken. It is the name of a file in testdata/mutants.
+	Name string
+	// Package and Test name a test that fails with it, if the patch names one.
 	Package, Test string
 
-	folder string
 	number int
-	hunks  []hunk
+	patch  string
+	paths  []string // of the sources that it changes, in the workspace
 }
 
-// hunk replaces a text, which is in the file once, in a function.
-type hunk struct{ old, new string }
+var (
+	testLine   = regexp.MustCompile(`^Test: (\S+) (\S+)\n`)
+	sourceLine = regexp.MustCompile(`(?m)^\+\+\+ b/(\S+)`)
+)
 
-func (m *Mutant) file() string {
-	file, _, _ := strings.Cut(m.Title, ": ")
-	return path.Join(m.folder, file)
-}
-
-// Read reads a paragraph for each mutant: the title, whose file is in a folder of the workspace; lines that
-// go, behind a minus, and lines that come, behind a plus; the test, behind ">".
-func Read(t *testing.T, file, folder string) (mutants []*Mutant) {
+// Read reads testdata/mutants: patches as git diff -U1 makes them. A first line "Test: PACKAGE TEST" may name the test
+// that fails.
+func Read(t *testing.T) (mutants []*Mutant) {
 	t.Helper()
-	contents, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("testdata/mutants/*.patch")
+	if err != nil || files == nil {
+		t.Fatalf("no patches: %v", err)
 	}
-	for paragraph := range strings.SplitSeq(strings.TrimSpace(string(contents)), "\n\n") {
-		title, rest, _ := strings.Cut(paragraph, "\n")
-		m := &Mutant{Title: title, folder: folder, number: len(mutants) + 1}
-		before := byte(0)
-		for line := range strings.SplitSeq(rest, "\n") {
-			mark, text := line[0], line[1:]
-			if mark == '-' && before != '-' {
-				m.hunks = append(m.hunks, hunk{})
-			}
-			last := &m.hunks[len(m.hunks)-1]
-			switch {
-			case mark == '>':
-				m.Package, m.Test, _ = strings.Cut(strings.TrimSpace(text), " ")
-			case mark == '-' && before == '-':
-				last.old += "\n" + text
-			case mark == '-':
-				last.old = text
-			case mark == '+' && before == '+':
-				last.new += "\n" + text
-			case mark == '+':
-				last.new = text
-			}
-			before = mark
+	for i, file := range files {
+		contents, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &Mutant{Name: strings.TrimSuffix(filepath.Base(file), ".patch"), number: i + 1, patch: string(contents)}
+		if named := testLine.FindStringSubmatch(m.patch); named != nil {
+			m.Package, m.Test = named[1], named[2]
+		}
+		for _, source := range sourceLine.FindAllStringSubmatch(m.patch, -1) {
+			m.paths = append(m.paths, source[1])
 		}
 		mutants = append(mutants, m)
 	}
 	return mutants
+}
+
+// patched returns a folder with copies of the sources, as the patch changes them.
+func (m *Mutant) patched(t *testing.T) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for _, path := range m.paths {
+		contents, err := os.ReadFile(filepath.Join(root, path))
+		if err == nil {
+			err = os.MkdirAll(filepath.Join(folder, filepath.Dir(path)), 0o700)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, path), contents, 0o600)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", m.Name, err)
+		}
+	}
+	apply := exec.CommandContext(t.Context(), "git", "apply", "--whitespace=nowarn", "-")
+	apply.Dir, apply.Stdin = folder, strings.NewReader(m.patch)
+	apply.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(folder)) // folder may be in a clone
+	if output, err := apply.CombinedOutput(); err != nil {
+		t.Fatalf("%s: the patch does not apply; make it anew: %v\n%s", m.Name, err, output)
+	}
+	return folder
+}
+
+// source is a Go file, whose functions a mutant may change.
+type source struct {
+	text      string
+	parsed    *ast.File
+	positions *token.FileSet
+}
+
+func readSource(t *testing.T, file string) source {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := source{text: string(text), positions: token.NewFileSet()}
+	if s.parsed, err = parser.ParseFile(s.positions, file, text, parser.SkipObjectResolution); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// functions returns the functions in their order, and the text without them.
+func (s source) functions() (all []*ast.FuncDecl, rest string) {
+	rest = s.text
+	for _, declaration := range s.parsed.Decls {
+		if function, ok := declaration.(*ast.FuncDecl); ok {
+			all = append(all, function)
+			rest = strings.Replace(rest, s.between(function.Pos(), function.End()), "", 1)
+		}
+	}
+	return all, rest
+}
+
+func (s source) between(from, to token.Pos) string {
+	return s.text[s.positions.Position(from).Offset:s.positions.Position(to).Offset]
 }
 
 // Switched returns the sources in which the environment variable MUTANT selects a mutant, by their paths in
@@ -87,47 +134,29 @@ func Switched(t *testing.T, mutants []*Mutant) map[string]string {
 	t.Helper()
 	sources := map[string]string{}
 	for _, m := range mutants {
-		source := m.file()
-		original, err := os.ReadFile(filepath.Join(root, source))
-		if err != nil {
-			t.Fatal(err)
-		}
-		positions := token.NewFileSet()
-		parsed, err := parser.ParseFile(positions, source, original, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if sources[source] == "" {
-			sources[source] = string(original)
-		}
-		sources[filepath.Join(filepath.Dir(source), "mutant_switch.go")] = "package " + parsed.Name.Name +
-			"\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantNumber, _ = strconv.Atoi(os.Getenv(\"MUTANT\"))\n"
-		changed := map[*ast.FuncDecl]string{}
-		offset := func(pos token.Pos) int { return positions.Position(pos).Offset }
-		for _, h := range m.hunks {
-			if count := strings.Count(string(original), h.old); count != 1 {
-				t.Fatalf("%s: the file has this text %d times, want once; describe the mutant anew:\n%s", m.Title, count, h.old)
+		folder := m.patched(t)
+		for _, path := range m.paths {
+			was, is := readSource(t, filepath.Join(root, path)), readSource(t, filepath.Join(folder, path))
+			if sources[path] == "" {
+				sources[path] = was.text
 			}
-			at := strings.Index(string(original), h.old)
-			n := slices.IndexFunc(parsed.Decls, func(d ast.Decl) bool {
-				_, isFunction := d.(*ast.FuncDecl)
-				return isFunction && offset(d.Pos()) <= at && at < offset(d.End())
-			})
-			if n < 0 {
-				t.Fatalf("%s: this text is in no function:\n%s", m.Title, h.old)
+			sources[filepath.Join(filepath.Dir(path), "mutant_switch.go")] = "package " + was.parsed.Name.Name +
+				"\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar mutantNumber, _ = strconv.Atoi(os.Getenv(\"MUTANT\"))\n"
+			before, restBefore := was.functions()
+			after, restAfter := is.functions()
+			if was.text == is.text || len(before) != len(after) || restBefore != restAfter {
+				t.Fatalf("%s: the patch changes nothing of %s, or more than the insides of functions", m.Name, path)
 			}
-			function := parsed.Decls[n].(*ast.FuncDecl)
-			if changed[function] == "" {
-				changed[function] = string(original[offset(function.Pos()):offset(function.End())])
+			for i, function := range before {
+				changed := is.between(after[i].Name.End(), after[i].End())
+				if changed == was.between(function.Name.End(), function.End()) {
+					continue
+				}
+				name := fmt.Sprintf("%s_mutant%d", function.Name.Name, m.number)
+				head := was.between(function.Pos(), function.Body.Lbrace+1)
+				sources[path] = strings.Replace(sources[path], head, head+callOf(function, name, m.number), 1) +
+					"\n" + is.between(after[i].Pos(), after[i].Name.Pos()) + name + changed + "\n"
 			}
-			changed[function] = strings.Replace(changed[function], h.old, h.new, 1)
-		}
-		for function, text := range changed {
-			name := fmt.Sprintf("%s_mutant%d", function.Name.Name, m.number)
-			head := string(original[offset(function.Pos()) : offset(function.Body.Lbrace)+1])
-			sources[source] = strings.Replace(sources[source], head, head+callOf(function, name, m.number), 1)
-			before, behind := offset(function.Name.Pos())-offset(function.Pos()), offset(function.Name.End())-offset(function.Pos())
-			sources[source] += "\n" + text[:before] + name + text[behind:] + "\n"
 		}
 	}
 	return sources
@@ -214,23 +243,4 @@ func (b *Tests) Run(t *testing.T, m *Mutant, pkg string, timeout time.Duration, 
 	command.Stdout, command.Stderr = &printed, &printed
 	failed = command.Run() != nil
 	return printed.String(), failed
-}
-
-// Write writes mutants with the tests that fail with them.
-func Write(t *testing.T, file string, mutants []*Mutant) {
-	t.Helper()
-	var paragraphs []string
-	for _, m := range mutants {
-		lines := []string{m.Title}
-		for _, h := range m.hunks {
-			lines = append(lines, "-"+strings.ReplaceAll(h.old, "\n", "\n-"), "+"+strings.ReplaceAll(h.new, "\n", "\n+"))
-		}
-		if m.Test != "" {
-			lines = append(lines, "> "+m.Package+" "+m.Test)
-		}
-		paragraphs = append(paragraphs, strings.Join(lines, "\n"))
-	}
-	if err := os.WriteFile(file, []byte(strings.Join(paragraphs, "\n\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -20,8 +20,10 @@ type site struct {
 
 func (s site) place() string { return filepath.Join(s.dir, s.where) }
 
+func (s site) String() string { return s.place() + ": " + s.fault }
+
 // switches is the file that each mutated package gets. MUTANT selects a mutant; MUTANT_REACHED names a file to
-// which the mutants are appended that a test could meet.
+// which the mutants are appended that a test could meet: a bound, if the two sides are equal.
 const switches = `package %s
 
 import (
@@ -62,10 +64,10 @@ func mutantError(n int, err error) error {
 	return err
 }
 
-func mutantLess[T cmp.Ordered](n int, a, b T) bool    { return a < b || mutantOn(n) && a == b }
-func mutantGreater[T cmp.Ordered](n int, a, b T) bool { return a > b || mutantOn(n) && a == b }
-func mutantAtMost[T cmp.Ordered](n int, a, b T) bool  { return a <= b && !(mutantOn(n) && a == b) }
-func mutantAtLeast[T cmp.Ordered](n int, a, b T) bool { return a >= b && !(mutantOn(n) && a == b) }
+func mutantLess[T cmp.Ordered](n int, a, b T) bool    { return a < b || a == b && mutantOn(n) }
+func mutantGreater[T cmp.Ordered](n int, a, b T) bool { return a > b || a == b && mutantOn(n) }
+func mutantAtMost[T cmp.Ordered](n int, a, b T) bool  { return a <= b && !(a == b && mutantOn(n)) }
+func mutantAtLeast[T cmp.Ordered](n int, a, b T) bool { return a >= b && !(a == b && mutantOn(n)) }
 `
 
 var bounds = map[token.Token]string{
@@ -90,23 +92,23 @@ type edit struct {
 }
 
 // plant returns a source with all mutants, each behind a switch. left has the places of mutants to leave out, because
-// they do not compile.
-func plant(file, dir string, sites *[]site, left map[string]bool) (string, string, error) {
+// they do not compile. A generated source gets none.
+func plant(file, dir string, sites *[]site, left map[string]bool) (string, error) {
 	source, err := os.ReadFile(file)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	p := &planter{positions: token.NewFileSet(), source: source, sites: sites, dir: dir, left: left}
-	parsed, err := parser.ParseFile(p.positions, file, source, parser.SkipObjectResolution)
-	if err != nil {
-		return "", "", err
+	parsed, err := parser.ParseFile(p.positions, file, source, parser.SkipObjectResolution|parser.ParseComments)
+	if err != nil || ast.IsGenerated(parsed) {
+		return string(source), err
 	}
 	for _, declaration := range parsed.Decls {
 		if function, ok := declaration.(*ast.FuncDecl); ok && function.Body != nil {
 			ast.Inspect(function.Body, p.visit)
 		}
 	}
-	return p.text(), parsed.Name.Name, nil
+	return p.text(), nil
 }
 
 // add returns the number of a new mutant, or 0 if it is left out.
@@ -139,8 +141,15 @@ func (p *planter) wrap(node ast.Node, before, behind string) {
 func (p *planter) visit(node ast.Node) bool {
 	switch n := node.(type) {
 	case *ast.IfStmt:
-		always, never := p.add(n.Cond, "always: if "+p.code(n.Cond)), p.add(n.Cond, "never: if "+p.code(n.Cond))
-		p.wrap(n.Cond, fmt.Sprintf("(mutantOn(%d) || !mutantOn(%d) && (", always, never), "))")
+		p.condition("if ", n.Cond)
+	case *ast.SwitchStmt:
+		for _, clause := range n.Body.List {
+			for _, expression := range clause.(*ast.CaseClause).List {
+				if n.Tag == nil {
+					p.condition("case ", expression)
+				}
+			}
+		}
 	case *ast.ForStmt:
 		if n.Cond != nil {
 			p.wrap(n.Cond, fmt.Sprintf("(!mutantOn(%d) && (", p.add(n.Cond, "never: for "+p.code(n.Cond))), "))")
@@ -152,6 +161,9 @@ func (p *planter) visit(node ast.Node) bool {
 			if name, ok := result.(*ast.Ident); ok && name.Name == "err" {
 				p.wrap(result, fmt.Sprintf("mutantError(%d, ", p.add(n, "no error: "+p.code(n))), ")")
 			}
+			if equal, ok := result.(*ast.BinaryExpr); ok && (equal.Op == token.EQL || equal.Op == token.NEQ) {
+				p.condition("return ", result)
+			}
 		}
 	case *ast.BlockStmt:
 		p.calls(n.List)
@@ -161,6 +173,11 @@ func (p *planter) visit(node ast.Node) bool {
 		p.calls(n.Body)
 	}
 	return true
+}
+
+func (p *planter) condition(keyword string, n ast.Expr) {
+	always, never := p.add(n, "always: "+keyword+p.code(n)), p.add(n, "never: "+keyword+p.code(n))
+	p.wrap(n, fmt.Sprintf("(mutantOn(%d) || !mutantOn(%d) && (", always, never), "))")
 }
 
 func (p *planter) binary(n *ast.BinaryExpr) {

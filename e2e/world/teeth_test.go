@@ -9,23 +9,23 @@ import (
 	"github.com/waybook/waybook/e2e/mutants"
 )
 
-const mutantsFile, mutantsVariable = "testdata/mutants.txt", "WAYBOOK_WORLD_MUTANTS"
+const mutantsVariable = "WAYBOOK_WORLD_MUTANTS"
 
 // Each mutant switches a protection off, and the world must find it within these seeds.
 const seedsOfMutants = "1000"
 
-func TestEveryMutantIsFoundInItsSource(t *testing.T) {
-	mutants.Switched(t, mutants.Read(t, mutantsFile, ""))
+func TestEveryPatchOfAMutantApplies(t *testing.T) {
+	mutants.Switched(t, mutants.Read(t))
 }
 
 func TestNoMutantSurvives(t *testing.T) {
 	if os.Getenv(mutantsVariable) != "1" {
 		t.Skipf("SKIPPED: this takes long; set %s=1", mutantsVariable)
 	}
-	all := mutants.Read(t, mutantsFile, "")
+	all := mutants.Read(t)
 	built := mutants.Build(t, all)
 	for _, m := range all {
-		t.Run(m.Title, func(t *testing.T) {
+		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			output, failed := built.Run(t, m, "e2e/world", 20*time.Minute, []string{"WAYBOOK_SEEDS=" + seedsOfMutants},
 				"-test.run=^TestWhatWasPromisedHolds")

@@ -24,6 +24,7 @@ func TestAFormIsParsedAsTheContractSays(t *testing.T) {
 		{name: "line breaks and tabs are text", body: "a=%0D%0A%09", want: map[string]string{"a": "\r\n\t"}},
 		{name: "empty pairs are skipped", body: "&&a=&&", want: map[string]string{"a": ""}},
 		{name: "a name without a value has an empty one", body: "a", want: map[string]string{"a": ""}},
+		{name: "every hexadecimal digit is one", body: "a=%0d%0A%3f%3F%2e%79%41%61%c3%a4", want: map[string]string{"a": "\r\n??.yAaä"}},
 		{name: "a percent sign alone is unreadable", body: "a=100%", unreadable: "a"},
 		{name: "half an escape is unreadable", body: "a=%4", unreadable: "a"},
 		{name: "an escape that is not hexadecimal is unreadable", body: "a=%zz&b=1", unreadable: "a", want: map[string]string{"b": "1"}},
@@ -54,6 +55,19 @@ func TestAFormIsParsedAsTheContractSays(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// In Western any byte may be a character, so also a byte that an invalid escape is taken for.
+func TestAnEscapeThatIsNotHexadecimalIsUnreadableInAnyCharset(t *testing.T) {
+	for _, charset := range []Charset{UTF8, Western, Big5} {
+		for _, value := range []string{"%", "%4", "%4g", "%g4", "%4G", "%G4", "%/4", "%4/", "%4:", "%@4", "%4`", "%zz"} {
+			var f Form
+			isForm := f.ParseBody("a="+value, charset)
+			if got, found := f.Get("a"); !isForm || found != Unreadable {
+				t.Errorf("%s = %q, %v in charset %v", value, got, found, charset)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package docstore
 import (
 	"bytes"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -146,6 +147,28 @@ type failing interface {
 // empty only for equal states.
 func TestADifferenceLeadsFromOneStateToAnother(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { checkDifference(rt, drawState(rt), drawState(rt)) })
+}
+
+func TestNumbersOfOneKindAreTheSameByTheirValue(t *testing.T) {
+	for _, each := range []struct {
+		was, is any
+		isSame  bool
+	}{
+		{int32(5), int64(5), true}, {int64(-5), int32(-5), true}, {int32(5), int64(6), false}, {int32(0), int64(1), false},
+		{int64(5), 5.0, false}, {5.0, int64(5), false}, {5.0, 5.0, true}, {0.5, -0.5, false}, {0.0, math.Copysign(0, -1), true}, {0.0, int64(0), false},
+		{int64(5), "5", false}, {int64(0), false, false}, {"5", "5", true}, {"5", "6", false},
+	} {
+		valueOf := func(value any) (raw bson.RawValue) {
+			var err error
+			if raw.Type, raw.Value, err = bson.MarshalValue(value); err != nil {
+				t.Fatal(err)
+			}
+			return raw
+		}
+		if got := isSame(valueOf(each.was), valueOf(each.is)); got != each.isSame {
+			t.Errorf("%T %v and %T %v: same %v", each.was, each.was, each.is, each.is, got)
+		}
+	}
 }
 
 func FuzzADifferenceLeadsFromOneStateToAnother(f *testing.F) {

@@ -69,6 +69,23 @@ func TestAPlanDecodesStoredDocumentsLikeTheDriver(t *testing.T) {
 	}
 }
 
+func TestAPlanTakesAValueOfAnotherTypeOnlyIfTheDriverDoes(t *testing.T) {
+	values := []any{int32(1), int64(1), 1.5, "text", true, bson.DateTime(5), bson.D{}, bson.A{}, bson.A{int64(1)}, bson.A{bson.A{}}, []byte("\x01"), bson.NewObjectID(), nil}
+	for _, field := range []string{"_id", "small", "text", "float", "flag", "at", "part", "maybe", "choices"} {
+		for _, value := range values {
+			raw, err := bson.Marshal(bson.D{{Key: field, Value: value}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want whole
+			wantErr := bson.Unmarshal(raw, &want)
+			if got, ok := planDecode[whole](t, raw); ok && (wantErr != nil || !cmp.Equal(want, got)) {
+				t.Errorf("%s of %T: got %+v, want %+v, %v", field, value, got, want, wantErr)
+			}
+		}
+	}
+}
+
 func TestAPlanAcceptsFieldsInAnyOrderAndSkipsUnknownOnes(t *testing.T) {
 	raw, err := bson.Marshal(bson.D{{Key: "count", Value: int64(3)}, {Key: "more", Value: bson.A{1, "x"}}, {Key: "name", Value: "n"}, {Key: "_rev", Value: int64(1)}})
 	if err != nil {

@@ -154,6 +154,11 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 	sparsePlace.Sharding, sparsePlace.PlaceFields = docstore.ByPlace, []string{"a"}
 	sparseUnique := sparse(index("i", field))
 	sparseUnique.Indexes[0].Unique = true
+	walked, placed := index("i", field), index("i", field)
+	walked.Sharding, walked.Indexes[0].Walked = docstore.ByPlace, true
+	placed.PlaceFields = []string{"a"}
+	placedTwice := index("i", field)
+	placedTwice.Sharding, placedTwice.PlaceFields = docstore.ByPlace, []string{"a", "a"}
 	second := index("i", docstore.Field{Name: "b", Kind: docstore.Int64}, field)
 	second.Defaults = unique.Defaults
 	for _, spec := range []docstore.Spec{
@@ -172,6 +177,7 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		index("i", docstore.Field{Name: "_id", Kind: docstore.Int64}),
 		withDefault("a", text("x")), withDefault("a", docstore.Value{}), withDefault("b", number(1)), unique, second,
 		sparse(index("i", field, docstore.Field{Name: "b", Kind: docstore.Int64})), sparse(withDefault("a", number(1))), sparsePlace, sparseUnique,
+		walked, placed, placedTwice,
 	} {
 		if _, err := engine.Open(t.Context(), spec); err == nil || spec.Validate() == nil {
 			t.Errorf("%+v was opened", spec)

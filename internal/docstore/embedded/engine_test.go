@@ -137,44 +137,52 @@ func TestAFileThatIsNotADatabaseIsRefused(t *testing.T) {
 	}
 }
 
+// The damage is behind more documents than a check reads between two looks at its context.
 func TestCheckFindsDamage(t *testing.T) {
 	documents, codes := []byte("documents/ballots"), []byte("index/ballots/code")
+	withoutLast := func(bucket string) func(tx *bolt.Tx) error {
+		return func(tx *bolt.Tx) error {
+			key, _ := tx.Bucket([]byte(bucket)).Cursor().Last()
+			return tx.Bucket([]byte(bucket)).Delete(key)
+		}
+	}
 	for name, damage := range map[string]func(tx *bolt.Tx) error{
-		"a document without an entry": func(tx *bolt.Tx) error {
-			key, _ := tx.Bucket(codes).Cursor().First()
-			return tx.Bucket(codes).Delete(key)
-		},
-		"an entry without a document": func(tx *bolt.Tx) error {
-			key, _ := tx.Bucket(documents).Cursor().First()
-			return tx.Bucket(documents).Delete(key)
-		},
+		"a document without an entry":             withoutLast("index/ballots/code"),
+		"a document without an entry in the feed": withoutLast("feed/followed"),
+		"a document without its long text":        withoutLast("apart/followed"),
+		"an entry without a document":             withoutLast("documents/ballots"),
+		"an entry of the feed without a document": withoutLast("documents/followed"),
 		"an entry of another document": func(tx *bolt.Tx) error {
-			key, _ := tx.Bucket(codes).Cursor().First()
+			key, _ := tx.Bucket(codes).Cursor().Last()
 			return tx.Bucket(codes).Put(append([]byte("x"), key...), nil)
 		},
 		"an entry of a document that lacks the field": func(tx *bolt.Tx) error {
 			drafts := tx.Bucket([]byte("index/ballots/draft"))
-			key, _ := drafts.Cursor().First()
+			key, _ := drafts.Cursor().Last()
 			return drafts.Put(append(key[:len(key)-1:len(key)-1], key[len(key)-1]+1), nil)
 		},
 		"a document under the wrong id": func(tx *bolt.Tx) error {
 			bucket := tx.Bucket(documents)
-			key, value := bucket.Cursor().First()
+			key, value := bucket.Cursor().Last()
 			return bucket.Put(append([]byte{0xFF}, key[1:]...), append([]byte(nil), value...))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			engine := open(t, path)
-			c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
-			if err != nil {
-				t.Fatal(err)
+			ballots, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
+			must(t, err)
+			var some []ballot
+			var others []article
+			for id := int64(1000); id < 2100; id++ { // texts sort like these
+				some = append(some, ballotOf(id, 1+id%2))
+				others = append(others, article{ID: id})
 			}
-			for id := range int64(3) {
-				if err := c.Insert(t.Context(), ballotOf(id, 1+id%2)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			others[len(others)-1].Body = strings.Repeat("long", 10_000)
+			errs, err := ballots.InsertMany(t.Context(), some)
+			must(t, errors.Join(append(errs, err)...))
+			errs, err = followedArticles(t, engine).InsertMany(t.Context(), others)
+			must(t, errors.Join(append(errs, err)...))
 			if err := engine.Check(t.Context()); err != nil {
 				t.Fatalf("before the damage: %v", err)
 			}
