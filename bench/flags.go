@@ -8,14 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybook/waybook/bench/internal/piwigo"
 	"github.com/waybook/waybook/bench/internal/run"
 )
 
 // parse parses the flags. Other flags override the values that -quick sets.
 func parse(args []string, told io.Writer) (run.Settings, error) {
 	var s run.Settings
-	names, byDefault, help := run.Sections()
+	names, help := run.Sections()
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(told)
 	var what, cases string
@@ -23,10 +22,9 @@ func parse(args []string, told io.Writer) (run.Settings, error) {
 	flags.IntVar(&s.Rounds, "rounds", 5, "number of rounds in which the contenders take turns; 3 with -quick")
 	flags.DurationVar(&s.Duration, "duration", 2*time.Second, "duration of each turn; 300ms with -quick")
 	flags.IntVar(&s.Documents, "documents", 1_000_000, "number of landmarks in a large store; 50000 with -quick")
-	flags.StringVar(&what, "what", strings.Join(byDefault, ","), "comma-separated sections to run:"+help)
+	flags.StringVar(&what, "what", strings.Join(names, ","), "comma-separated sections to run:"+help)
 	flags.StringVar(&cases, "cases", "", "comma-separated cases to compare, such as getAlbum,addAlbum; by default all")
 	flags.StringVar(&s.Beside, "beside", "", "source `tree` of another version, which standalone and processes measure beside this one, instead of its rivals")
-	flags.StringVar(&s.Piwigo, "piwigo", "", "`directory` with the unpacked source of Piwigo, for the section piwigo")
 	flags.StringVar(&s.Data, "data", "", "`directory` for the stores; its disk is measured; by default the directory of temporary files")
 	flags.StringVar(&s.Out, "out", "bench/tables.md", "`file` to which the tables are appended")
 	if err := flags.Parse(args); err != nil {
@@ -63,11 +61,6 @@ func check(s run.Settings, sections []string) error {
 	for _, name := range s.Cases {
 		if !slices.Contains(run.CaseNames(), name) {
 			return fmt.Errorf("-cases: unknown case %q; the cases are %s", name, strings.Join(run.CaseNames(), ", "))
-		}
-	}
-	if slices.Contains(s.What, "piwigo") {
-		if err := piwigo.CheckSource(s.Piwigo); err != nil {
-			return fmt.Errorf("-piwigo: %w", err)
 		}
 	}
 	if s.Rounds < 1 || s.Duration <= 0 || s.Documents < run.SmallStore {

@@ -90,8 +90,7 @@ func (c *albumDelete) Run(ctx context.Context, call *services, out *output.Print
 	if err != nil {
 		return err
 	}
-	owner := found.GetAlbum().GetOwner().GetUserId()
-	_, err = call.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: c.ID, Etag: c.Etag})
+	_, err = call.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: found.GetAlbum().GetOwner().GetUserId(), AlbumId: c.ID, Etag: c.Etag})
 	return c.noteDeleted(out, err)
 }
 
@@ -220,7 +219,6 @@ func (c *landmarkDelete) Run(ctx context.Context, call *services, out *output.Pr
 	if err != nil {
 		return err
 	}
-	owner := found.GetPoi().GetOwner().GetUserId()
-	_, err = call.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: c.ID, Etag: c.Etag})
+	_, err = call.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: found.GetPoi().GetOwner().GetUserId(), PoiId: c.ID, Etag: c.Etag})
 	return c.noteDeleted(out, err)
 }

@@ -86,7 +86,7 @@ func CaseNames() []string {
 	for _, each := range cases(content{}) {
 		names = append(names, each.name)
 	}
-	return append(names, blogWithComments, fullLandmark, shortList)
+	return names
 }
 
 // The names of cases that other code refers to.
@@ -95,10 +95,6 @@ const (
 	fullAlbum = "getAlbum-children"
 	longList  = "getCategoryPOIList"
 	addsAlbum = "addAlbum"
-	// Only the section piwigo has these.
-	blogWithComments = "getBlog-comments"
-	fullLandmark     = "getPOI-children"
-	shortList        = "getUserAlbumList"
 )
 
 func readForm(function, name string, id int64) url.Values {

@@ -33,8 +33,6 @@ type Settings struct {
 	// Beside, unless empty, is the source tree of another version, which the sections that compare
 	// measure beside this one, and nothing else.
 	Beside string
-	// Piwigo is the unpacked source of Piwigo, for the section of that name.
-	Piwigo string
 	// Out is the file to which the tables are appended. Command, for the tables, is the command that
 	// runs bench.
 	Out, Command string
@@ -69,20 +67,16 @@ func sections() []section {
 		{"tail", "latency at half of the edge's maximum, and that of a handler that computes as long", (*bench).tail},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "growth: start, memory, a list of everything and reads, in stores of different sizes", (*bench).large},
-		{piwigoSection, "CPU beside Piwigo on nginx, php-fpm and MariaDB; runs only if -what names it, and needs -piwigo", (*bench).besidePiwigo},
 	}
 }
 
-// Sections returns the names of all sections and of those that run by default, and a help text.
-func Sections() (names, byDefault []string, help string) {
+// Sections returns the names of all sections, and a help text.
+func Sections() (names []string, help string) {
 	for _, each := range sections() {
 		names = append(names, each.name)
-		if each.name != piwigoSection {
-			byDefault = append(byDefault, each.name)
-		}
 		help += fmt.Sprintf("\n%-11s %s", each.name, each.what)
 	}
-	return names, byDefault, help
+	return names, help
 }
 
 // Run runs the measurements. It writes tables to out and to s.Out, and progress messages to told.
