@@ -111,7 +111,7 @@ func unpack(backup io.Reader, to string) (found Manifest, err error) {
 		switch member.Name {
 		case storeMember:
 			hasStore = true
-			err = atomicfile.Write(to, dumpPermissions, func(file io.Writer) error { _, err := io.Copy(file, archive); return err })
+			err = atomicfile.Write(to, dumpPermissions, func(file io.Writer) error { _, err := io.Copy(file, archive); return err }) // #nosec G110 -- a tar is not compressed
 		case manifestMember:
 			hasManifest = true
 			if err = json.NewDecoder(io.LimitReader(archive, 1<<20)).Decode(&found); err != nil {
