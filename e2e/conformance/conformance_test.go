@@ -13,19 +13,19 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // ferretSettings reduce the amount of data, because FerretDB answers every query with a scan.
 // With the race detector, which makes it much slower, no deletion takes several chunks.
-func ferretSettings() docstoretest.Settings {
+func ferretSettings() storetest.Settings {
 	if hasRaceDetector {
-		return docstoretest.Settings{Programs: 10, Many: 300}
+		return storetest.Settings{Programs: 10, Many: 300}
 	}
-	return docstoretest.Settings{Programs: 30, Many: 300, Deleted: 11_000, IsShort: !longform.Selected()}
+	return storetest.Settings{Programs: 30, Many: 300, Deleted: 11_000, IsShort: !longform.Selected()}
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
@@ -95,7 +95,7 @@ func checkShapes(t *testing.T, server *mongowire.Server) {
 
 func TestMongoEngineOnARealServer(t *testing.T) {
 	t.Parallel()
-	runAll(t, mongotest.OnRealServer(t), docstoretest.Settings{Deleted: 11_000})
+	runAll(t, mongotest.OnRealServer(t), storetest.Settings{Deleted: 11_000})
 }
 
 // This runs few programs; set -rapid.checks to run more.
@@ -115,19 +115,19 @@ func TestTheMongoEngineDoesWhatTheEmbeddedOneDoesOnEachStore(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			docstoretest.SideBySide(t, 30, inFile, open(t, uri, mongotest.NewDatabase(t, uri)))
+			storetest.SideBySide(t, 30, inFile, open(t, uri, mongotest.NewDatabase(t, uri)))
 		})
 	}
 }
 
-func runAll(t *testing.T, uri string, settings docstoretest.Settings) {
+func runAll(t *testing.T, uri string, settings storetest.Settings) {
 	t.Run("store", func(t *testing.T) {
-		docstoretest.RunWith(t, settings, func(t *testing.T) docstore.Engine {
+		storetest.RunWith(t, settings, func(t *testing.T) docstore.Engine {
 			return open(t, uri, mongotest.NewDatabase(t, uri))
 		})
 	})
 	t.Run("store that is reopened", func(t *testing.T) {
-		docstoretest.RunReopening(t, func(t *testing.T) func(*testing.T) docstore.Engine {
+		storetest.RunReopening(t, func(t *testing.T) func(*testing.T) docstore.Engine {
 			database := mongotest.NewDatabase(t, uri)
 			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
 		}, func(ctx context.Context, engine docstore.Engine, spec docstore.Spec) error {
@@ -136,7 +136,7 @@ func runAll(t *testing.T, uri string, settings docstoretest.Settings) {
 		})
 	})
 	t.Run("store with a new field", func(t *testing.T) {
-		docstoretest.RunDefaults(t, func(t *testing.T) func(*testing.T) docstore.Engine {
+		storetest.RunDefaults(t, func(t *testing.T) func(*testing.T) docstore.Engine {
 			database := mongotest.NewDatabase(t, uri)
 			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
 		})

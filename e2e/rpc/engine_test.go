@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // brittle is a store whose calls can be made to fail, and whose documents can be counted.
@@ -22,7 +22,7 @@ type brittle struct {
 	mu     sync.Mutex
 	broken error
 	// awaited is the call before whose next occurrence happens is called.
-	awaited docstoretest.Call
+	awaited storetest.Call
 	happens func()
 	tables  map[string]docstore.Table
 	// clock is that of the store, where a test may advance it.
@@ -73,14 +73,14 @@ func (b *brittle) failure() error {
 }
 
 // beforeNext does something once, before the next such call.
-func (b *brittle) beforeNext(call docstoretest.Call, do func()) {
+func (b *brittle) beforeNext(call storetest.Call, do func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.awaited, b.happens = call, do
 }
 
 // happen does what is to be done before a call.
-func (b *brittle) happen(call docstoretest.Call) {
+func (b *brittle) happen(call storetest.Call) {
 	b.mu.Lock()
 	do := b.happens
 	if do == nil || call != b.awaited {
@@ -141,11 +141,11 @@ func (b *brittle) Open(ctx context.Context, spec docstore.Spec) (docstore.Table,
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tables[spec.Name] = table
-	return (&docstoretest.Hooked{Engine: b.Engine, Read: b.call, Write: b.call}).Open(ctx, spec)
+	return (&storetest.Hooked{Engine: b.Engine, Read: b.call, Write: b.call}).Open(ctx, spec)
 }
 
 // call makes a call of a collection fail, or does it.
-func (b *brittle) call(_ context.Context, call docstoretest.Call, do func() error) error {
+func (b *brittle) call(_ context.Context, call storetest.Call, do func() error) error {
 	b.happen(call)
 	if err := b.failure(); err != nil {
 		return err

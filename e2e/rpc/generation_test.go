@@ -4,8 +4,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -39,7 +39,7 @@ func TestALoginUnderWayWhileAllSessionsAreClosedOpensNoneOnEachStore(t *testing.
 		for _, name := range []string{"a new password", "close all"} {
 			user := p.newLogin(requestID(len(name))+"@waybook.example", "the old one")
 			// The user is read again when the password is verified, while the session is stored.
-			p.store.beforeNext(docstoretest.Call{Collection: "users", Verb: "get"}, func() {
+			p.store.beforeNext(storetest.Call{Collection: "users", Verb: "get"}, func() {
 				if err := p.endings(user.GetUserId())[name](); err != nil {
 					t.Error(err)
 				}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -22,9 +22,9 @@ func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 	// After left more reads, each blocks until its context ends.
 	left, begun, ended := atomic.Int64{}, make(chan struct{}), make(chan error)
 	left.Store(plenty)
-	p := startPartsOn(t, newBrittleOf(t, &docstoretest.Hooked{
+	p := startPartsOn(t, newBrittleOf(t, &storetest.Hooked{
 		Engine: must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t),
-		Read: func(ctx context.Context, _ docstoretest.Call, do func() error) error {
+		Read: func(ctx context.Context, _ storetest.Call, do func() error) error {
 			if left.Add(-1) >= 0 {
 				return do()
 			}

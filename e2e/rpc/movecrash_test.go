@@ -7,9 +7,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -93,12 +93,12 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
 		died = false // a subtest does not run after a failure with -failfast
-		outcome := docstoretest.Outcome(writes%2 == 0)
+		outcome := storetest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
-			store, mortal := docstoretest.NewMortal(engine, writes, outcome)
+			store, mortal := storetest.NewMortal(engine, writes, outcome)
 			crashing := startPartsOn(t, newBrittleOf(t, store))
 			err := crashing.run(m)
 			if died = mortal.Died(); died != (err != nil) {
@@ -124,7 +124,7 @@ func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
-			store, mortal := docstoretest.NewMortal(engine, writes, docstoretest.Happened)
+			store, mortal := storetest.NewMortal(engine, writes, storetest.Happened)
 			crashing := startPartsOn(t, newBrittleOf(t, store))
 			_ = crashing.run(m)
 			died = mortal.Died()
@@ -138,13 +138,13 @@ func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	for writes, died := 0, true; died; writes += step() {
 		died = false // a subtest does not run after a failure with -failfast
-		outcome := docstoretest.Outcome(writes%2 == 0)
+		outcome := storetest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
 			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
 			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
 			got(t, 0, p.run(m))
-			store, mortal := docstoretest.NewMortal(engine, writes, outcome)
+			store, mortal := storetest.NewMortal(engine, writes, outcome)
 			crashing := startPartsOn(t, newBrittleOf(t, store))
 			_ = crashing.run(m.changed())
 			died = mortal.Died()

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -17,7 +17,7 @@ func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *te
 	var p *parts
 	movingAgain := false
 	store := newBrittle(t)
-	store.Engine = &docstoretest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	store.Engine = &storetest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		if movingAgain && call.Collection == "albums" && call.Verb == "insert" {
 			movingAgain = false
 			p.Sweep()
@@ -103,7 +103,7 @@ func TestPhotosOfAnAlbumThatTwoCallsMoveInAreShown(t *testing.T) {
 	var p *parts
 	moving := func() {}
 	store := newBrittle(t)
-	store.Engine = &docstoretest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	store.Engine = &storetest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Collection == "album_comments" && call.Verb == "insert" {
 			meanwhile := moving
 			moving = func() {}

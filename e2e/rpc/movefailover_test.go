@@ -7,19 +7,19 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // Moves crash or fail while primaries fall and others answer late. The next one finishes them. A seed does
 // not repeat all of it: the identifiers of the users are random, and so is where they lie.
 func TestAMoveDuringFailoversIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 2})
+		store := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 2})
 		p := startPartsOn(t, newBrittleOf(t, store))
 		m := newMove(p.newUser("a"), p.newUser("b"))
-		mortal, _ := docstoretest.NewMortal(store.Process(), random.IntN(60), docstoretest.Outcome(random.IntN(2) == 0))
+		mortal, _ := storetest.NewMortal(store.Process(), random.IntN(60), storetest.Outcome(random.IntN(2) == 0))
 		for _, each := range []*parts{startPartsOn(t, newBrittleOf(t, mortal)), startPartsOn(t, newBrittleOf(t, store.Process()))} {
 			store.Trouble(seed)
 			err := each.run(m)

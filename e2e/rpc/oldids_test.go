@@ -15,9 +15,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -224,7 +224,7 @@ func counted(t *testing.T) (*brittle, *atomic.Int64) {
 	t.Helper()
 	engine, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	reads := &atomic.Int64{}
-	return newBrittleOf(t, &docstoretest.Hooked{Engine: got(t, engine, err), Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	return newBrittleOf(t, &storetest.Hooked{Engine: got(t, engine, err), Read: func(_ context.Context, call storetest.Call, do func() error) error {
 		if strings.HasSuffix(call.Collection, "_aliases") {
 			reads.Add(1)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	"github.com/waybook/waybook/internal/storetest"
 	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -36,7 +37,7 @@ type cluster struct {
 	specs         []docstore.Spec
 	// small is the setting of small identifiers; nil for none.
 	small *smallids.Setting
-	clock *waybooktest.Clock
+	clock *storetest.Clock
 }
 
 func startCluster(t *testing.T) *cluster {
@@ -56,7 +57,7 @@ func startOn(t *testing.T, config mongowire.Config) *cluster {
 // startAt starts the collections in a database.
 func startAt(t *testing.T, uri string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, uri: uri, clock: waybooktest.NewClock(time.Now().UTC().Truncate(time.Millisecond))}
+	c := &cluster{t: t, uri: uri, clock: storetest.NewClock(time.Now().UTC().Truncate(time.Millisecond))}
 	prepared, err := storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
 	waybooktest.OK(t, err)
 	c.engine, err = mongo.Open(t.Context(), uri, "")

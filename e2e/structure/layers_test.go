@@ -31,7 +31,7 @@ func layers() map[string]layer {
 		"the platform": {folders: []string{"internal/platform"}, forbidden: append([]string{"internal/content"}, above...)},
 		"the foundation": {
 			folders: []string{
-				"internal/arena", "internal/chance", "internal/docstore", "internal/id", "internal/longform", "internal/pause",
+				"internal/arena", "internal/chance", "internal/docstore", "internal/storetest", "internal/id", "internal/longform", "internal/pause",
 				"internal/text",
 			},
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),

@@ -62,7 +62,7 @@ func TestTheEdgeLinksNoStore(t *testing.T) {
 
 func TestTheStorageLayerDependsOnNoContract(t *testing.T) {
 	for _, each := range packages(t) {
-		if !isIn(folder(each.ImportPath), "internal/docstore") {
+		if !isIn(folder(each.ImportPath), "internal/docstore", "internal/storetest") {
 			continue
 		}
 		for _, path := range each.Deps {
@@ -75,7 +75,7 @@ func TestTheStorageLayerDependsOnNoContract(t *testing.T) {
 
 func TestOnlyTheBootstrapAndStorekeepingImportEngines(t *testing.T) {
 	for _, each := range packages(t) {
-		if isIn(folder(each.ImportPath), "internal/platform/service", "waybookctl/storekeeping", "internal/docstore") {
+		if isIn(folder(each.ImportPath), "internal/platform/service", "waybookctl/storekeeping", "internal/docstore", "internal/storetest") {
 			continue
 		}
 		for _, path := range each.Imports {

@@ -14,12 +14,12 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/devca"
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -56,7 +56,7 @@ func newCertificates(c *cluster) *certificates {
 	all := &certificates{cluster: c}
 	all.authority = all.newAuthority()
 	all.trusted = []*devca.Authority{all.authority}
-	directory := docstoretest.FastDirectory(c.t)
+	directory := storetest.FastDirectory(c.t)
 	for n := range all.holders {
 		h := &holder{names: []string{"edge", access.Operator}}
 		if n%2 > 0 {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/storetest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -18,7 +18,7 @@ import (
 type cluster struct {
 	*world
 	shards int
-	store  *docstoretest.Replica
+	store  *storetest.Replica
 	// members are the programs, each in its place.
 	members [2]*member
 	// kept is the last backup; nil if there is none.
@@ -51,7 +51,7 @@ func newCluster(w *world) system {
 	if c.random.IntN(worldsForCertificates) == 0 {
 		c.certificates = newCertificates(c)
 	}
-	c.store = docstoretest.NewReplica(w.t, docstoretest.ReplicaSettings{Shards: c.shards})
+	c.store = storetest.NewReplica(w.t, storetest.ReplicaSettings{Shards: c.shards})
 	for place := range c.members {
 		c.start(place)
 	}
@@ -66,7 +66,7 @@ func (c *cluster) start(place int) {
 	}
 	c.awaitClock(m.skew)
 	now := func() time.Time { return time.Now().Add(m.skew).UTC().Truncate(time.Millisecond) }
-	store := docstore.Engine(&docstoretest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write})
+	store := docstore.Engine(&storetest.Hooked{Engine: &remote{Engine: c.store.Process()}, Read: m.read, Write: m.write})
 	if m.isLater {
 		m.later = &later{Engine: store, world: c.world, isGone: m.isGone}
 		store = m.later
@@ -109,20 +109,20 @@ func (m *member) isGone() bool {
 	return m.isDead
 }
 
-func (m *member) read(_ context.Context, _ docstoretest.Call, do func() error) error {
+func (m *member) read(_ context.Context, _ storetest.Call, do func() error) error {
 	if m.isGone() {
-		return docstoretest.ErrBroken
+		return storetest.ErrBroken
 	}
 	return do()
 }
 
-func (m *member) write(_ context.Context, _ docstoretest.Call, do func() error) error {
+func (m *member) write(_ context.Context, _ storetest.Call, do func() error) error {
 	isLast, isGone := m.count()
 	switch {
 	case isGone:
-		return docstoretest.ErrBroken
+		return storetest.ErrBroken
 	case isLast:
-		return errors.Join(do(), docstoretest.ErrBroken)
+		return errors.Join(do(), storetest.ErrBroken)
 	}
 	return do()
 }
@@ -218,7 +218,7 @@ func (c *cluster) isolate() {
 		c.world.system.revive()
 	}
 	for shard := range c.shards {
-		c.store.Fail(docstoretest.Failover{Shard: shard})
+		c.store.Fail(storetest.Failover{Shard: shard})
 	}
 	c.settle()
 }

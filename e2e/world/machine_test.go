@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/embedded/forgetful"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/storetest"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -38,7 +38,7 @@ type machine struct {
 
 // newMachine starts a program on an empty store.
 func newMachine(w *world, empty []byte) *machine {
-	m := &machine{world: w, directory: docstoretest.FastDirectory(w.t)}
+	m := &machine{world: w, directory: storetest.FastDirectory(w.t)}
 	m.path = fileIn(m.directory)
 	m.must(os.WriteFile(m.path, empty, 0o600))
 	m.isOneClock = true
@@ -51,7 +51,7 @@ func newMachine(w *world, empty []byte) *machine {
 // than a history.
 func emptyStore(t *testing.T) (contents []byte) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &machine{world: &world{t: t, random: rand.New(rand.NewPCG(0, 0))}, directory: docstoretest.FastDirectory(t)}
+		m := &machine{world: &world{t: t, random: rand.New(rand.NewPCG(0, 0))}, directory: storetest.FastDirectory(t)}
 		m.path = fileIn(m.directory)
 		m.replaced()
 		m.start()
@@ -288,7 +288,7 @@ func (m *machine) compact() {
 func (m *machine) dumpAndLoad() {
 	m.whileStopped(func() {
 		m.note("a dump is loaded in another store")
-		other := optionsIn(docstoretest.FastDirectory(m.t))
+		other := optionsIn(storetest.FastDirectory(m.t))
 		path := filepath.Join(other.Store.Data, "dump")
 		_, err := storekeeping.Dump(context.Background(), optionsIn(m.directory), path)
 		m.must(err)

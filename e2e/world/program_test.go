@@ -18,11 +18,11 @@ import (
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/tracing"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -57,11 +57,11 @@ type program struct {
 // start starts the program in a world. Its calls of the store take turns.
 func (p *program) start(w *world) error {
 	ctx := starter.context()
-	inTurn := func(ctx context.Context, _ docstoretest.Call, do func() error) error {
+	inTurn := func(ctx context.Context, _ storetest.Call, do func() error) error {
 		w.turns.wait(ctx)
 		return do()
 	}
-	store := &docstoretest.Hooked{Engine: docstoretest.Lender{Engine: p.store}, Read: inTurn, Write: inTurn}
+	store := &storetest.Hooked{Engine: storetest.Lender{Engine: p.store}, Read: inTurn, Write: inTurn}
 	p.stack = &process.Stack{}
 	validator := protovalidate.GlobalValidator
 	env := process.Env{Stack: p.stack, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { w.violated("a part failed: %v", err) }}

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
 // clusterBackup is what an operator keeps of a cluster at rest: a snapshot, as the tools of a database make it,
 // and a dump of waybookctl.
 type clusterBackup struct {
-	of       *docstoretest.Replica
-	snapshot docstoretest.Snapshot
+	of       *storetest.Replica
+	snapshot storetest.Snapshot
 	dump     string
 	taken    time.Time
 	model    model
@@ -85,7 +85,7 @@ func (c *cluster) moveOut() {
 // load loads a dump in another cluster, perhaps with more shards or fewer, which takes the place of this one.
 func (c *cluster) load(path string) {
 	c.shards = 1 + c.random.IntN(2)
-	c.store = docstoretest.NewReplica(c.t, docstoretest.ReplicaSettings{Shards: c.shards})
+	c.store = storetest.NewReplica(c.t, storetest.ReplicaSettings{Shards: c.shards})
 	dump, err := storekeeping.OpenDump(context.Background(), storekeeping.Options{}, path)
 	c.must(err)
 	_, err = dump.LoadInto(context.Background(), storekeeping.Options{}, c.store.Process())

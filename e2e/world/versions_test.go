@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // worldsForVersions is how many clusters there are for one with programs of a later version.
@@ -97,7 +97,7 @@ func (l *later) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, e
 // Backfill completes what today's version writes.
 func (l *later) Backfill(ctx context.Context) (int64, error) {
 	if l.isGone() {
-		return 0, docstoretest.ErrBroken
+		return 0, storetest.ErrBroken
 	}
 	return l.Engine.Backfill(ctx)
 }

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/storetest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -70,7 +70,7 @@ func allSteps() []int {
 func testSeeds(t *testing.T, build func(*world) system) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	began, passed, replies := time.Now(), time.Duration(0), 0
-	docstoretest.SomeSeeds(t, longform.Number(20, 150), func(t *testing.T, seed uint64) {
+	storetest.SomeSeeds(t, longform.Number(20, 150), func(t *testing.T, seed uint64) {
 		all := allSteps()
 		first := play(t, seed, build, all)
 		passed, replies = passed+first.passed, replies+first.replies

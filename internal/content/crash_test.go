@@ -7,8 +7,8 @@ import (
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -34,9 +34,9 @@ func TestACrashBetweenAnyTwoWritesOfADeletionLeavesAllOrNothing(t *testing.T) {
 	for state, prepare := range before {
 		for what, finish := range after {
 			t.Run(state+", then "+what, func(t *testing.T) {
-				clock := docstoretest.NewClock(shopOpens())
+				clock := storetest.NewClock(shopOpens())
 				engine := newStore(t, clock.Now)
-				for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+				for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
 					for writes, isOver := 0, false; !isOver; writes++ {
 						isOver = crashAt(t, newShop(t, engine, clock), prepare, finish, writes, outcome)
 						if t.Failed() {
@@ -50,9 +50,9 @@ func TestACrashBetweenAnyTwoWritesOfADeletionLeavesAllOrNothing(t *testing.T) {
 }
 
 // crashAt crashes a process after some writes. It reports whether the process was done before.
-func crashAt(t *testing.T, w *shop, prepare, finish func(*testing.T, *shop), writes int, outcome docstoretest.Outcome) (isOver bool) {
+func crashAt(t *testing.T, w *shop, prepare, finish func(*testing.T, *shop), writes int, outcome storetest.Outcome) (isOver bool) {
 	prepare(t, w)
-	store, process := docstoretest.NewMortal(w.engine, writes, outcome)
+	store, process := storetest.NewMortal(w.engine, writes, outcome)
 	dying := openWorld(t, store, w.now)
 	err := dying.DeleteBy(t.Context(), owner, boxID, "")
 	switch {
@@ -66,7 +66,7 @@ func crashAt(t *testing.T, w *shop, prepare, finish func(*testing.T, *shop), wri
 	case writes >= deletionWrites:
 		t.Errorf("the deletion failed after %d writes: %v", writes, err)
 	}
-	if err != nil && !errors.Is(err, docstoretest.ErrBroken) {
+	if err != nil && !errors.Is(err, storetest.ErrBroken) {
 		t.Errorf("after %d writes: %v", writes, err)
 	}
 	w.expectNothingHalf(t)
@@ -103,7 +103,7 @@ const (
 type shop struct {
 	*world
 	engine docstore.Engine
-	clock  *docstoretest.Clock
+	clock  *storetest.Clock
 	// neighbour is the neighbour as it was before the deletion.
 	neighbour box
 	// sweepsLate says that the first sweep runs when the purges are over.
@@ -113,7 +113,7 @@ type shop struct {
 }
 
 // newShop returns two boxes, each with everything that a box can have.
-func newShop(t *testing.T, engine docstore.Engine, clock *docstoretest.Clock) *shop {
+func newShop(t *testing.T, engine docstore.Engine, clock *storetest.Clock) *shop {
 	t.Helper()
 	w := &shop{engine: engine, clock: clock}
 	w.world = openWorld(t, engine, w.now)

@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // A process deletes a box and crashes or not, while sweepers run, primaries fall and others answer late.
 // Then the box is there with everything, or nothing of it is.
 func TestFailoversLeaveAllOrNothingOfADeletion(t *testing.T) {
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		clock := docstoretest.NewClock(shopOpens())
-		store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 1 + random.IntN(2), Now: clock.Now})
+		clock := storetest.NewClock(shopOpens())
+		store := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 1 + random.IntN(2), Now: clock.Now})
 		w := newShop(t, store, clock)
-		mortal, _ := docstoretest.NewMortal(store.Process(), random.IntN(2*leastWrites), docstoretest.Outcome(random.IntN(2) == 0))
+		mortal, _ := storetest.NewMortal(store.Process(), random.IntN(2*leastWrites), storetest.Outcome(random.IntN(2) == 0))
 		dying, sweeper := openWorld(t, mortal, w.now), openWorld(t, store.Process(), w.now)
 		store.Trouble(seed)
 		w.attempt(t, func() error { return dying.DeleteBy(t.Context(), owner, boxID, "") })
@@ -59,7 +59,7 @@ func (w *shop) attempt(t *testing.T, deletion func() error) {
 // expectFailure checks that a call failed because the store did, if it failed.
 func expectFailure(t *testing.T, err error) {
 	t.Helper()
-	if err != nil && !errors.Is(err, docstore.ErrUnavailable) && !errors.Is(err, docstoretest.ErrBroken) {
+	if err != nil && !errors.Is(err, docstore.ErrUnavailable) && !errors.Is(err, storetest.ErrBroken) {
 		t.Error(err)
 	}
 }

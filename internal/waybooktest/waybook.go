@@ -22,6 +22,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -42,7 +43,7 @@ type Waybook struct {
 	Services []service.Service
 	Edge     http.Handler
 	Counting *choices.Background
-	Clock    *Clock
+	Clock    *storetest.Clock
 
 	t    testing.TB
 	stop func()
@@ -161,7 +162,7 @@ func TryStart(t testing.TB, options ...Option) (*Waybook, error) {
 func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	t.Helper()
 	s := newSetup(t, options)
-	stop, clock := s.stopper(t), NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	stop, clock := s.stopper(t), storetest.NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	config, err := s.settings(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -246,34 +247,4 @@ func (w *Waybook) TrySweep(ctx context.Context) (err error) {
 		err = errors.Join(err, each.Sweep(ctx))
 	}
 	return err
-}
-
-// Clock is a clock that a test sets. It may be used concurrently.
-type Clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-// NewClock returns a clock that stands at a time.
-func NewClock(at time.Time) *Clock { return &Clock{now: at} }
-
-// Now returns the time.
-func (c *Clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-// Advance moves the clock.
-func (c *Clock) Advance(by time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(by)
-}
-
-// Set sets the clock.
-func (c *Clock) Set(to time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = to
 }

@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 func TestRightPasswordsAtTheSameMomentRefuseNobody(t *testing.T) {
@@ -34,7 +34,7 @@ func TestRightPasswordsAtTheSameMomentRefuseNobody(t *testing.T) {
 func TestAnAttemptThatIsNotJudgedWritesNoCount(t *testing.T) {
 	b := newBench(t)
 	b.newServer(t).newUser(t, "a@waybook.example", "password of a")
-	b.store = &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	b.store = &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		t.Errorf("an attempt that is not judged writes: %v", call)
 		return do()
 	}}
@@ -70,7 +70,7 @@ func TestTheStoreDecidesWhetherARightPasswordCameBeforeTheLastGuess(t *testing.T
 				t.Fatal(err)
 			}
 			writes := 0
-			b.store = &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+			b.store = &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 				if call.Collection == "login_attempts" {
 					if writes == c.write {
 						wantFault(t, logIn(others, "a wrong password"), codes.Unauthenticated, "PASSWORD_INCORRECT")

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -53,7 +53,7 @@ func TestAUserIsDeletedOnlyWhenDisabled(t *testing.T) {
 // TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext crashes a process at each write in
 // turn, which the store has done or not.
 func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
-	for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+	for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
 		writes := 0
 		for isOver := false; !isOver; writes++ {
 			b := newBench(t)
@@ -65,7 +65,7 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 			s.open(t, 7)
 			other := s.open(t, 8)
 			s.disable(t, 7, true)
-			store, process := docstoretest.NewMortal(b.store, writes, outcome)
+			store, process := storetest.NewMortal(b.store, writes, outcome)
 			dying := (&bench{store: store, now: b.now}).newServer(t)
 			_, err := dying.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7})
 			isOver = !process.Died()
@@ -116,7 +116,7 @@ func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
 			b := newBench(t)
 			s := b.newServer(t)
 			s.moveIn(t, nil, ann())
-			slow := &bench{now: b.now, store: &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, c docstoretest.Call, do func() error) error {
+			slow := &bench{now: b.now, store: &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, c storetest.Call, do func() error) error {
 				if c.Collection == collection && c.Verb == "insert" {
 					s.disable(t, 7, true)
 					if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {

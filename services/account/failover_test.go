@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -22,13 +22,13 @@ import (
 type failing struct {
 	*bench
 	*rand.Rand
-	cluster *docstoretest.Replica
+	cluster *storetest.Replica
 }
 
 func newFailing(t *testing.T, seed uint64) *failing {
 	t.Helper()
 	b := newBench(t)
-	cluster := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 2, Now: b.clock})
+	cluster := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 2, Now: b.clock})
 	b.store = cluster
 	return &failing{b, rand.New(rand.NewPCG(seed, 0)), cluster}
 }
@@ -41,14 +41,14 @@ func (b *failing) newMortal(t *testing.T) *server {
 
 func (b *failing) newMortalOf(t *testing.T, config Config) *server {
 	t.Helper()
-	store, _ := docstoretest.NewMortal(b.cluster.Process(), b.IntN(12), docstoretest.Outcome(b.IntN(2) == 0))
+	store, _ := storetest.NewMortal(b.cluster.Process(), b.IntN(12), storetest.Outcome(b.IntN(2) == 0))
 	return (&bench{store: store, now: b.now}).newServerOf(t, config)
 }
 
 // isDone reports whether a call succeeded. It may fail only because the store did.
 func isDone(t *testing.T, err error) bool {
 	t.Helper()
-	if err != nil && !errors.Is(err, docstore.ErrUnavailable) && !errors.Is(err, docstoretest.ErrBroken) {
+	if err != nil && !errors.Is(err, docstore.ErrUnavailable) && !errors.Is(err, storetest.ErrBroken) {
 		t.Error(err)
 	}
 	return err == nil
@@ -63,7 +63,7 @@ func TestAMoveDuringFailoversIsMendedByTheNext(t *testing.T) {
 	whole.moveIn(t, nil, ann())
 	wantOutcomes(t, whole.moveIn(t, update, next, bob), updated, created)
 	want := whole.state(t)
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		b := newFailing(t, seed)
 		s := b.newServer(t)
 		s.moveIn(t, nil, ann())
@@ -86,7 +86,7 @@ func TestAMoveDuringFailoversIsMendedByTheNext(t *testing.T) {
 }
 
 func TestANewPasswordDuringFailoversLeavesNoSessionOfTheOld(t *testing.T) {
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		b := newFailing(t, seed)
 		s := b.newServer(t)
 		user := s.newUser(t, "a@waybook.example", "the old one")
@@ -111,7 +111,7 @@ func TestANewPasswordDuringFailoversLeavesNoSessionOfTheOld(t *testing.T) {
 }
 
 func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		b := newFailing(t, seed)
 		s := b.newServer(t)
 		s.moveIn(t, nil, ann(), &accountv1.MovedUser{UserId: 8, Name: "Bob", Rewards: []*accountv1.MovedReward{{OldId: "1", Amount: 1}}})
@@ -155,7 +155,7 @@ func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
 
 func TestRewardsOfADayDuringFailoversAreLimitedExactly(t *testing.T) {
 	const limit, sources, unknown = 2, 4, -1
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		b := newFailing(t, seed)
 		s := b.newServerOf(t, Config{RewardsPerDay: limit})
 		const user = 7 // a seed repeats where its documents lie
@@ -189,7 +189,7 @@ func TestRewardsOfADayDuringFailoversAreLimitedExactly(t *testing.T) {
 
 func TestGuessesDuringFailoversExceedNoLimit(t *testing.T) {
 	limits := attemptLimits{pair: 2, client: 4, email: 3}
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		b := newFailing(t, seed)
 		b.cluster.Trouble(seed)
 		made := map[string]int64{}

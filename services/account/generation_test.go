@@ -11,21 +11,21 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // TestACrashBetweenAnyTwoWritesOfANewPasswordLeavesNoSessionOfTheOld crashes a process at each
 // write in turn, which the store has done or not.
 func TestACrashBetweenAnyTwoWritesOfANewPasswordLeavesNoSessionOfTheOld(t *testing.T) {
-	for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+	for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
 		writes := 0
 		for isOver := false; !isOver; writes++ {
 			b := newBench(t)
 			s := b.newServer(t)
 			user := s.newUser(t, "a@waybook.example", "the old one")
 			sessions := []*accountv1.VerifySessionRequest{s.open(t, user), s.open(t, user)}
-			store, process := docstoretest.NewMortal(b.store, writes, outcome)
+			store, process := storetest.NewMortal(b.store, writes, outcome)
 			dying := (&bench{store: store, now: b.now}).newServer(t)
 			_, err := dying.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")})
 			isOver = !process.Died()
@@ -51,7 +51,7 @@ func TestSessionsAreClosedWhileTheirDeletionHangsOrFails(t *testing.T) {
 	user, other := whole.newUser(t, "a@waybook.example", "the old one"), whole.newUser(t, "", "")
 	whole.addSessions(t, other, every(time.Millisecond, b.clock().Add(-time.Hour), 10_000)...)
 	hangs := false
-	b.store = &docstoretest.Hooked{Engine: b.store, Write: func(ctx context.Context, call docstoretest.Call, do func() error) error {
+	b.store = &storetest.Hooked{Engine: b.store, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
 		if call.Collection != "sessions" {
 			return do()
 		}
@@ -86,8 +86,8 @@ func TestSessionsThatCannotBeCountedAreClosed(t *testing.T) {
 	b := newBench(t)
 	whole := b.newServer(t)
 	open := whole.open(t, whole.newUser(t, "", ""))
-	b.store = &docstoretest.Hooked{Engine: b.store, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call == (docstoretest.Call{Collection: "sessions", Verb: "scan"}) {
+	b.store = &storetest.Hooked{Engine: b.store, Read: func(_ context.Context, call storetest.Call, do func() error) error {
+		if call == (storetest.Call{Collection: "sessions", Verb: "scan"}) {
 			return docstore.ErrUnavailable
 		}
 		return do()
@@ -219,7 +219,7 @@ func TestALoginSucceedsIfItsHashCannotBeRenewed(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	b.store = &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	b.store = &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Collection == "users" {
 			return errCannotWrite
 		}

@@ -10,8 +10,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 func TestAnUnknownUserCostsTheSameWorkAsAWrongPassword(t *testing.T) {
@@ -130,11 +130,11 @@ func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
 	b := newBench(t)
 	whole := b.newServer(t)
 	whole.newUser(t, "a@waybook.example", "password of a")
-	var calls []docstoretest.Call
-	b.store = &docstoretest.Hooked{Engine: b.store, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	var calls []storetest.Call
+	b.store = &storetest.Hooked{Engine: b.store, Read: func(_ context.Context, call storetest.Call, do func() error) error {
 		calls = append(calls, call)
 		return do()
-	}, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	}, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		t.Errorf("a refusal writes: %v", call)
 		return do()
 	}}

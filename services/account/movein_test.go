@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -315,13 +315,13 @@ func TestACrashBetweenAnyTwoWritesOfAMoveIsMendedByTheNext(t *testing.T) {
 	whole.moveIn(t, nil, ann())
 	wantOutcomes(t, whole.moveIn(t, &typev1.MoveOptions{Update: true}, next, bob), updated, created)
 	want := whole.state(t)
-	for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+	for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
 		writes := 0
 		for isOver := false; !isOver; writes++ {
 			b := newBench(t)
 			s := b.newServer(t)
 			s.moveIn(t, nil, ann())
-			store, process := docstoretest.NewMortal(b.store, writes, outcome)
+			store, process := storetest.NewMortal(b.store, writes, outcome)
 			dying := (&bench{store: store, now: b.now}).newServer(t)
 			request := &accountv1.MoveInUsersRequest{Options: &typev1.MoveOptions{Update: true}, Users: []*accountv1.MovedUser{next, bob}}
 			_, err := dying.MoveInUsers(t.Context(), request)

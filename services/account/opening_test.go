@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -18,8 +18,8 @@ import (
 func (b *bench) hookInsert(t *testing.T, before, after func()) *server {
 	t.Helper()
 	isOver := false
-	hooked := &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call != (docstoretest.Call{Collection: "sessions", Verb: "insert"}) || isOver {
+	hooked := &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
+		if call != (storetest.Call{Collection: "sessions", Verb: "insert"}) || isOver {
 			return do()
 		}
 		isOver = true
@@ -144,7 +144,7 @@ func TestASessionThatACrashLeavesOfARefusalIsNotOpen(t *testing.T) {
 	}
 	s.disable(t, disabled, true)
 	for user, generation := range map[int64]int64{changed: 0, disabled: 1} {
-		store, process := docstoretest.NewMortal(b.store, 1, docstoretest.NotHappened)
+		store, process := storetest.NewMortal(b.store, 1, storetest.NotHappened)
 		dying := (&bench{store: distant{store}, now: b.now}).newServer(t)
 		_, _, err := dying.newSession(t.Context(), user, &generation)
 		if err == nil || !process.Died() {

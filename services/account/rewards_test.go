@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -125,13 +125,13 @@ func TestARewardBeyondTheDaysLimitStaysZeroAndTheNextDayIsNew(t *testing.T) {
 // which the store has done or not, and repeats the call.
 func TestACrashBetweenAnyTwoWritesOfARewardTakesNoOther(t *testing.T) {
 	const limit = 2
-	for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+	for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
 		writes := 0
 		for isOver := false; !isOver; writes++ {
 			b := newBench(t)
 			s := b.newServerOf(t, Config{RewardsPerDay: limit})
 			user := s.newUser(t, "", "")
-			store, process := docstoretest.NewMortal(b.store, writes, outcome)
+			store, process := storetest.NewMortal(b.store, writes, outcome)
 			dying := (&bench{store: store, now: b.now}).newServerOf(t, Config{RewardsPerDay: limit})
 			_, err := dying.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: "blog/1", Amount: 10})
 			if isOver = !process.Died(); isOver != (err == nil) {
@@ -155,10 +155,10 @@ func TestARewardThatWasAdmittedBeforeMidnightIsGrantedAfterIt(t *testing.T) {
 	s := b.newServerOf(t, Config{RewardsPerDay: limit})
 	user := s.newUser(t, "", "")
 	b.advance(12*time.Hour - time.Second)
-	store, _ := docstoretest.NewMortal(b.store, 1, docstoretest.NotHappened)
+	store, _ := storetest.NewMortal(b.store, 1, storetest.NotHappened)
 	dying := (&bench{store: store, now: b.now}).newServerOf(t, Config{RewardsPerDay: limit})
 	_, err := dying.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: "blog/1", Amount: 10})
-	if !errors.Is(err, docstoretest.ErrBroken) {
+	if !errors.Is(err, storetest.ErrBroken) {
 		t.Fatalf("got %v", err)
 	}
 	for _, step := range []struct {
@@ -214,7 +214,7 @@ func TestNoRewardStaysOfAUserWhoIsNotThere(t *testing.T) {
 	b := newBench(t)
 	const nobody = 7
 	ctx, leave := context.WithCancel(t.Context())
-	b.store = remote{&docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	b.store = remote{&storetest.Hooked{Engine: b.store, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		err := do()
 		if call.Verb == "insert" {
 			leave() // the caller does not wait for the rest

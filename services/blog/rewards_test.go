@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -113,7 +113,7 @@ func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
 		},
 	} {
 		t.Run("not by "+name, func(t *testing.T) {
-			store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})
+			store := storetest.NewReplica(t, storetest.ReplicaSettings{})
 			f := newFixtureOn(t, store, tenEach)
 			store.Hold(0)
 			if _, err := f.CreateBlog(t.Context(), newRequest(author)); !errors.Is(err, docstore.ErrUnavailable) {
@@ -126,7 +126,7 @@ func TestAnEntryThatAFailoverUndoesHasNoReward(t *testing.T) {
 			if err := settle(f, page.Documents[0].ID); err != nil && !errors.Is(err, docstore.ErrUnavailable) {
 				t.Error(err)
 			}
-			store.Fail(docstoretest.Failover{})
+			store.Fail(storetest.Failover{})
 			f.expect("after the entry was undone", 0, 0)
 		})
 	}

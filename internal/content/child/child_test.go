@@ -13,10 +13,10 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 type box struct {
@@ -45,11 +45,11 @@ func byRequest() docstore.Index2[int64, string] {
 // newSet returns a set with one box.
 func newSet(t *testing.T) *set {
 	t.Helper()
-	return newSetOn(t, &docstoretest.Hooked{})
+	return newSetOn(t, &storetest.Hooked{})
 }
 
 // newSetOn is newSet on a store with hooks.
-func newSetOn(t *testing.T, engine *docstoretest.Hooked) *set {
+func newSetOn(t *testing.T, engine *storetest.Hooked) *set {
 	t.Helper()
 	file, err := embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
@@ -302,7 +302,7 @@ func TestOfConcurrentRemovalsOfOneChildOneSucceeds(t *testing.T) {
 
 // Rule 14.10: nobody looks for the children of a parent that never had one.
 func TestAParentThatNeverHadChildrenCostsNoQueryForThem(t *testing.T) {
-	store := &docstoretest.Hooked{}
+	store := &storetest.Hooked{}
 	s := newSetOn(t, store)
 	scans := 0
 	first := func(want, queries int) item {
@@ -318,8 +318,8 @@ func TestAParentThatNeverHadChildrenCostsNoQueryForThem(t *testing.T) {
 		}
 		return append(page.Documents, item{})[0]
 	}
-	store.Read = func(_ context.Context, call docstoretest.Call, do func() error) error {
-		if call == (docstoretest.Call{Collection: "items", Verb: "scan"}) {
+	store.Read = func(_ context.Context, call storetest.Call, do func() error) error {
+		if call == (storetest.Call{Collection: "items", Verb: "scan"}) {
 			scans++
 		}
 		return do()

@@ -8,8 +8,8 @@ import (
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // A user's removal of an item that was moved in fails, or not. Then an import drops the item. Another one that has it
@@ -28,12 +28,12 @@ func TestARemovalThatFailedIsNotTakenForOneWhenAnImportDropsTheChild(t *testing.
 		"another call is faster": {afterAChange, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := &docstoretest.Hooked{Engine: newFile(t)}
+			store := &storetest.Hooked{Engine: newFile(t)}
 			s := cratesOn(t, store, 0)
 			moved := item{ID: id.OfOld(5, id.PlaceOf(boxID)), BoxID: boxID, RequestKey: aliases.RequestPrefix + "5", Text: "old"}
 			_, err := s.Store(t.Context(), []item{moved}, child.Moved[item]{ID: func(i *item) int64 { return i.ID }})
 			must(t, err)
-			store.Write = func(ctx context.Context, call docstoretest.Call, do func() error) error {
+			store.Write = func(ctx context.Context, call storetest.Call, do func() error) error {
 				if call.Collection == "items" && call.Verb == "delete" {
 					return c.deletion(ctx, s, moved.ID, do)
 				}

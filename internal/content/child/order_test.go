@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // onClock returns a set as another process has it, whose clock is ahead.
@@ -74,9 +74,9 @@ func TestAnIdentifierOfARemovedChildIsNotGivenAgain(t *testing.T) {
 // A call that ends while the store raises the highest id for another one returns at once.
 func TestACallThatEndsDoesNotWaitForTheCallsOfOthers(t *testing.T) {
 	raising, goOn := make(chan struct{}), make(chan struct{})
-	store := &docstoretest.Hooked{}
+	store := &storetest.Hooked{}
 	s := newSetOn(t, store)
-	store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
+	store.Write = func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Verb == "update" {
 			raising <- struct{}{}
 			<-goOn
@@ -112,9 +112,9 @@ func TestACallThatEndsDoesNotWaitForTheCallsOfOthers(t *testing.T) {
 func TestAnAdditionThatWaitsForAnotherLeavesItsOwnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		raising, goOn := make(chan struct{}), make(chan struct{})
-		store := &docstoretest.Hooked{Engine: newFile(t)}
+		store := &storetest.Hooked{Engine: newFile(t)}
 		s := cratesOn(t, store, time.Hour)
-		store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
+		store.Write = func(_ context.Context, call storetest.Call, do func() error) error {
 			if call.Verb == "update" {
 				raising <- struct{}{}
 				<-goOn

@@ -12,10 +12,10 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // crate is a box that followers see.
@@ -133,14 +133,14 @@ func expectTold(t *testing.T, s *crates, was item, before crate) {
 // A process crashes at each write of a call in turn, which the store has done or not, and another one repeats the call.
 func TestACrashBetweenAnyTwoWritesHidesNoChangeFromFollowers(t *testing.T) {
 	for name, change := range changesOfAnItem() {
-		for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+		for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
 			t.Run(name, func(t *testing.T) {
 				engine := newFile(t)
 				s := cratesOn(t, engine, 0)
 				for writes, isOver := 0, false; !isOver; writes++ {
 					was, before := fill(t, s), parentOf(t, s)
 					// The box is there, which is a write.
-					store, process := docstoretest.NewMortal(engine, 1+writes, outcome)
+					store, process := storetest.NewMortal(engine, 1+writes, outcome)
 					err := change(t.Context(), cratesOn(t, store, 0), was.ID)
 					if isOver = !process.Died(); isOver {
 						must(t, err)
@@ -156,10 +156,10 @@ func TestACrashBetweenAnyTwoWritesHidesNoChangeFromFollowers(t *testing.T) {
 
 // Primaries fall and others answer late while calls are made and repeated.
 func TestFailoversHideNoChangeFromFollowers(t *testing.T) {
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		clock := docstoretest.NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
-		store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 1 + random.IntN(2), Now: clock.Now})
+		clock := storetest.NewClock(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+		store := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 1 + random.IntN(2), Now: clock.Now})
 		s := cratesOn(t, store.Process(), 0)
 		for _, change := range changesOfAnItem() {
 			was, before := fill(t, s), parentOf(t, s)
@@ -180,12 +180,12 @@ func TestFailoversHideNoChangeFromFollowers(t *testing.T) {
 func TestFollowersComeBackAfterAWriteThatTookLong(t *testing.T) {
 	for name, change := range changesOfAnItem() {
 		t.Run(name, func(t *testing.T) {
-			store := &docstoretest.Hooked{Engine: newFile(t)}
+			store := &storetest.Hooked{Engine: newFile(t)}
 			s := cratesOn(t, store, time.Nanosecond)
 			was := fill(t, s)
 			ctx, leave := context.WithCancel(t.Context())
 			var during crate
-			store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
+			store.Write = func(_ context.Context, call storetest.Call, do func() error) error {
 				if call.Collection != "items" {
 					return do()
 				}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 func TestNumbersAreExactAfterConcurrentChanges(t *testing.T) {
@@ -45,7 +45,7 @@ func checkNumbers(t *testing.T, processes int, failing float64) {
 			random := rand.New(rand.NewPCG(1, uint64(user)))
 			for range rounds {
 				_, err := running[user%processes].Put(t.Context(), voteID, int64(user+1), choices.Always[vote](random.Int32N(choiceCount+1)))
-				if err != nil && !errors.Is(err, docstoretest.ErrBroken) {
+				if err != nil && !errors.Is(err, storetest.ErrBroken) {
 					t.Error(err)
 				}
 			}
@@ -54,7 +54,7 @@ func checkNumbers(t *testing.T, processes int, failing float64) {
 	over, stop := context.WithCancel(t.Context())
 	sweeping.Go(func() {
 		for over.Err() == nil {
-			if err := running[0].Sweep(t.Context()); err != nil && !errors.Is(err, docstoretest.ErrBroken) {
+			if err := running[0].Sweep(t.Context()); err != nil && !errors.Is(err, storetest.ErrBroken) {
 				t.Error(err)
 			}
 		}
@@ -143,7 +143,7 @@ func TestARepeatIsAnsweredDurably(t *testing.T) {
 	put(t, first, 1, 2)
 	land(t, first)
 	var linearizable atomic.Int64
-	again := openCounter(t, &docstoretest.Hooked{Engine: engine, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	again := openCounter(t, &storetest.Hooked{Engine: engine, Read: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Verb == "get_linearizable" {
 			linearizable.Add(1)
 		}
@@ -159,7 +159,7 @@ func TestADeletedParentIsNotCounted(t *testing.T) {
 	votes := newCounter(t, engine)
 	isDeleting := true
 	// The parent goes after the call has read it.
-	dying := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(ctx context.Context, call docstoretest.Call, do func() error) error {
+	dying := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(ctx context.Context, call storetest.Call, do func() error) error {
 		if call.Collection == "votes" && isDeleting {
 			isDeleting = false
 			if err := votes.Parents.Documents.Delete(ctx, voteID); err != nil {
@@ -187,7 +187,7 @@ func TestACallerLeavesAndOthersStay(t *testing.T) {
 	newCounter(t, engine)
 	entered, proceed := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	votes := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	votes := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Collection == "votes" {
 			once.Do(func() { close(entered); <-proceed })
 		}

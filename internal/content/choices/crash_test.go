@@ -7,7 +7,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 const voter, another = 500, 501
@@ -95,7 +95,7 @@ func TestACrashBetweenAnyTwoWritesLosesNoChoice(t *testing.T) {
 				continue // a commit takes milliseconds on some disks
 			}
 			t.Run(state+", then "+what, func(t *testing.T) {
-				for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+				for _, outcome := range []storetest.Outcome{storetest.NotHappened, storetest.Happened} {
 					for writes, isOver := 0, false; !isOver; writes++ {
 						isOver = crashAt(t, engine, prepare, finish, writes, outcome)
 					}
@@ -107,15 +107,15 @@ func TestACrashBetweenAnyTwoWritesLosesNoChoice(t *testing.T) {
 
 // crashAt crashes a process after some writes of a call. It reports whether the call was over
 // before.
-func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing.T, *counter), writes int, outcome docstoretest.Outcome) (isOver bool) {
+func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing.T, *counter), writes int, outcome storetest.Outcome) (isOver bool) {
 	survivor := newCounter(t, engine)
 	defer remove(t, survivor)
 	prepare(t, survivor)
-	store, process := docstoretest.NewMortal(engine, writes, outcome)
+	store, process := storetest.NewMortal(engine, writes, outcome)
 	dying := openCounter(t, store)
 	_, err := dying.Put(t.Context(), voteID, voter, choices.Always[vote](1))
 	land(t, dying)
-	if err != nil && !errors.Is(err, docstoretest.ErrBroken) {
+	if err != nil && !errors.Is(err, storetest.ErrBroken) {
 		t.Errorf("after %d writes: %v", writes, err)
 	}
 	if err == nil {
@@ -156,8 +156,8 @@ func TestNobodyHasVotedBeforeTheBallotCounts(t *testing.T) {
 	land(t, votes)
 	// While a ballot cannot be counted, its voter learns just that.
 	insertPendingOf(t, votes, another, 3)
-	store, _ := docstoretest.NewMortal(engine, 0, docstoretest.NotHappened)
-	if _, err := openCounter(t, store).Put(t.Context(), voteID, another, ballot(1)); !errors.Is(err, docstoretest.ErrBroken) || errors.Is(err, errVoted) {
+	store, _ := storetest.NewMortal(engine, 0, storetest.NotHappened)
+	if _, err := openCounter(t, store).Put(t.Context(), voteID, another, ballot(1)); !errors.Is(err, storetest.ErrBroken) || errors.Is(err, errVoted) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -186,14 +186,14 @@ func TestAParentThatCannotBeCountedDoesNotStopTheOthers(t *testing.T) {
 	must(t, votes.Choices.Insert(t.Context(), newPending(voteID-1, 1, 1)))
 	insertPending(t, votes, 1)
 	hasFailed := false
-	failing := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	failing := openCounter(t, &storetest.Hooked{Engine: engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Collection == "votes" && !hasFailed {
 			hasFailed = true
-			return docstoretest.ErrBroken
+			return storetest.ErrBroken
 		}
 		return do()
 	}})
-	if err := failing.Sweep(t.Context()); !errors.Is(err, docstoretest.ErrBroken) {
+	if err := failing.Sweep(t.Context()); !errors.Is(err, storetest.ErrBroken) {
 		t.Errorf("got %v", err)
 	}
 	if got := stored(t, votes).Numbers; got != (numbers{1}) {

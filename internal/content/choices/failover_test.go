@@ -9,22 +9,22 @@ import (
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // Users put their choices through processes that crash, while primaries fall and others answer late. In
 // the end each choice that was acknowledged is counted, once.
 func TestFailoversLeaveEachChoiceCountedOnce(t *testing.T) {
 	const processes, users, steps = 3, 4, 20
-	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})
+		store := storetest.NewReplica(t, storetest.ReplicaSettings{})
 		survivor := newCounter(t, store)
 		var running [processes]*counter
-		var mortals [processes]*docstoretest.Mortal
+		var mortals [processes]*storetest.Mortal
 		start := func(i int) {
-			var mortal *docstoretest.Hooked
-			mortal, mortals[i] = docstoretest.NewMortal(store.Process(), random.IntN(16), docstoretest.Outcome(random.IntN(2) == 0))
+			var mortal *storetest.Hooked
+			mortal, mortals[i] = storetest.NewMortal(store.Process(), random.IntN(16), storetest.Outcome(random.IntN(2) == 0))
 			running[i] = openCounter(t, mortal)
 		}
 		for i := range running {
@@ -80,7 +80,7 @@ func TestFailoversLeaveEachChoiceCountedOnce(t *testing.T) {
 // expectFailure checks that a call failed because the store did, if it failed.
 func expectFailure(t *testing.T, err error) {
 	t.Helper()
-	if err != nil && !errors.Is(err, docstore.ErrUnavailable) && !errors.Is(err, docstoretest.ErrBroken) {
+	if err != nil && !errors.Is(err, docstore.ErrUnavailable) && !errors.Is(err, storetest.ErrBroken) {
 		t.Error(err)
 	}
 }
@@ -88,17 +88,17 @@ func expectFailure(t *testing.T, err error) {
 // A primary that was elected between the read of a parent and that of a choice shows the choice as it was
 // before it was counted.
 func TestAChoiceThatIsReadLateIsCountedOnce(t *testing.T) {
-	store := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})
+	store := storetest.NewReplica(t, storetest.ReplicaSettings{})
 	votes := newCounter(t, store)
 	insertPending(t, votes, choices.SmallGroup)
 	insertPendingOf(t, votes, voter, 1)
 	store.Remember(0)
 	must(t, votes.Sweep(t.Context())) // the parent no longer names a choice
 	hasFailed := false
-	late := openCounter(t, &docstoretest.Hooked{Engine: store.Process(), Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	late := openCounter(t, &storetest.Hooked{Engine: store.Process(), Read: func(_ context.Context, call storetest.Call, do func() error) error {
 		if call.Verb == "get_durable" && call.Collection == "choices" && !hasFailed {
 			hasFailed = true
-			store.Fail(docstoretest.Failover{LateReads: 1})
+			store.Fail(storetest.Failover{LateReads: 1})
 		}
 		return do()
 	}})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // program is a random program: users put their choices through processes that crash and
@@ -20,7 +20,7 @@ type program struct {
 	// survivor never crashes. It only reads, until the end.
 	survivor *counter
 	running  [3]*counter
-	mortals  [3]*docstoretest.Mortal
+	mortals  [3]*storetest.Mortal
 	// possible are the values that a user's choice may have, given what was acknowledged.
 	possible map[int64][]int32
 }
@@ -44,7 +44,7 @@ func TestRandomProgramsCountExactly(t *testing.T) {
 func (p *program) start(i int) {
 	writes, happens := rapid.IntRange(0, 12).Draw(p.T, "writes"), rapid.Bool().Draw(p.T, "happens")
 	var store docstore.Engine
-	store, p.mortals[i] = docstoretest.NewMortal(p.engine, writes, docstoretest.Outcome(happens))
+	store, p.mortals[i] = storetest.NewMortal(p.engine, writes, storetest.Outcome(happens))
 	p.running[i] = openCounter(p, store)
 }
 
@@ -56,7 +56,7 @@ func (p *program) step() {
 	case "vote":
 		p.put(p.running[i], ballot)
 	case "sweep":
-		if err := p.running[i].Sweep(p.Context()); err != nil && !errors.Is(err, docstoretest.ErrBroken) {
+		if err := p.running[i].Sweep(p.Context()); err != nil && !errors.Is(err, storetest.ErrBroken) {
 			p.Errorf("sweep: %v", err)
 		}
 	}
@@ -79,7 +79,7 @@ func (p *program) put(process *counter, decision func(int32) choices.Decision[vo
 		}
 	case errors.Is(err, errVoted):
 		p.expectCounted(userID)
-	case errors.Is(err, docstoretest.ErrBroken):
+	case errors.Is(err, storetest.ErrBroken):
 		p.possible[userID] = append(slices.Clone(p.of(userID)), value)
 	default:
 		p.Errorf("put: %v", err)

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // newSlow returns a store whose reads take 1 ms longer and whose writes take 3 ms longer.
-func newSlow(engine docstore.Engine) *docstoretest.Hooked {
-	after := func(latency time.Duration) docstoretest.Hook {
-		return func(ctx context.Context, _ docstoretest.Call, do func() error) error {
+func newSlow(engine docstore.Engine) *storetest.Hooked {
+	after := func(latency time.Duration) storetest.Hook {
+		return func(ctx context.Context, _ storetest.Call, do func() error) error {
 			timer := time.NewTimer(latency)
 			defer timer.Stop()
 			select {
@@ -25,7 +25,7 @@ func newSlow(engine docstore.Engine) *docstoretest.Hooked {
 			}
 		}
 	}
-	return &docstoretest.Hooked{Engine: engine, Read: after(time.Millisecond), Write: after(3 * time.Millisecond)}
+	return &storetest.Hooked{Engine: engine, Read: after(time.Millisecond), Write: after(3 * time.Millisecond)}
 }
 
 // flaky makes a share of the writes of a store fail, half of them after they were done.
@@ -35,9 +35,9 @@ type flaky struct {
 	failed  int
 }
 
-func newFlaky(engine docstore.Engine) (*docstoretest.Hooked, *flaky) {
+func newFlaky(engine docstore.Engine) (*storetest.Hooked, *flaky) {
 	f := &flaky{}
-	return &docstoretest.Hooked{Engine: engine, Write: f.write}, f
+	return &storetest.Hooked{Engine: engine, Write: f.write}, f
 }
 
 func (f *flaky) set(share float64) {
@@ -46,7 +46,7 @@ func (f *flaky) set(share float64) {
 	f.failing = share
 }
 
-func (f *flaky) write(_ context.Context, _ docstoretest.Call, do func() error) error {
+func (f *flaky) write(_ context.Context, _ storetest.Call, do func() error) error {
 	f.mu.Lock()
 	drawn, failing := rand.Float64(), f.failing
 	if drawn < failing {
@@ -57,7 +57,7 @@ func (f *flaky) write(_ context.Context, _ docstoretest.Call, do func() error) e
 	case drawn >= failing:
 		return do()
 	case drawn < failing/2:
-		return errors.Join(do(), docstoretest.ErrBroken)
+		return errors.Join(do(), storetest.ErrBroken)
 	}
-	return docstoretest.ErrBroken
+	return storetest.ErrBroken
 }

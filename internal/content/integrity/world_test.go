@@ -13,10 +13,10 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // box is a parent that has items and choices.
@@ -243,7 +243,7 @@ func gather[K docstore.Key, T any](w *world, c *docstore.Collection[K, T], into 
 // watched is a store that runs a function just before each of the next reads of one
 // collection, as another process might.
 type watched struct {
-	docstoretest.Hooked
+	storetest.Hooked
 
 	collection string
 	do         func()
@@ -252,7 +252,7 @@ type watched struct {
 
 func watch(engine docstore.Engine) *watched {
 	w := &watched{}
-	w.Hooked = docstoretest.Hooked{Engine: engine, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+	w.Hooked = storetest.Hooked{Engine: engine, Read: func(_ context.Context, call storetest.Call, do func() error) error {
 		w.read(call.Collection)
 		return do()
 	}}

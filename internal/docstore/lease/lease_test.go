@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 // shared is a store that several processes share, with the way of one process to it.
@@ -29,14 +29,14 @@ var errCut = fmt.Errorf("%w: the network is down", docstore.ErrUnavailable)
 // wayTo returns the way of a process to a store.
 func wayTo(store docstore.Engine) *shared {
 	s := &shared{}
-	hooked := &docstoretest.Hooked{Engine: store}
-	hooked.Read = func(_ context.Context, _ docstoretest.Call, do func() error) error {
+	hooked := &storetest.Hooked{Engine: store}
+	hooked.Read = func(_ context.Context, _ storetest.Call, do func() error) error {
 		if s.isCut.Load() {
 			return errCut
 		}
 		return do()
 	}
-	hooked.Write = func(ctx context.Context, call docstoretest.Call, do func() error) error {
+	hooked.Write = func(ctx context.Context, call storetest.Call, do func() error) error {
 		err := hooked.Read(ctx, call, do)
 		if s.losesReplies.Load() {
 			return errCut

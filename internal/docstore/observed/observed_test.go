@@ -16,10 +16,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	"github.com/waybook/waybook/internal/longform"
+	"github.com/waybook/waybook/internal/storetest"
 )
 
 func open(t *testing.T) *embedded.Engine {
@@ -43,7 +43,7 @@ func newTracer() (trace.Tracer, *tracetest.InMemoryExporter) {
 
 func TestAnObservedStoreKeepsEveryPromiseOfAStore(t *testing.T) {
 	tracer, _ := newTracer()
-	docstoretest.RunWith(t, docstoretest.Settings{IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
+	storetest.RunWith(t, storetest.Settings{IsShort: !longform.Selected()}, func(t *testing.T) docstore.Engine {
 		return observed.Wrap(open(t), tracer, func(observed.Call) {})
 	})
 }

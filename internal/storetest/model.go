@@ -1,0 +1,286 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// failer has the methods that testing.T and rapid.T share.
+type failer interface {
+	Helper()
+	Context() context.Context
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func modelCases(settings Settings) []testCase {
+	return []testCase{{"a random program has the same effect as on a map", func(t *testing.T, engine docstore.Engine) {
+		againstModel(t, engine, settings.Programs)
+	}}}
+}
+
+// maxProgramSteps keeps a failing program readable.
+const maxProgramSteps = 30
+
+func againstModel(t *testing.T, engine docstore.Engine, programs int) {
+	drawPrograms(t, programs)
+	table := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		table++
+		spec := placeSpec()
+		spec.Name = fmt.Sprintf("program_%d", table)
+		c, err := docstore.Open[int64, place](rt.Context(), engine, spec)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		m := model{c: c, places: make(map[int64]place)}
+		steps := []func(*rapid.T){
+			m.insert, m.insert, m.insertMany, m.update, m.update, m.updateMany, m.raise, m.delete, m.walk, m.deleteAll, m.count,
+		}
+		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
+			rapid.SampledFrom(steps).Draw(rt, "step")(rt)
+		}
+		wantContents(rt, c, m.all())
+	})
+}
+
+// drawPrograms sets how many programs run and from which seed on, unless the user has set the flags
+// -rapid.checks and -rapid.seed. The seed is fixed, so that a test fails for what was changed; 0 draws one.
+func drawPrograms(t *testing.T, programs int) {
+	chosen := make(map[string]bool)
+	flag.Visit(func(f *flag.Flag) { chosen[f.Name] = true })
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(programs), "rapid.seed": "1"} {
+		if chosen[name] {
+			continue
+		}
+		before := flag.Lookup(name).Value.String()
+		must(t, flag.Lookup(name).Value.Set(value))
+		t.Cleanup(func() { must(t, flag.Lookup(name).Value.Set(before)) })
+	}
+}
+
+// model is a collection and its expected contents.
+type model struct {
+	c      *places
+	places map[int64]place
+}
+
+// drawPlace draws from few values, so that the keys of a program often collide.
+func drawPlace(rt *rapid.T) place {
+	return place{
+		ID:    rapid.Int64Range(-3, 4).Draw(rt, "id"),
+		Owner: rapid.Int64Range(-1, 1).Draw(rt, "owner"),
+		Title: rapid.SampledFrom([]string{"", "a", "a b", "ab", "山", "🏔"}).Draw(rt, "title"),
+		Code:  rapid.SampledFrom([]string{"", "a", "aa", "b", "c", "中", "文"}).Draw(rt, "code"),
+		Slot:  rapid.Int64Range(-1, 2).Draw(rt, "slot"),
+		Flag:  rapid.Int64Range(0, 2).Draw(rt, "flag"),
+	}
+}
+
+func (m *model) all() []place {
+	return slices.Collect(maps.Values(m.places))
+}
+
+// refusals returns the indexes, except the one of _id, in which a place would be a
+// duplicate. If there are several, the engine may report any of them.
+func (m *model) refusals(p place) []string {
+	var refusals []string
+	for _, other := range m.places {
+		if other.ID == p.ID {
+			continue
+		}
+		if other.Code == p.Code {
+			refusals = append(refusals, "code")
+		}
+		if other.Owner == p.Owner && other.Slot == p.Slot {
+			refusals = append(refusals, "owner_slot")
+		}
+	}
+	return refusals
+}
+
+func (m *model) wantRefusal(rt *rapid.T, got error, want []string) {
+	rt.Helper()
+	var duplicate *docstore.DuplicateError
+	switch {
+	case got == nil && len(want) == 0:
+	case errors.As(got, &duplicate) && slices.Contains(want, duplicate.Index):
+	default:
+		rt.Fatalf("got error %v, want a duplicate in %q", got, want)
+	}
+}
+
+func (m *model) insert(rt *rapid.T) {
+	p := drawPlace(rt)
+	m.inserted(rt, p, m.c.Insert(rt.Context(), p))
+}
+
+func (m *model) insertMany(rt *rapid.T) {
+	places := rapid.SliceOfN(rapid.Custom(drawPlace), 0, 5).Draw(rt, "places")
+	errs, err := m.c.InsertMany(rt.Context(), places)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for i, p := range places {
+		m.inserted(rt, p, errs[i])
+	}
+}
+
+func (m *model) inserted(rt *rapid.T, p place, got error) {
+	rt.Helper()
+	want := m.refusals(p)
+	if _, taken := m.places[p.ID]; taken {
+		want = []string{docstore.IDIndex}
+	}
+	m.wantRefusal(rt, got, want)
+	if len(want) == 0 {
+		m.places[p.ID] = p
+	}
+}
+
+func (m *model) update(rt *rapid.T) {
+	p := drawPlace(rt)
+	before, exists := m.places[p.ID]
+	if keep := rapid.Bool().Draw(rt, "keep keys"); keep && exists {
+		p.Code, p.Owner, p.Slot, p.Seen = before.Code, before.Owner, before.Slot, before.Seen+2
+	}
+	got, err := m.c.Update(rt.Context(), p.ID, func(stored *place) error {
+		if *stored != before {
+			rt.Fatalf("stored is %+v, want %+v", *stored, before)
+		}
+		*stored = p
+		return nil
+	})
+	if !exists {
+		if !errors.Is(err, docstore.ErrNotFound) {
+			rt.Fatalf("got error %v", err)
+		}
+		return
+	}
+	want := m.refusals(p)
+	m.wantRefusal(rt, err, want)
+	if len(want) == 0 {
+		wantEqual(rt, "updated", got, p)
+		m.places[p.ID] = p
+	}
+}
+
+func (m *model) delete(rt *rapid.T) {
+	id := drawID(rt)
+	_, exists := m.places[id]
+	if err := m.c.Delete(rt.Context(), id); exists != (err == nil) || !exists && !errors.Is(err, docstore.ErrNotFound) {
+		rt.Fatalf("got error %v", err)
+	}
+	delete(m.places, id)
+}
+
+// updateMany changes the documents with an even number of views, of the ids drawn.
+func (m *model) updateMany(rt *rapid.T) {
+	ids := rapid.SliceOfNDistinct(rapid.Int64Range(-3, 4), 0, 8, rapid.ID).Draw(rt, "ids")
+	title := drawPlace(rt).Title
+	isWanted := func(p place) bool { return p.Seen%2 == 0 }
+	err := m.c.UpdateMany(rt.Context(), ids, func(stored *place) bool {
+		if want, exists := m.places[stored.ID]; !exists || *stored != want {
+			rt.Fatalf("stored is %+v, want %+v", *stored, want)
+		}
+		wanted := isWanted(*stored)
+		stored.Title = title
+		stored.Seen++
+		return wanted
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, id := range ids {
+		if p, exists := m.places[id]; exists && isWanted(p) {
+			p.Title = title
+			p.Seen++
+			m.places[id] = p
+		}
+	}
+}
+
+func (m *model) raise(rt *rapid.T) {
+	id, to := drawID(rt), rapid.Int64Range(-2, 9).Draw(rt, "to")
+	p, exists := m.places[id]
+	before, err := m.c.Raise(rt.Context(), id, docstore.Amount{Field: "seen", By: to}, nil)
+	if exists != (err == nil) || !exists && !errors.Is(err, docstore.ErrNotFound) || before != p.Seen {
+		rt.Fatalf("got %d, %v", before, err)
+	}
+	if exists {
+		p.Seen = max(p.Seen, to)
+		m.places[id] = p
+	}
+}
+
+func drawID(rt *rapid.T) int64 { return rapid.Int64Range(-3, 4).Draw(rt, "id") }
+
+// drawEqual draws an index and values for none, some or all of its first fields.
+func drawEqual(rt *rapid.T) (order, []docstore.Value) {
+	o := rapid.SampledFrom(placeOrders()).Draw(rt, "index")
+	fields := o.fields(drawPlace(rt))
+	return o, fields[:rapid.IntRange(0, len(fields)).Draw(rt, "values")]
+}
+
+// drawSpans draws up to three ranges of the field n of an index. There are none if it has
+// no such field.
+func drawSpans(rt *rapid.T, o order, n int) (spans []docstore.Span) {
+	if n >= len(o.fields(place{})) {
+		return nil
+	}
+	for range rapid.IntRange(0, 3).Draw(rt, "ranges") {
+		var span docstore.Span
+		for _, bound := range []*docstore.Value{&span.From, &span.To} {
+			if rapid.IntRange(0, 3).Draw(rt, "bounded") > 0 {
+				*bound = o.fields(drawPlace(rt))[n]
+			}
+		}
+		spans = append(spans, span)
+	}
+	return spans
+}
+
+// drawWhere draws a selection, and returns the places that it selects.
+func (m *model) drawWhere(rt *rapid.T) (docstore.Where, []place) {
+	o, equal := drawEqual(rt)
+	spans := drawSpans(rt, o, len(equal))
+	selected := o.pick(m.all(), equal)
+	if len(spans) > 0 {
+		selected = o.cut(selected, len(equal), spans...)
+	}
+	return where(o.index, equal...).Within(spans...), selected
+}
+
+func (m *model) walk(rt *rapid.T) {
+	selection, want := m.drawWhere(rt)
+	query := docstore.Query{Where: selection, Limit: rapid.IntRange(1, 9).Draw(rt, "limit"), Descending: rapid.Bool().Draw(rt, "descending")}
+	wantEqual(rt, selection.Index(), walk(rt, m.c, query), turned(want, query.Descending))
+}
+
+func (m *model) count(rt *rapid.T) {
+	selection, want := m.drawWhere(rt)
+	if n, err := m.c.Count(rt.Context(), selection); err != nil || n != int64(len(want)) {
+		rt.Fatalf("count is %d, %v; want %d", n, err, len(want))
+	}
+}
+
+func (m *model) deleteAll(rt *rapid.T) {
+	selection, doomed := m.drawWhere(rt)
+	n, err := m.c.DeleteAll(rt.Context(), selection)
+	if err != nil || n != int64(len(doomed)) {
+		rt.Fatalf("deleted %d, %v; want %d", n, err, len(doomed))
+	}
+	for _, p := range doomed {
+		delete(m.places, p.ID)
+	}
+}
