@@ -131,9 +131,7 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 		return nil, err
 	}
 	a.Services = []service.Service{accounts, albums, blogs, pois}
-	for _, each := range a.Services {
-		each.Register(a.Channel)
-	}
+	service.Register(a.Channel, a.Services...)
 	return accounts, nil
 }
 
