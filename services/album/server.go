@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
@@ -26,6 +27,8 @@ import (
 // server implements AlbumService. It may be used concurrently.
 type server struct {
 	albumv1.UnimplementedAlbumServiceServer
+	// Mover takes records of an old service.
+	*movein.Mover[album, photo]
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
@@ -40,7 +43,7 @@ type server struct {
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
 	mover    *serve.Mover[album, photo]
-	resolver *serve.Resolver
+	resolver *movein.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }
@@ -59,7 +62,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
-		UnnamedScore:    func(a *album) int64 { return a.UnnamedScore },
+		UnnamedScore:    func(a *album) (int64, *int64) { return a.MovedScore, &a.UnnamedScore },
 		Attached: []content.Attachment[album]{
 			content.Children(&s.photos, content.ChildSpec[album, photo]{
 				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
@@ -82,7 +85,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
-	s.resolver = s.mover.Resolver()
+	s.Mover = s.newRecords()
+	s.resolver = s.Resolver()
 	return s, nil
 }
 

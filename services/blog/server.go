@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
@@ -37,6 +38,8 @@ const (
 // server implements BlogService. It may be used concurrently.
 type server struct {
 	blogv1.UnimplementedBlogServiceServer
+	// Mover takes records of an old service.
+	*movein.Mover[blog, struct{}]
 
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
@@ -52,7 +55,7 @@ type server struct {
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
 	mover     *serve.Mover[blog, noPhoto]
-	resolver  *serve.Resolver
+	resolver  *movein.Resolver
 	ids       *id.Source
 	now       func() time.Time
 	zone      *time.Location
@@ -98,13 +101,17 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
-		UnnamedScore:    func(b *blog) int64 { return b.UnnamedScore },
+		UnnamedScore:    func(b *blog) (int64, *int64) { return b.MovedScore, &b.UnnamedScore },
 		Attached: []content.Attachment[blog]{
 			content.Choices(&s.ballots, content.ChoiceSpec[blog]{
 				Collection: "blog_ballots",
 				Mark:       func(b *blog) *choices.Mark { return &b.Vote.Ballots },
 				Add:        func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
 				Numbers:    votesOf,
+				Unnamed: func(b *blog, choice int32) (int64, *int64) {
+					of := &b.Vote.Choices[choice-1]
+					return of.MovedVotes, &of.UnnamedVotes
+				},
 			}),
 		},
 	})
@@ -116,7 +123,8 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
-	s.resolver = s.mover.Resolver()
+	s.Mover = s.newRecords()
+	s.resolver = s.Resolver()
 	return s, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
@@ -26,6 +27,8 @@ import (
 // server implements PoiService. It may be used concurrently.
 type server struct {
 	poiv1.UnimplementedPoiServiceServer
+	// Mover takes records of an old service.
+	*movein.Mover[poi, photo]
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
@@ -40,7 +43,7 @@ type server struct {
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
 	mover    *serve.Mover[poi, photo]
-	resolver *serve.Resolver
+	resolver *movein.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }
@@ -59,7 +62,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
-		UnnamedScore:    func(p *poi) int64 { return p.UnnamedScore },
+		UnnamedScore:    func(p *poi) (int64, *int64) { return p.MovedScore, &p.UnnamedScore },
 		Attached: []content.Attachment[poi]{
 			content.Children(&s.photos, content.ChildSpec[poi, photo]{
 				Documents: child.Spec("poi_photos", byPoi(), byPhotoRequest().Declare()), ByParent: byPoi(),
@@ -80,7 +83,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
 	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
-	s.resolver = s.mover.Resolver()
+	s.Mover = s.newRecords()
+	s.resolver = s.Resolver()
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), onMap(), locationOfLocated)
 	return s, nil

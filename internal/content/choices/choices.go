@@ -50,6 +50,9 @@ type Choice struct {
 	// Pending is Pending until the choice is settled with the value that the user wants. It is missing
 	// in a settled choice, so that the index has only the others.
 	Pending int64 `bson:"pending,omitempty"`
+	// Moved is the value that was moved in from an old service, which the user may have changed since; None if it was
+	// made here.
+	Moved int32 `bson:"moved,omitempty"`
 	// IsMoved says that Wanted was moved in from an old service.
 	IsMoved bool `bson:"is_moved,omitempty"`
 }
@@ -104,6 +107,9 @@ type Counter[P any] struct {
 	// Numbers returns a parent's numbers, starting with value 1. It returns nil when there
 	// is nothing to choose.
 	Numbers func(*P) []int64
+	// Unnamed returns the number of a parent's choices of a value that an old service showed, and how many of these are
+	// of users who were not moved in, which replies add.
+	Unnamed func(parent *P, value int32) (moved int64, unnamed *int64)
 	// Background runs the counting that outlives its callers.
 	Background *Background
 

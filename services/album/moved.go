@@ -1,0 +1,58 @@
+package album
+
+import (
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/content/movein"
+	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+)
+
+// newRecords returns what takes the albums, photos and comments of an old service.
+func (s *server) newRecords() *movein.Mover[album, photo] {
+	return &movein.Mover[album, photo]{
+		Name: "album", Kind: s.albums, Profiles: s.profiles, Validator: s.validator, Content: albumForm(),
+		PlaceOf: func(ownerID int64, _ string) id.Place { return id.PlaceOf(ownerID) },
+		Photos:  s.photos, Photo: photoForm(),
+	}
+}
+
+func albumForm() movein.Form[album] {
+	return movein.Form[album]{
+		ID: func(a *album) int64 { return a.ID },
+		Identify: func(a *album, id, _ int64, requestKey string) {
+			a.ID, a.RequestKey = id, docstore.OwnedKey(a.OwnerID, requestKey)
+		},
+		Document: func(record *moveinv1.Record) album {
+			given := record.GetAlbum()
+			return album{
+				OwnerID: given.GetOwnerId(), Title: given.GetTitle(), Category: given.GetCategory(),
+				Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
+				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
+				MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+			}
+		},
+		Record: func(a *album) proto.Message {
+			return &moveinv1.Album{
+				OwnerId: a.OwnerID, Title: a.Title, Category: a.Category, Lat: &a.Lat, Lng: &a.Lng, Score: a.MovedScore,
+				CreateTime: timestamppb.New(a.CreateTime), UpdateTime: timestamppb.New(a.UpdateTime),
+			}
+		},
+	}
+}
+
+func photoForm() movein.Form[photo] {
+	return movein.Form[photo]{
+		ID: func(p *photo) int64 { return p.ID },
+		Identify: func(p *photo, id, albumID int64, requestKey string) {
+			p.ID, p.AlbumID, p.RequestKey = id, albumID, requestKey
+		},
+		Document: func(record *moveinv1.Record) photo {
+			return photo{ThumbnailURL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
+		},
+		Record: func(p *photo) proto.Message { return &moveinv1.Photo{Url: p.ThumbnailURL, Description: p.Description} },
+	}
+}

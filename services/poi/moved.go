@@ -1,0 +1,59 @@
+package poi
+
+import (
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/content/movein"
+	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+)
+
+// newRecords returns what takes the landmarks, photos and comments of an old service.
+func (s *server) newRecords() *movein.Mover[poi, photo] {
+	return &movein.Mover[poi, photo]{
+		Name: "landmark", Kind: s.pois, Profiles: s.profiles, Validator: s.validator, Content: poiForm(),
+		PlaceOf: id.PlaceOfKey,
+		Photos:  s.photos, Photo: photoForm(),
+	}
+}
+
+func poiForm() movein.Form[poi] {
+	return movein.Form[poi]{
+		ID: func(p *poi) int64 { return p.ID },
+		Identify: func(p *poi, id, _ int64, requestKey string) {
+			p.ID, p.RequestKey = id, docstore.OwnedKey(p.OwnerID, requestKey)
+		},
+		Document: func(record *moveinv1.Record) poi {
+			given := record.GetLandmark()
+			return poi{
+				OwnerID: given.GetOwnerId(), Name: given.GetName(), Category: int64(given.GetCategory()),
+				Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
+				CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
+				MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
+			}
+		},
+		Record: func(p *poi) proto.Message {
+			return &moveinv1.Landmark{
+				OwnerId: p.OwnerID, Name: p.Name, Category: int32(p.Category), // #nosec G115 -- a category
+				Lat: &p.Lat, Lng: &p.Lng, Score: p.MovedScore,
+				CreateTime: timestamppb.New(p.CreateTime), UpdateTime: timestamppb.New(p.UpdateTime),
+			}
+		},
+	}
+}
+
+func photoForm() movein.Form[photo] {
+	return movein.Form[photo]{
+		ID: func(p *photo) int64 { return p.ID },
+		Identify: func(p *photo, id, poiID int64, requestKey string) {
+			p.ID, p.PoiID, p.RequestKey = id, poiID, requestKey
+		},
+		Document: func(record *moveinv1.Record) photo {
+			return photo{URL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
+		},
+		Record: func(p *photo) proto.Message { return &moveinv1.Photo{Url: p.URL, Description: p.Description} },
+	}
+}
