@@ -29,7 +29,8 @@ const (
 
 // Insert stores those choices of an old service that are not there, at most one of each user under a parent, and returns
 // the others by id, as they are stored. The parents' numbers are counted anew, so a repeated call completes one that
-// failed. With isDry, nothing is stored. No failure undoes what it returns.
+// failed. With isDry, nothing is stored. No failure undoes what it returns. If users choose under the same parents while
+// a primary falls, the numbers may miss a choice, until another call counts them.
 func (c *Counter[P]) Insert(ctx context.Context, moved []MovedIn, isDry bool) (there map[string]Choice, err error) {
 	ids, parents := make([]string, len(moved)), make([]int64, len(moved))
 	for i, m := range moved {
