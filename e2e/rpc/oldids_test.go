@@ -75,10 +75,10 @@ const quotable = 25
 func (w *waybook) moveAll(old, user int64) {
 	w.t.Helper()
 	first := int(old)
-	expectOutcomes(w.t, w.moveAlbums(nil, fullAlbum(fmt.Sprint(old), user, first)), created)
-	blog := fullBlog(fmt.Sprint(old), user, first)
-	expectOutcomes(w.t, w.moveBlogs(nil, blog, movedBlog(fmt.Sprint(old+quotable), user)), created, created)
-	expectOutcomes(w.t, w.movePois(nil, fullPoi(fmt.Sprint(old), user, first)), created)
+	for _, kind := range []string{"album", "entry", "landmark"} {
+		expectAll(w.t, w.moveRecords(whole(kind, fmt.Sprint(old), user, first)...), inserted)
+	}
+	expectAll(w.t, w.moveRecords(whole("entry", fmt.Sprint(old+quotable), user, 1)[0]), inserted)
 }
 
 // withOld returns a valid request of a method whose identifiers of content are an old one.
@@ -158,7 +158,7 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 	w := start(t)
 	user := w.newUser("a")
 	for _, old := range []string{"5", "7", "IMG_1", "9"} {
-		expectOutcomes(t, w.moveAlbums(nil, movedAlbum(old, user)), created)
+		expectAll(t, w.moveRecords(whole("album", old, user, 1)[0]), inserted)
 	}
 	drawn := w.newAlbum(user, "new")
 	text := id.OfOldText("IMG_1", id.PlaceOf(user), 0)
@@ -198,9 +198,9 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			user := w.newUser("a")
-			moved := fullAlbum(fmt.Sprint(number), user, 1)
-			moved.Photos[0].OldId, moved.Comments[0].OldId = fmt.Sprint(number+1), fmt.Sprint(number+2)
-			expectOutcomes(t, w.moveAlbums(nil, moved), created)
+			moved := whole("album", fmt.Sprint(number), user, 1)
+			moved[1].GetPhoto().Id, moved[4].GetComment().Id = fmt.Sprint(number+1), fmt.Sprint(number+2)
+			expectAll(t, w.moveRecords(moved...), inserted)
 			found, err := w.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: number})
 			if got(t, found, err); len(found.GetPhotos()) != 3 {
 				t.Errorf("%d photos", len(found.GetPhotos()))
@@ -286,9 +286,9 @@ func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
-	moved := fullAlbum("a-1", user, 1)
-	moved.Photos[0].OldId, moved.Comments[0].OldId = "p-1", "c-1"
-	expectOutcomes(t, w.moveAlbums(nil, moved), created)
+	moved := whole("album", "a-1", user, 1)
+	moved[1].GetPhoto().Id, moved[4].GetComment().Id = "p-1", "c-1"
+	expectAll(t, w.moveRecords(moved...), inserted)
 	w.moveAll(5, user)
 	album := id.OfOldText("a-1", id.PlaceOf(user), 0)
 	of := func(kind typev1.Identifies, oldID string, contentID int64) *typev1.OldIdentifier {

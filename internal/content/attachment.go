@@ -81,7 +81,7 @@ type ChoiceSpec[P any] struct {
 	Mark    func(*P) *choices.Mark
 	Add     func(parent *P, value int32, by int64)
 	Numbers func(*P) []int64
-	Unnamed func(parent *P, value int32) (moved int64, unnamed *int64)
+	Unnamed func(parent *P, value int32) *int64
 }
 
 // Choices attaches counted choices to a kind. When the kind opens, into receives the
@@ -140,7 +140,7 @@ func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachmen
 			Mark:       spec.Recommendations,
 			Add:        func(parent *P, _ int32, by int64) { *spec.Score(parent) += by },
 			Numbers:    func(parent *P) []int64 { return []int64{*spec.Score(parent)} },
-			Unnamed:    func(parent *P, _ int32) (int64, *int64) { return spec.UnnamedScore(parent) },
+			Unnamed:    func(parent *P, _ int32) *int64 { return spec.UnnamedScore(parent) },
 		})(ctx, deps, parents)
 	}
 }

@@ -47,17 +47,15 @@ type Spec[P any] struct {
 	// mark of those counted last; see package choices.
 	Score           func(*P) *int64
 	Recommendations func(*P) *choices.Mark
-	// UnnamedScore returns the score in an old service, and how many recommendations in it are of users who were not
-	// moved in, which replies add.
-	UnnamedScore func(*P) (moved int64, unnamed *int64)
+	// UnnamedScore returns the score in an old service without the recommendations that have moved in, which replies add.
+	UnnamedScore func(*P) *int64
 	// Attached are the attachments in addition to comments and recommendations.
 	Attached []Attachment[P]
 }
 
 // shownScore returns a document's score as replies show it.
 func (s Spec[P]) shownScore(document *P) int64 {
-	_, unnamed := s.UnnamedScore(document)
-	return *s.Score(document) + *unnamed
+	return *s.Score(document) + *s.UnnamedScore(document)
 }
 
 // Kind is a kind of content. Its fields do not change after Open. It may be used

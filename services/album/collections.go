@@ -37,8 +37,6 @@ type album struct {
 	// who were not moved in; Score does not include them.
 	MovedScore   int64 `bson:"moved_score,omitempty"`
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
-	// MovedMillis is UpdateTime as it was moved in.
-	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // byOwner orders an owner's albums by creation: ListAlbums and StreamAlbums.

@@ -20,7 +20,6 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/moving/serve"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -41,8 +40,7 @@ type server struct {
 	changes   *changes.Feed[album, albumv1.AlbumChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover    *serve.Mover[album, photo]
+	// resolver finds content of an old service by its old identifiers.
 	resolver *movein.Resolver
 	ids      *id.Source
 	now      func() time.Time
@@ -62,7 +60,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
-		UnnamedScore:    func(a *album) (int64, *int64) { return a.MovedScore, &a.UnnamedScore },
+		UnnamedScore:    func(a *album) *int64 { return &a.UnnamedScore },
 		Attached: []content.Attachment[album]{
 			content.Children(&s.photos, content.ChildSpec[album, photo]{
 				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
@@ -84,8 +82,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
-	s.mover = s.newMover()
-	s.Mover = s.newRecords()
+	s.Mover = s.newMover()
 	s.resolver = s.Resolver()
 	return s, nil
 }

@@ -48,8 +48,6 @@ type blog struct {
 	// who were not moved in; Score does not include them.
 	MovedScore   int64 `bson:"moved_score,omitempty"`
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
-	// MovedMillis is UpdateTime as it was moved in.
-	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // day is a calendar day as one sortable number, such as 20260228.

@@ -22,7 +22,6 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/moving/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -53,8 +52,7 @@ type server struct {
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
 	validator protovalidate.Validator
-	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover     *serve.Mover[blog, noPhoto]
+	// resolver finds content of an old service by its old identifiers.
 	resolver  *movein.Resolver
 	ids       *id.Source
 	now       func() time.Time
@@ -101,17 +99,14 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
-		UnnamedScore:    func(b *blog) (int64, *int64) { return b.MovedScore, &b.UnnamedScore },
+		UnnamedScore:    func(b *blog) *int64 { return &b.UnnamedScore },
 		Attached: []content.Attachment[blog]{
 			content.Choices(&s.ballots, content.ChoiceSpec[blog]{
 				Collection: "blog_ballots",
 				Mark:       func(b *blog) *choices.Mark { return &b.Vote.Ballots },
 				Add:        func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
 				Numbers:    votesOf,
-				Unnamed: func(b *blog, choice int32) (int64, *int64) {
-					of := &b.Vote.Choices[choice-1]
-					return of.MovedVotes, &of.UnnamedVotes
-				},
+				Unnamed:    func(b *blog, choice int32) *int64 { return &b.Vote.Choices[choice-1].UnnamedVotes },
 			}),
 		},
 	})
@@ -122,8 +117,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
-	s.mover = s.newMover()
-	s.Mover = s.newRecords()
+	s.Mover = s.newMover()
 	s.resolver = s.Resolver()
 	return s, nil
 }

@@ -37,8 +37,6 @@ type poi struct {
 	// who were not moved in; Score does not include them.
 	MovedScore   int64 `bson:"moved_score,omitempty"`
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
-	// MovedMillis is UpdateTime as it was moved in.
-	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // byCategory orders a category's landmarks by creation: ListPois, ListRecentPois and StreamPois.

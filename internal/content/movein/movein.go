@@ -73,7 +73,9 @@ type item[D any] struct {
 	stored *D
 }
 
-func (i *item[D]) refuse(reason, format string, args ...any) { refuse(i.result, reason, format, args...) }
+func (i *item[D]) refuse(reason, format string, args ...any) {
+	refuse(i.result, reason, format, args...)
+}
 
 func refuse(result *moveinv1.Result, reason, format string, args ...any) {
 	result.Outcome, result.Id = moveinv1.Outcome_OUTCOME_REFUSED, 0
