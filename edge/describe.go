@@ -15,6 +15,17 @@ import (
 // the list in the failure of an unknown func.
 func Operations() []operation.Description { return clientless().Operations() }
 
+// AddedElements returns the elements that additions bring to the replies of the legacy reads, each as the function and
+// its path without positions: those of rules 9.3 and 17.15.
+func AddedElements() []string {
+	return []string{
+		"getAlbum/ownerID", "getAlbum/comments/comment/commentID", "getAlbum/comments/comment/commenterID",
+		"getPOI/ownerID", "getPOI/comments/comment/commentID", "getPOI/comments/comment/commenterID", "getPOI/photos/photo/photoID",
+		"getBlog/authorID", "getBlog/comments/comment/commentID", "getBlog/comments/comment/commenterID",
+		"getUserAlbumList/next", "getCategoryPOIList/next",
+	}
+}
+
 // clientless returns a Config of the whole table whose clients are never called.
 func clientless() *Config {
 	return &Config{
