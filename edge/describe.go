@@ -113,8 +113,6 @@ func Failures() []FailureEntry {
 		plainEntry("CHOICE_NOT_FOUND", "the vote has no such choice", "send the position of a choice, from 1"),
 		plainEntry("ALREADY_VOTED", "the user has voted for another choice", "a ballot is final"),
 		plainEntry("CONFLICT", "concurrent writers kept changing the same document", "retry"),
-		plainEntry("READ_ONLY", "the old server is about to be replaced, and `-primary-read-only` lets no write and no login pass; `info` is its sentence",
-			"retry when the switch is over"),
 		plainEntry("INTERNAL_ERROR", "a fault of the server; its log has the cause", "report it with the `X-Request-Id` of the reply"),
 		refusalEntry("UNREADABLE_REQUEST", http.StatusBadRequest, "the body ended early", "send the whole body, with its length"),
 		refusalEntry("REQUEST_TIMEOUT", http.StatusRequestTimeout, "the body took longer than 30 seconds to arrive", "retry on a faster connection"),
