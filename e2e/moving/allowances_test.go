@@ -104,7 +104,4 @@ func TestARepairTakesAllThatCanBeMended(t *testing.T) {
 			t.Errorf("%v has no %s:\n%s", test.from, test.shown, reply)
 		}
 	}
-	if done := run(t, append([]string{"move", "verify", "--address", socket(waybook), "http://" + waybook.HTTP, file}, how...)...); done.status != 0 {
-		t.Errorf("verify: status %d\n%s%s", done.status, done.out, done.notes)
-	}
 }

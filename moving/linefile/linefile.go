@@ -121,9 +121,6 @@ func (r *Reader) read() ([]byte, error) {
 	}
 }
 
-// Text returns the rest of the file, in place of its lines.
-func (r *Reader) Text() io.Reader { return r.lines }
-
 // Bytes returns how many bytes of the file were read, as they are in the file.
 func (r *Reader) Bytes() int64 { return r.raw.count }
 

@@ -81,7 +81,7 @@ func TestAnAllowedControlCharacterIsReplaced(t *testing.T) {
 	}
 }
 
-// Clients see no -0, and no replies that move verify expects have one.
+// Clients see no -0.
 func TestNegativeZeroIsZero(t *testing.T) {
 	record, faults := NewDecoder(Options{Zone: time.UTC}).Decode(
 		[]byte(`{"kind":"landmark","id":1,"owner_id":2,"name":"a","category":1,"lat":-0.0,"lng":-0,"create_time":1}`))

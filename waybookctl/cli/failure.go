@@ -27,7 +27,7 @@ const (
 	statusUnavailable = 5
 	statusInterrupted = 130
 
-	// statusDifferent and statusTrouble are those of diff, for compare and move verify only: replies differ; the
+	// statusDifferent and statusTrouble are those of diff, for compare only: replies differ; the
 	// comparison could not be made, or not of all requests.
 	statusDifferent = 1
 	statusTrouble   = 2

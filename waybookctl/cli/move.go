@@ -23,7 +23,6 @@ type moveCommands struct {
 	Check  moveCheck  `cmd:"" help:"Read the files of an old service, and report what they hold and what is wrong."`
 	Import moveImport `cmd:"" help:"Move what the files hold into Waybook, with its identifiers."`
 	Export moveExport `cmd:"" help:"Write what was made and changed in Waybook, for an old service that takes over again."`
-	Verify moveVerify `cmd:"" diff:"" help:"Read back through the edge what was moved in, and compare it with the files."`
 }
 
 // moveFiles are the flags of all commands that read the files of an old service.
