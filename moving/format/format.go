@@ -1,15 +1,23 @@
 // Package format reads and writes the files in which an old service's data moves into Waybook: NDJSON, an object in
-// each line. docs/moving-in.md explains them. The objects are the records of waybook.movein.v1.
+// each line. The objects are the records of waybook.movein.v1: its messages declare the fields, and the rules of the
+// fields are the limits. docs/moving-in.md explains the files.
 package format
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // MaxLineBytes bounds a line.
-const MaxLineBytes = 1 << 20
+const MaxLineBytes = 16 << 20
 
 // Kind says what a line is about, as its field kind says it: the name of a field of moveinv1.Record, or KindEnd.
 type Kind string
@@ -29,20 +37,20 @@ const (
 	KindEnd            Kind = "end"
 )
 
-// Line is what a line holds.
+// Line is the content of a line.
 type Line struct {
 	// Kind is empty if the line cannot be read.
 	Kind Kind
-	// Record is nil if the line cannot be read, or of the kind end. A record with faults has the fields that could
+	// Record is nil if the line cannot be read, or is of the kind end. A record with faults has the fields that could
 	// be read.
 	Record *moveinv1.Record
-	// End is how many records of each kind the export wrote, of the kind end.
+	// End has the number of records of each kind that the export wrote, if the kind is end.
 	End map[Kind]int64
-	// Faults are what is wrong. A record with a fault that was not repaired must not be sent.
+	// Faults are the faults of the line, at most 20. A record with a fault that was not repaired must not be sent.
 	Faults []Fault
 }
 
-// Fault is something wrong with a line.
+// Fault is a fault of a line.
 type Fault struct {
 	// Class is a word for counts, such as too-long.
 	Class Class
@@ -56,14 +64,35 @@ type Fault struct {
 // Class is a kind of faults.
 type Class string
 
-// Repair is a rule by which a record is mended. docs/moving-in.md lists them.
-type Repair string
+// The classes.
+const (
+	// Unreadable: the line is no object of a known kind.
+	Unreadable Class = "unreadable"
+	// UnknownField: the kind does not have the field.
+	UnknownField Class = "unknown-field"
+	// Missing: a required field is absent.
+	Missing Class = "missing"
+	// WrongType: the value has another JSON type or form.
+	WrongType Class = "wrong-type"
+	// OutOfRange: the number, or the number of items, is outside the contract.
+	OutOfRange Class = "out-of-range"
+	// TooLong: the text is longer than the contract allows.
+	TooLong Class = "too-long"
+	// Blank: a text has no character, or a name has no visible one.
+	Blank Class = "blank"
+	// Characters: XML cannot carry a character of the text.
+	Characters Class = "characters"
+	// Charset: the text is in another charset, or has entities. Without repairs, that is no fault of valid UTF-8.
+	Charset Class = "charset"
+	// Conflict: fields exclude each other, or need each other.
+	Conflict Class = "conflict"
+)
 
 // Options say how lines are read.
 type Options struct {
 	// Zone is the time zone of times that name none.
 	Zone *time.Location
-	// Repair says that what can be mended is.
+	// Repair mends the faults that Repairs lists.
 	Repair bool
 }
 
@@ -73,19 +102,97 @@ type Decoder struct{ options Options }
 // NewDecoder returns a Decoder.
 func NewDecoder(options Options) *Decoder { return &Decoder{options} }
 
-// Decode reads a line.
-func (d *Decoder) Decode(line []byte) Line { return Line{} }
+// Kinds returns the kinds, in the order in which their records refer to each other.
+func Kinds() (kinds []Kind) {
+	fields := (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		kinds = append(kinds, Kind(fields.Get(i).Name()))
+	}
+	return append(kinds, KindEnd)
+}
 
-// ID returns what identifies a record for people: the identifier, or that of its parent and user.
-func ID(record *moveinv1.Record) string { return "" }
+// contentOf returns the message of a record, with its plan; nil if the record is empty.
+func contentOf(record *moveinv1.Record) (protoreflect.Message, *plan) {
+	message := record.ProtoReflect()
+	which := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
+	if which == nil {
+		return nil, nil
+	}
+	return message.Get(which).Message(), plans()[Kind(which.Name())]
+}
 
-// Parent returns the content that a photo, a comment, a ballot or a recommendation is of, by its kind and old
+// ID returns what identifies a record for people: the identifier, or those of its parent and user.
+func ID(record *moveinv1.Record) string {
+	message, p := contentOf(record)
+	if p == nil {
+		return ""
+	}
+	if f := p.byName["id"]; f != nil {
+		return message.Get(f.FieldDescriptor).String()
+	}
+	var parts []string
+	for _, f := range p.fields {
+		if (f.form == formID || f.form == formUser) && message.Has(f.FieldDescriptor) {
+			parts = append(parts, message.Get(f.FieldDescriptor).String())
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// Parent returns the content that a photo, a comment, a ballot or a recommendation belongs to, by its kind and old
 // identifier; and "" for other records.
-func Parent(record *moveinv1.Record) (Kind, string) { return "", "" }
+func Parent(record *moveinv1.Record) (Kind, string) {
+	message, p := contentOf(record)
+	if p == nil {
+		return "", ""
+	}
+	for _, f := range p.fields {
+		if f.parent != "" && message.Has(f.FieldDescriptor) {
+			return f.parent, message.Get(f.FieldDescriptor).String()
+		}
+	}
+	return "", ""
+}
 
-// Complete gives a record with --repair the times that it lacks: those of its parent, and an entry the day of its
-// creation.
-func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {}
+// Complete sets the times that a mended record lacks: a required create_time to that of its parent, or 1970-01-01 if parent
+// is zero, and the planned date of an entry to the day of its creation.
+func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
+	message, p := contentOf(record)
+	if p == nil {
+		return
+	}
+	created := p.byName["create_time"]
+	if created == nil || !created.required {
+		return
+	}
+	if !message.Has(created.FieldDescriptor) {
+		if parent.IsZero() {
+			parent = time.Unix(0, 0)
+		}
+		message.Set(created.FieldDescriptor, protoreflect.ValueOfMessage(timestamppb.New(parent).ProtoReflect()))
+	}
+	if entry := record.GetEntry(); entry != nil && entry.PostDate == nil {
+		year, month, day := entry.GetCreateTime().AsTime().In(d.options.Zone).Date()
+		entry.PostDate = &typev1.Date{Year: int32(year), Month: int32(month), Day: int32(day)} // #nosec G115 -- a calendar's
+	}
+}
 
-// Encode appends a record as a line of a file.
-func Encode(line []byte, record *moveinv1.Record) []byte { return line }
+// words returns the words of the enumerations, in the order of their numbers (rules 7.2 and 7.3). 0 has none.
+func words(of protoreflect.FullName) []string {
+	switch of {
+	case "waybook.blog.v1.BlogType":
+		return []string{"", "0_0", "0_1", "0_2", "0_3", "0_4", "0_5", "0_6", "0_7", "0_8"}
+	case "waybook.blog.v1.Weather":
+		return []string{"", "晴空萬里", "狂風暴雨", "陰雨綿綿", "雨過天晴", "烏雲滿天", "大雪數日", "有彩虹"}
+	}
+	return nil
+}
+
+// isNumber reports whether an identifier is a positive number that every JSON reader keeps exactly.
+func isNumber(id string) bool {
+	number, err := strconv.ParseInt(id, 10, 64)
+	return err == nil && number > 0 && number <= 1<<53-1 && id[0] != '0' && id[0] != '+'
+}
+
+// isKind reports whether a name is that of a kind.
+func isKind(name string) bool { return slices.Contains(Kinds(), Kind(name)) }

@@ -1,0 +1,215 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"sync"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// form is how a value is written.
+type form int
+
+const (
+	formText    form = iota // a string
+	formID                  // a string, or a positive integer
+	formUser                // a positive integer, or its digits as a string
+	formInteger             // an integer
+	formDecimal             // a number
+	formWord                // a word of an enumeration
+	formTime                // a time, or seconds since 1970
+	formDay                 // YYYY-MM-DD
+	formObject              // an object
+	formList                // an array of objects
+)
+
+// plan says how the fields of a message are read.
+type plan struct {
+	message protoreflect.MessageType
+	fields  []*field
+	byName  map[string]*field
+	// oneOf are the names of the fields of which exactly one is required.
+	oneOf string
+}
+
+// field is a field of a message, with the rules that its options have.
+type field struct {
+	protoreflect.FieldDescriptor
+	form form
+	// name is the field's name, and bit its bit in the set of the fields that were read.
+	name string
+	bit  uint64
+	// required says that the zero value is no value.
+	required bool
+	// minLen and maxLen count characters, and maxBytes bytes in UTF-8. 0 is no bound.
+	minLen, maxLen, maxBytes int
+	// isName says that the text has a visible character.
+	isName bool
+	// pattern matches a text; nil for any.
+	pattern *regexp.Regexp
+	// min and max bound numbers and items. Each is below 2^53.
+	min, max float64
+	// words are the words of an enumeration.
+	words []string
+	// parent is the kind of the content that the field names, to which the record belongs.
+	parent Kind
+	// object is the plan of an object, or of the items of a list.
+	object *plan
+	// repair is the rule that gives the field the value mended, or none if that is invalid, in place of a bad one.
+	repair Repair
+	mended protoreflect.Value
+}
+
+// patterns are those that are no pattern of the field's options. The first is that of protovalidate, the rule email. The
+// account server knows more about hashes.
+const (
+	emailPattern = "^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?" +
+		`(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`
+	passwordPattern = `^(\$argon2id\$|\$2[aby]\$|\$[PH1]\$|(md5|sha1|sha256|sha512)(-suffix|-twice)?\$)` +
+		`|^([0-9a-fA-F]{40}|[0-9a-fA-F]{32}|[0-9a-fA-F]{64}|[0-9a-fA-F]{128})$` // #nosec G101 -- forms, no password
+)
+
+// plans returns the plan of each kind but end.
+var plans = sync.OnceValue(func() map[Kind]*plan {
+	all := map[Kind]*plan{}
+	fields := (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		all[Kind(fields.Get(i).Name())] = planOf(fields.Get(i).Message())
+	}
+	return all
+})
+
+func planOf(message protoreflect.MessageDescriptor) *plan {
+	of, err := protoregistry.GlobalTypes.FindMessageByName(message.FullName())
+	if err != nil {
+		panic(err) // it is linked with the package moveinv1
+	}
+	p := &plan{message: of, byName: map[string]*field{}}
+	var oneOf []string
+	for i := range message.Fields().Len() {
+		f := newField(message.Fields().Get(i))
+		f.bit = 1 << i
+		p.fields, p.byName[f.name] = append(p.fields, f), f
+		if inside := f.ContainingOneof(); inside != nil && !inside.IsSynthetic() {
+			oneOf = append(oneOf, f.name)
+		}
+	}
+	p.oneOf = strings.Join(oneOf, ", ")
+	return p
+}
+
+func newField(of protoreflect.FieldDescriptor) *field {
+	f := &field{FieldDescriptor: of, name: string(of.Name()), min: math.Inf(-1), max: math.Inf(1)}
+	if rules, _ := proto.GetExtension(of.Options(), validate.E_Field).(*validate.FieldRules); rules != nil {
+		f.take(rules.ProtoReflect())
+	}
+	f.isName, _ = proto.GetExtension(of.Options(), typev1.E_Name).(bool)
+	isID := f.name == "id" || strings.HasSuffix(f.name, "_id")
+	switch of.Kind() {
+	case protoreflect.StringKind:
+		if isID {
+			f.form = formID
+			if kind := strings.TrimSuffix(f.name, "_id"); kind != f.name && isKind(kind) {
+				f.parent = Kind(kind)
+			}
+		}
+	case protoreflect.Int64Kind, protoreflect.Int32Kind:
+		if f.form = formInteger; isID {
+			f.form = formUser
+		}
+	case protoreflect.DoubleKind:
+		f.form = formDecimal
+	case protoreflect.EnumKind:
+		f.form, f.words = formWord, words(of.Enum().FullName())
+	case protoreflect.MessageKind:
+		f.ofMessage()
+	default:
+		panic(fmt.Sprintf("format: %s has a type that no file has", of.FullName()))
+	}
+	if of.ContainingOneof() != nil && !of.ContainingOneof().IsSynthetic() {
+		f.required = false // the plan has oneOf
+	}
+	if f.name == "password_hash" {
+		f.pattern = regexp.MustCompile(passwordPattern)
+	}
+	f.repair, f.mended = f.standard()
+	return f
+}
+
+func (f *field) ofMessage() {
+	switch name := f.Message().FullName(); {
+	case name == "google.protobuf.Timestamp":
+		f.form = formTime
+	case name == "waybook.type.v1.Date":
+		f.form = formDay
+	case f.IsList():
+		f.form, f.object = formList, planOf(f.Message())
+	default:
+		f.form, f.object = formObject, planOf(f.Message())
+	}
+}
+
+// take takes the rules of an option of protovalidate, and of the messages in it.
+func (f *field) take(rules protoreflect.Message) {
+	rules.Range(func(rule protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch rule.Name() {
+		case "string", "int64", "int32", "double", "enum", "repeated":
+			f.take(value.Message())
+		case "required":
+			f.required = true
+		case "min_len":
+			f.minLen, f.required = int(value.Uint()), true // #nosec G115 -- few
+		case "max_len":
+			f.maxLen = int(value.Uint()) // #nosec G115 -- at most 100,000
+		case "max_bytes":
+			f.maxBytes = int(value.Uint()) // #nosec G115 -- at most 2,000
+		case "pattern":
+			f.pattern = regexp.MustCompile(value.String())
+			f.required = f.required || !f.pattern.MatchString("")
+		case "email":
+			f.pattern = regexp.MustCompile(emailPattern)
+		case "gte":
+			f.min = number(value)
+			f.required = f.required || f.min > 0 && !f.HasPresence()
+		case "lte":
+			f.max = number(value)
+		case "not_in":
+			f.required = true // only 0 is not in the enumerations
+		case "min_items":
+			f.min, f.required = float64(value.Uint()), true
+		case "max_items":
+			f.max = float64(value.Uint())
+		case "defined_only", "ignore": // the words are those that are defined; an absent text has no fault
+		default:
+			panic(fmt.Sprintf("format: %s has the rule %s, which the decoder does not know", f.FullName(), rule.FullName()))
+		}
+		return true
+	})
+}
+
+func number(value protoreflect.Value) float64 {
+	switch value := value.Interface().(type) {
+	case int32:
+		return float64(value)
+	case int64:
+		return float64(value)
+	}
+	return value.Float()
+}
+
+func (p *plan) names() string {
+	names := make([]string, len(p.fields))
+	for i, f := range p.fields {
+		names[i] = f.name
+	}
+	return strings.Join(names, ", ")
+}

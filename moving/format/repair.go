@@ -1,0 +1,263 @@
+package format
+
+import (
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/traditionalchinese"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// Repair is a rule by which a record is mended.
+type Repair string
+
+// The repairs.
+const (
+	RepairLongText   Repair = "long-text"
+	RepairAddress    Repair = "long-address"
+	RepairEmptyText  Repair = "empty-text"
+	RepairDoubled    Repair = "utf8-as-latin1"
+	RepairBig5       Repair = "big5"
+	RepairLatin1     Repair = "latin1"
+	RepairEntities   Repair = "entities"
+	RepairCharacters Repair = "control-characters"
+	RepairBlanks     Repair = "blanks"
+	RepairNumber     Repair = "number"
+	RepairZeroID     Repair = "zero-id"
+	RepairCategory   Repair = "category"
+	RepairType       Repair = "type"
+	RepairWeather    Repair = "weather"
+	RepairMap        Repair = "map"
+	RepairPosition   Repair = "position"
+	RepairAmount     Repair = "amount"
+	RepairVote       Repair = "vote"
+	RepairTime       Repair = "time"
+	RepairDay        Repair = "post-date"
+	RepairEmail      Repair = "email"
+	RepairPassword   Repair = "password"
+	RepairAuthor     Repair = "author"
+	RepairReplyTime  Repair = "reply-time"
+	RepairField      Repair = "unknown-field"
+)
+
+// dash is the text in place of a required one.
+const dash = "-"
+
+// RepairEntry explains a repair to operators.
+type RepairEntry struct {
+	Repair Repair
+	// Finds says what is mended, and Gives what the record has then.
+	Finds, Gives string
+}
+
+// Repairs returns all repairs.
+func Repairs() []RepairEntry {
+	return []RepairEntry{
+		{RepairLongText, "a text with too many characters", "its beginning"},
+		{RepairAddress, "an address of an avatar image that is too long", "none"},
+		{RepairEmptyText, "a missing, empty or blank title, name, content, comment, question or choice", "`-`"},
+		{RepairDoubled, "UTF-8 stored as Latin-1: a text that is UTF-8 once its characters are taken for bytes of Windows-1252", "the text"},
+		{RepairBig5, "Big5 stored as Latin-1, or bytes of Big5 in a line that is not UTF-8: pairs of bytes most of which are frequent characters", "the text"},
+		{RepairLatin1, "other bytes in a line that is not UTF-8", "the text by Windows-1252"},
+		{RepairEntities, "entities of HTML with a semicolon, such as `&amp;` and `&#26481;`", "their characters, once"},
+		{RepairCharacters, "characters that XML 1.0 cannot carry", "the text without them"},
+		{RepairBlanks, "blanks around an identifier, a time or a word", "the value without them"},
+		{RepairNumber, "a number in quotes, an integer with decimals such as 3.0, a text without quotes", "the number, the text"},
+		{RepairZeroID, "an optional identifier that is 0 or empty", "none"},
+		{RepairCategory, "a missing or unknown category", "16 (albums), 4 (landmarks)"},
+		{RepairType, "a missing or unknown type of an entry", "0_2"},
+		{RepairWeather, "a missing or unknown weather", "晴空萬里"},
+		{RepairMap, "an unknown zoom level or map type", "none, which is zoom level 14 and map type 1"},
+		{RepairPosition, "a missing, unreadable or impossible coordinate", "0"},
+		{RepairAmount, "a negative, unreadable or too high score, reward, amount or number of votes", "0; the highest one if it is too high"},
+		{RepairVote, "a vote with another number of choices than 2 to 20, or that cannot be read", "the entry without the vote"},
+		{RepairTime, "a missing or bad time, such as 0000-00-00", "none; if it is required, that of the parent, or 1970-01-01"},
+		{RepairDay, "a missing or bad day of an entry", "the day of its creation"},
+		{RepairEmail, "an email address that is none", "none"},
+		{RepairPassword, "a password hash in an unknown form, or without an email address", "none"},
+		{RepairAuthor, "an author with an account and a name; without either", "the account; the name `-`"},
+		{RepairReplyTime, "the time of no reply", "none"},
+		{RepairField, "an unknown field", "none"},
+	}
+}
+
+// standard returns the rule for a bad value of the field, with the value that the field gets, which is invalid for none.
+func (f *field) standard() (Repair, protoreflect.Value) {
+	none := protoreflect.Value{}
+	switch f.form {
+	case formText:
+		switch {
+		case f.name == "password_hash":
+			return RepairPassword, none
+		case f.name == "email":
+			return RepairEmail, none
+		case f.maxBytes > 0 && !f.required:
+			return RepairAddress, none
+		case f.maxLen > 0 && f.required:
+			return RepairEmptyText, protoreflect.ValueOfString(dash)
+		}
+	case formInteger:
+		switch {
+		case f.FullName() == "waybook.movein.v1.Album.category":
+			return RepairCategory, f.numeric(16)
+		case f.FullName() == "waybook.movein.v1.Landmark.category":
+			return RepairCategory, f.numeric(4)
+		case f.HasPresence():
+			return RepairMap, none
+		case f.min == 0:
+			return RepairAmount, f.numeric(0)
+		}
+	case formDecimal:
+		return RepairPosition, f.numeric(0)
+	case formWord:
+		if f.name == "weather" {
+			return RepairWeather, protoreflect.ValueOfEnum(1)
+		}
+		return RepairType, protoreflect.ValueOfEnum(3)
+	case formTime:
+		return RepairTime, none
+	case formDay:
+		return RepairDay, none
+	case formObject:
+		return RepairVote, none
+	}
+	return "", none
+}
+
+// entity finds the entities that are replaced. Without a semicolon, an address such as ?a=1&copy=2 would have one.
+var entity = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`&(#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});`)
+})
+
+// charset mends the charset of a text, and entities. Each text is looked at alone: old tables have several charsets.
+func (r *reading) charset(value, path string) string {
+	if !r.decoder.options.Repair || isASCII(value) && strings.IndexByte(value, '&') < 0 {
+		return value
+	}
+	if mended, repair := mendCharset(r.raw, value); repair != "" {
+		r.fault(Charset, path, repair, "the text is in another charset")
+		value = mended
+	}
+	if plain := entity().ReplaceAllStringFunc(value, html.UnescapeString); plain != value {
+		r.fault(Charset, path, RepairEntities, "the text has entities of HTML")
+		value = plain
+	}
+	return value
+}
+
+func isASCII(value string) bool {
+	return strings.IndexFunc(value, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
+}
+
+// mendCharset returns a text of a JSON string, raw, in the charset in which it was written. The repair is empty if that
+// is UTF-8.
+func mendCharset(raw json.RawMessage, value string) (string, Repair) {
+	if !utf8.Valid(raw) {
+		return fromBytes(raw)
+	}
+	stored, isLatin1 := toWindows1252(value)
+	if !isLatin1 {
+		return value, ""
+	}
+	if utf8.Valid(stored) {
+		return string(stored), RepairDoubled
+	}
+	if text, isBig5 := fromBig5(stored, 1); isBig5 {
+		return text, RepairBig5
+	}
+	return value, ""
+}
+
+// fromBytes returns the text of a JSON string that is not UTF-8.
+func fromBytes(raw json.RawMessage) (string, Repair) {
+	var wide []rune
+	for _, b := range raw {
+		wide = append(wide, rune(b))
+	}
+	text, _ := stringOf(json.RawMessage(string(wide)))
+	var narrow []byte
+	for _, c := range text {
+		narrow = append(narrow, byte(min(c, 0xFF))) // 0xFF is nothing in Big5
+	}
+	if converted, isBig5 := fromBig5(narrow, 0); isBig5 {
+		return converted, RepairBig5
+	}
+	if converted, isBig5 := fromBig5(raw, 0); isBig5 {
+		if text, isText := stringOf(json.RawMessage(converted)); isText {
+			return text, RepairBig5
+		}
+	}
+	return strings.Map(func(c rune) rune {
+		if c > 0xFF {
+			return c
+		}
+		if known := charmap.Windows1252.DecodeByte(byte(c)); known != utf8.RuneError {
+			return known
+		}
+		return c
+	}, text), RepairLatin1
+}
+
+// fromBig5 returns a text from Big5. It reports false unless all bytes but ASCII are pairs, more than least of them are
+// ideographs, at least half of these frequent ones (the first level of Big5), and enough of these have two bytes that are
+// not ASCII: in Latin-1, Québécois has pairs, too, but hardly two letters with accents side by side.
+func fromBig5(raw []byte, least int) (string, bool) {
+	var ideographs, frequent, sure int
+	enough := least
+	for i := 0; i < len(raw); i++ {
+		switch b := raw[i]; {
+		case b < utf8.RuneSelf:
+			if unicode.IsLetter(rune(b)) {
+				enough = least + 1
+			}
+		case i+1 == len(raw):
+			return "", false
+		default:
+			i++
+			if b >= 0xA4 && b <= 0xC6 {
+				frequent++
+				if raw[i] >= 0xA1 {
+					sure++
+				}
+			}
+		}
+	}
+	text, err := traditionalchinese.Big5.NewDecoder().Bytes(raw)
+	if err != nil {
+		return "", false
+	}
+	for _, c := range string(text) {
+		switch {
+		case unicode.Is(unicode.Han, c):
+			ideographs++
+		case c >= utf8.RuneSelf && c < 0x2000, c == utf8.RuneError:
+			return "", false
+		}
+	}
+	return string(text), ideographs > least && 2*frequent >= ideographs && sure >= enough
+}
+
+// toWindows1252 returns the bytes that a text was before it was taken for Windows-1252, or for Latin-1. It reports false
+// if it was not, or if all are ASCII.
+func toWindows1252(value string) (raw []byte, isIt bool) {
+	hasMore := false
+	for _, c := range value {
+		b, isThere := charmap.Windows1252.EncodeRune(c)
+		switch {
+		case isThere:
+		case c >= 0x80 && c < 0xA0:
+			b = byte(c)
+		default:
+			return nil, false
+		}
+		hasMore = hasMore || b >= utf8.RuneSelf
+		raw = append(raw, b)
+	}
+	return raw, hasMore
+}

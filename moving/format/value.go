@@ -1,0 +1,285 @@
+package format
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/text"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// text reads a text.
+func (r *reading) text(f *field, into protoreflect.Message, path string) {
+	value, isText := stringOf(r.raw)
+	if !isText {
+		repair := Repair("")
+		if c := r.raw[0]; c == '-' || '0' <= c && c <= '9' {
+			repair = RepairNumber
+		}
+		if !r.fault(WrongType, path, repair, "%s is no string", shown(r.raw)) {
+			return
+		}
+		value = string(r.raw)
+	}
+	if f.pattern == nil {
+		value = r.charset(value, path)
+	}
+	if !text.IsValid(value) || text.IsHalved(r.raw, value) {
+		if !r.fault(Characters, path, RepairCharacters, "XML cannot carry a character of %s", shown(r.raw)) {
+			return
+		}
+		value = strings.Map(func(c rune) rune {
+			if text.IsChar(c, utf8.RuneLen(c)) {
+				return c
+			}
+			return -1
+		}, value)
+	}
+	if value == "" && !f.required {
+		return
+	}
+	if f.maxLen > 0 && len(value) > f.maxLen {
+		if count := utf8.RuneCountInString(value); count > f.maxLen {
+			if r.fault(TooLong, path, RepairLongText, "%d characters; at most %d", count, f.maxLen) {
+				value = firstRunes(value, f.maxLen)
+			}
+		}
+	}
+	switch {
+	case value == "" && f.minLen > 0, f.isName && text.IsBlank(value):
+		r.bad(f, into, Blank, path, "this text has nothing to see")
+	case f.maxBytes > 0 && len(value) > f.maxBytes:
+		r.bad(f, into, TooLong, path, "%d bytes; at most %d", len(value), f.maxBytes)
+	case f.pattern != nil && !f.pattern.MatchString(value):
+		r.bad(f, into, WrongType, path, "%s does not have the form that the field wants", shown(r.raw))
+	default:
+		into.Set(f.FieldDescriptor, protoreflect.ValueOfString(value))
+	}
+}
+
+// firstRunes returns the first characters of a text that has more.
+func firstRunes(value string, count int) string {
+	for i := range value {
+		if count == 0 {
+			return value[:i]
+		}
+		count--
+	}
+	return value
+}
+
+// id reads an identifier. It reports false if the field counts as absent.
+func (r *reading) id(f *field, into protoreflect.Message, path string) (isPresent bool) {
+	value, isText := stringOf(r.raw)
+	if !isText {
+		value = string(r.raw)
+	} else if trimmed := strings.TrimSpace(value); trimmed != value {
+		if !r.fault(WrongType, path, RepairBlanks, "%s has blanks around an identifier", shown(r.raw)) {
+			return true
+		}
+		value = trimmed
+	}
+	isDigits := value != "" && strings.Trim(value, "0123456789") == ""
+	switch {
+	case value == "0" && f.form == formUser && f.min == 0:
+		return false
+	case (value == "0" || value == "") && !f.required && r.fault(WrongType, path, RepairZeroID, "%s is no identifier; want null for none", shown(r.raw)):
+		return false
+	case !isText && !isDigits:
+		r.fault(WrongType, path, "", "%s is no identifier; want a positive integer or a string", shown(r.raw))
+		return true
+	case isDigits && value[0] == '0':
+		r.fault(WrongType, path, "", "%s is no identifier; want a number without leading zeros, or null for none", shown(r.raw))
+		return true
+	case f.form == formUser:
+		number, err := strconv.ParseInt(value, 10, 64)
+		if !isDigits || err != nil || number > int64(f.max) {
+			r.fault(OutOfRange, path, "", "%s is no identifier of a user; want a number from 1 to %d", shown(r.raw), int64(f.max))
+			return true
+		}
+		into.Set(f.FieldDescriptor, protoreflect.ValueOfInt64(number))
+		return true
+	case text.IsBlank(value) || !text.IsValid(value) || text.IsHalved(r.raw, value) || len(value) > f.maxBytes:
+		r.fault(WrongType, path, "", "%s is no identifier; want 1 to %d bytes", shown(r.raw), f.maxBytes)
+		return true
+	}
+	into.Set(f.FieldDescriptor, protoreflect.ValueOfString(value))
+	return true
+}
+
+// number reads an integer or a decimal. All bounds are below 2^53, so a float64 is exact.
+func (r *reading) number(f *field, into protoreflect.Message, path string) {
+	digits := string(r.raw)
+	quoted, isText := stringOf(r.raw)
+	if isText {
+		digits = strings.TrimSpace(quoted)
+	}
+	value, err := strconv.ParseFloat(digits, 64)
+	isWhole := f.form == formDecimal || strings.Trim(digits, "-0123456789") == ""
+	switch {
+	case err != nil || strings.Trim(digits, "-+.eE0123456789") != "" || !isWhole && value != math.Trunc(value):
+		r.bad(f, into, WrongType, path, "%s is not the number that the field wants", shown(r.raw))
+		return
+	case isText:
+		if !r.fault(WrongType, path, RepairNumber, "%s is a string; want a number, as with: %s + 0", shown(r.raw), f.name) {
+			return
+		}
+	case !isWhole:
+		if !r.fault(WrongType, path, RepairNumber, "%s is no integer", shown(r.raw)) {
+			return
+		}
+	}
+	if value < f.min || value > f.max {
+		if value < f.min || f.repair != RepairAmount {
+			r.bad(f, into, OutOfRange, path, "%s is not from %v to %v", shown(r.raw), f.min, f.max)
+			return
+		}
+		if !r.fault(OutOfRange, path, f.repair, "%s is not from %v to %v", shown(r.raw), f.min, f.max) {
+			return
+		}
+		value = f.max
+	}
+	into.Set(f.FieldDescriptor, f.numeric(value))
+}
+
+// numeric returns a number as a value of the field. Negative zero is zero (rule 2.3).
+func (f *field) numeric(value float64) protoreflect.Value {
+	switch f.Kind() {
+	case protoreflect.Int32Kind:
+		return protoreflect.ValueOfInt32(int32(value))
+	case protoreflect.Int64Kind:
+		return protoreflect.ValueOfInt64(int64(value))
+	}
+	return protoreflect.ValueOfFloat64(value + 0)
+}
+
+// word reads a word of an enumeration.
+func (r *reading) word(f *field, into protoreflect.Message, path string) {
+	value, isText := stringOf(r.raw)
+	number := slices.Index(f.words, value)
+	if number <= 0 && isText {
+		number = slices.Index(f.words, strings.TrimSpace(r.charset(value, path)))
+		if number > 0 && !r.decoder.options.Repair {
+			number = 0
+		}
+	}
+	if number <= 0 {
+		r.bad(f, into, WrongType, path, "%s is not one of %v", shown(r.raw), f.words[1:])
+		return
+	}
+	into.Set(f.FieldDescriptor, protoreflect.ValueOfEnum(protoreflect.EnumNumber(number))) // #nosec G115 -- few
+}
+
+// time reads a time or a day.
+func (r *reading) time(f *field, into protoreflect.Message, path string) {
+	value, isText := stringOf(r.raw)
+	if !isText {
+		value = string(r.raw)
+	}
+	found, isTime := r.timeOf(f, value, isText)
+	if !isTime && isText {
+		trimmed := strings.TrimSpace(value)
+		if found, isTime = r.timeOf(f, trimmed, true); isTime {
+			isTime = r.fault(WrongType, path, RepairBlanks, "%s has blanks around a time", shown(r.raw))
+		} else if found, isTime = r.timeOf(f, trimmed, false); isTime {
+			isTime = r.fault(WrongType, path, RepairNumber, "%s is a string; want seconds since 1970 as a number", shown(r.raw))
+		}
+		if !isTime && !r.decoder.options.Repair && len(r.faults) > 0 && r.faults[len(r.faults)-1].Field == path {
+			return
+		}
+	}
+	switch {
+	case isTime:
+		into.Set(f.FieldDescriptor, found)
+	case f.form == formDay:
+		r.bad(f, into, WrongType, path, "%s is no day of the calendar; want YYYY-MM-DD", shown(r.raw))
+	default:
+		r.bad(f, into, WrongType, path, "%s is no time; want 2008-03-05T09:07:31Z, 2008-03-05 09:07:31 or seconds since 1970", shown(r.raw))
+	}
+}
+
+// timeOf returns a text, or the digits of a number, as a time or a day.
+func (r *reading) timeOf(f *field, value string, isText bool) (found protoreflect.Value, isTime bool) {
+	if f.form == formDay {
+		day, err := time.Parse(time.DateOnly, value)
+		if !isText || err != nil || day.Year() < 1 {
+			return found, false
+		}
+		date := &typev1.Date{Year: int32(day.Year()), Month: int32(day.Month()), Day: int32(day.Day())} // #nosec G115 -- a calendar's
+		return protoreflect.ValueOfMessage(date.ProtoReflect()), true
+	}
+	at, isTime := parseTime(value, isText, r.decoder.options.Zone)
+	if !isTime {
+		return found, false
+	}
+	return protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()), true
+}
+
+// maxSeconds is the year 9999 in seconds since 1970.
+const maxSeconds = 253_370_764_800
+
+// parseTime reads a time: with a zone, a local time in the zone, or seconds since 1970. Its year is from 1 to 9998. It
+// has milliseconds, as stores have.
+func parseTime(value string, isText bool, zone *time.Location) (at time.Time, isTime bool) {
+	if isText {
+		at, isTime = parseText(value, zone)
+	} else {
+		seconds, err := strconv.ParseInt(value, 10, 64)
+		at, isTime = time.Unix(seconds, 0), err == nil && seconds > -maxSeconds && seconds < maxSeconds
+	}
+	at = at.UTC().Truncate(time.Millisecond)
+	return at, isTime && at.Year() >= 1 && at.Year() <= 9998 && !at.IsZero()
+}
+
+// parseText reads RFC 3339, and times as databases print them.
+func parseText(value string, zone *time.Location) (time.Time, bool) {
+	if strings.HasSuffix(value, "Z") { // most have it
+		if at, err := time.Parse(time.RFC3339Nano, value); err == nil {
+			return at, true
+		}
+	}
+	for _, layout := range []string{time.DateTime, "2006-01-02T15:04:05", time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07"} {
+		if at, err := time.ParseInLocation(layout, value, zone); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// whole checks the rules of several fields.
+func (r *reading) whole(record *moveinv1.Record) {
+	if user := record.GetUser(); user.GetPasswordHash() != "" && user.GetEmail() == "" &&
+		r.fault(Conflict, "password_hash", RepairPassword, "a user with a password needs an email address") {
+		user.PasswordHash = ""
+	}
+	c := record.GetComment()
+	if c == nil {
+		return
+	}
+	switch hasGuest := c.GetAuthorName() != "" || c.GetAuthorIconUrl() != ""; {
+	case c.GetAuthorId() != 0 && hasGuest:
+		if r.fault(Conflict, "author_id", RepairAuthor, "an author with an account has name and icon there; leave out author_name and author_icon_url") {
+			c.AuthorName, c.AuthorIconUrl = "", ""
+		}
+	case c.GetAuthorId() == 0 && c.GetAuthorName() == "" && !r.hasFault("author_id", "author_name"):
+		if r.fault(Missing, "author_id", RepairAuthor, "author_id or author_name is required") {
+			c.AuthorName = dash
+		}
+	}
+	if c.GetReply() == "" && c.GetReplyTime() != nil && r.fault(Conflict, "reply_time", RepairReplyTime, "there is no reply") {
+		c.ReplyTime = nil
+	}
+}
+
+// hasFault reports whether one of some fields has a fault that was not mended.
+func (r *reading) hasFault(fields ...string) bool {
+	return slices.ContainsFunc(r.faults, func(f Fault) bool { return f.Repair == "" && slices.Contains(fields, f.Field) })
+}
