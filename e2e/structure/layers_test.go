@@ -128,6 +128,7 @@ var doors = map[string][]string{
 	"moving/replay":     {"waybookctl"},
 	"moving/comparison": {"waybookctl"},
 	"moving/movefile":   {"waybookctl"},
+	"moving/format":     {"waybookctl"},
 }
 
 func TestMovingInIsARoomOfItsOwn(t *testing.T) {
