@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,7 +38,7 @@ func (d *Decoder) Decode(line []byte) Line {
 		if converted, isBig5 := fromBig5(line, -1); isBig5 {
 			if fields, isObject = fieldsIn([]byte(converted), few[:0]); isObject {
 				r.isBytes = false
-				r.fault(Charset, "", RepairBig5, "the line is Big5")
+				r.fault(Charset, "", "big5", "the line is Big5")
 			}
 		}
 	}
@@ -46,12 +47,9 @@ func (d *Decoder) Decode(line []byte) Line {
 		return Line{Faults: r.faults}
 	}
 	kind := Kind("")
-	for i := range fields {
-		if string(fields[i].name) == "kind" {
-			name, _ := stringOf(fields[i].value)
-			kind = Kind(name)
-			break
-		}
+	if i := slices.IndexFunc(fields, func(g given) bool { return string(g.name) == "kind" }); i >= 0 {
+		name, _ := stringOf(fields[i].value)
+		kind = Kind(name)
 	}
 	if kind == KindEnd {
 		return Line{Kind: kind, End: r.end(fields), Faults: r.faults}
@@ -98,11 +96,13 @@ func (r *reading) fault(class Class, field string, repair Repair, format string,
 	return repair != ""
 }
 
-// bad adds a fault of a value in place of which the field's rule may give another.
-func (r *reading) bad(f *field, into protoreflect.Message, class Class, path, format string, args ...any) {
-	if r.fault(class, path, f.repair, format, args...) && f.mended.IsValid() {
+// bad adds a fault of a value in place of which the field's rule may give another, and reports whether it does.
+func (r *reading) bad(f *field, into protoreflect.Message, class Class, path, format string, args ...any) (isMended bool) {
+	isMended = r.fault(class, path, f.repair, format, args...)
+	if isMended && f.mended.IsValid() {
 		into.Set(f.FieldDescriptor, f.mended)
 	}
+	return isMended
 }
 
 // end reads the counts of a line of the kind end.
@@ -114,7 +114,7 @@ func (r *reading) end(fields []given) map[Kind]int64 {
 		r.raw = g.value
 		switch _, isTwice := counts[Kind(name)]; {
 		case name == "kind":
-		case !isKind(name) || Kind(name) == KindEnd:
+		case plans()[Kind(name)] == nil:
 			r.fault(UnknownField, name, "", "this is no kind of records; want some of %v", Kinds())
 		case isTwice:
 			r.fault(Conflict, name, "", "this field is there twice")
@@ -138,7 +138,7 @@ func (r *reading) object(p *plan, into protoreflect.Message, fields []given, pat
 			isKindSeen = true
 		case f == nil && (string(g.name) != "kind" || path != ""):
 			r.raw = g.value
-			r.fault(UnknownField, path+string(g.name), RepairField, "there is no such field; want some of %s", p.names())
+			r.fault(UnknownField, path+string(g.name), "unknown-field", "there is no such field; want some of %s", p.names)
 		case f == nil || seen&f.bit != 0:
 			r.raw = g.value
 			r.fault(Conflict, path+string(g.name), "", "this field is there twice")

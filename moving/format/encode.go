@@ -79,7 +79,8 @@ func (f *field) append(line []byte, value protoreflect.Value) []byte {
 		}
 		return append(line, ']')
 	case formID:
-		if isNumber(value.String()) {
+		// A number that every JSON reader keeps exactly is written as such.
+		if number, err := strconv.ParseInt(value.String(), 10, 64); err == nil && number > 0 && number < 1<<53 && strconv.FormatInt(number, 10) == value.String() {
 			return append(line, value.String()...)
 		}
 	}

@@ -4,7 +4,6 @@
 package format
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,26 +65,16 @@ type Class string
 
 // The classes.
 const (
-	// Unreadable: the line is no object of a known kind.
-	Unreadable Class = "unreadable"
-	// UnknownField: the kind does not have the field.
-	UnknownField Class = "unknown-field"
-	// Missing: a required field is absent.
-	Missing Class = "missing"
-	// WrongType: the value has another JSON type or form.
-	WrongType Class = "wrong-type"
-	// OutOfRange: the number, or the number of items, is outside the contract.
-	OutOfRange Class = "out-of-range"
-	// TooLong: the text is longer than the contract allows.
-	TooLong Class = "too-long"
-	// Blank: a text has no character, or a name has no visible one.
-	Blank Class = "blank"
-	// Characters: XML cannot carry a character of the text.
-	Characters Class = "characters"
-	// Charset: the text is in another charset, or has entities. Without repairs, that is no fault of valid UTF-8.
-	Charset Class = "charset"
-	// Conflict: fields exclude each other, or need each other.
-	Conflict Class = "conflict"
+	Unreadable   Class = "unreadable"    // the line is no object of a known kind
+	UnknownField Class = "unknown-field" // the kind does not have the field
+	Missing      Class = "missing"       // a required field is absent
+	WrongType    Class = "wrong-type"    // the value has another JSON type or form
+	OutOfRange   Class = "out-of-range"  // a number, or the number of items
+	TooLong      Class = "too-long"      // a text
+	Blank        Class = "blank"         // a text is empty, or a name has no visible character
+	Characters   Class = "characters"    // XML cannot carry a character of the text
+	Charset      Class = "charset"       // the text is in another charset, or has entities; no fault without repairs
+	Conflict     Class = "conflict"      // fields exclude each other, or need each other
 )
 
 // Options say how lines are read.
@@ -130,13 +119,9 @@ func ID(record *moveinv1.Record) string {
 	if f := p.byName["id"]; f != nil {
 		return message.Get(f.FieldDescriptor).String()
 	}
-	var parts []string
-	for _, f := range p.fields {
-		if (f.form == formID || f.form == formUser) && message.Has(f.FieldDescriptor) {
-			parts = append(parts, message.Get(f.FieldDescriptor).String())
-		}
-	}
-	return strings.Join(parts, "/")
+	_, parent := Parent(record)
+	user := strconv.FormatInt(message.Get(p.byName["user_id"].FieldDescriptor).Int(), 10)
+	return strings.TrimPrefix(parent+"/"+user, "/")
 }
 
 // Parent returns the content that a photo, a comment, a ballot or a recommendation belongs to, by its kind and old
@@ -158,13 +143,10 @@ func Parent(record *moveinv1.Record) (Kind, string) {
 // is zero, and the planned date of an entry to the day of its creation.
 func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
 	message, p := contentOf(record)
-	if p == nil {
+	if p == nil || p.byName["create_time"] == nil || !p.byName["create_time"].required {
 		return
 	}
 	created := p.byName["create_time"]
-	if created == nil || !created.required {
-		return
-	}
 	if !message.Has(created.FieldDescriptor) {
 		if parent.IsZero() {
 			parent = time.Unix(0, 0)
@@ -176,23 +158,3 @@ func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
 		entry.PostDate = &typev1.Date{Year: int32(year), Month: int32(month), Day: int32(day)} // #nosec G115 -- a calendar's
 	}
 }
-
-// words returns the words of the enumerations, in the order of their numbers (rules 7.2 and 7.3). 0 has none.
-func words(of protoreflect.FullName) []string {
-	switch of {
-	case "waybook.blog.v1.BlogType":
-		return []string{"", "0_0", "0_1", "0_2", "0_3", "0_4", "0_5", "0_6", "0_7", "0_8"}
-	case "waybook.blog.v1.Weather":
-		return []string{"", "晴空萬里", "狂風暴雨", "陰雨綿綿", "雨過天晴", "烏雲滿天", "大雪數日", "有彩虹"}
-	}
-	return nil
-}
-
-// isNumber reports whether an identifier is a positive number that every JSON reader keeps exactly.
-func isNumber(id string) bool {
-	number, err := strconv.ParseInt(id, 10, 64)
-	return err == nil && number > 0 && number <= 1<<53-1 && id[0] != '0' && id[0] != '+'
-}
-
-// isKind reports whether a name is that of a kind.
-func isKind(name string) bool { return slices.Contains(Kinds(), Kind(name)) }

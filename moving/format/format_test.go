@@ -2,6 +2,7 @@ package format
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/edge"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -230,4 +232,75 @@ func slicesWithout(faults []Fault, f *field) (left []Fault) {
 		}
 	}
 	return left
+}
+
+// The interface describes each enumeration with its words, in the order of its numbers.
+func TestTheWordsAreThoseOfTheInterface(t *testing.T) {
+	found := 0
+	for _, operation := range edge.Operations() {
+		for _, p := range operation.Parameters {
+			enum := map[string]protoreflect.FullName{"type": "waybook.blog.v1.BlogType", "weather": "waybook.blog.v1.Weather"}[p.Name]
+			if enum == "" || operation.Func != "postBlog" {
+				continue
+			}
+			want := []string{""}
+			for _, value := range p.Values {
+				want = append(want, value.Value)
+			}
+			if found++; !slices.Equal(words()[enum], want) {
+				t.Errorf("%s: %q, want %q", enum, words()[enum], want)
+			}
+		}
+	}
+	if found != len(words()) {
+		t.Errorf("found %d enumerations", found)
+	}
+}
+
+func TestATimeHasManyForms(t *testing.T) {
+	for written, want := range map[string]string{
+		`"2008-03-05T09:07:31Z"`: "2008-03-05T09:07:31Z", `"2008-03-05T09:07:31.1239+08:00"`: "2008-03-05T01:07:31.123Z",
+		`"2008-03-05 09:07:31"`: "2008-03-05T01:07:31Z", `"2008-03-05 09:07:31.5"`: "2008-03-05T01:07:31.5Z", `"2008-03-05T09:07:31"`: "2008-03-05T01:07:31Z",
+		`"2008-03-05 09:07:31+00"`: "2008-03-05T09:07:31Z", `1204679251`: "2008-03-05T01:07:31Z", `-1`: "1969-12-31T23:59:59Z", `0`: "1970-01-01T00:00:00Z",
+		`"0000-00-00 00:00:00"`: "", `"2008-02-30 00:00:00"`: "", `"9999-01-02 00:00:00"`: "", `20080305090731`: "", `1.5`: "", `"1204679251"`: "", `true`: "", `""`: "",
+	} {
+		got := decodeStrictly(strings.Replace(album, "1204679251", written, 1))
+		if at := got.Record.GetAlbum().GetCreateTime(); (at == nil) != (len(got.Faults) > 0) || at != nil && at.AsTime().Format(time.RFC3339Nano) != want || at == nil && want != "" {
+			t.Errorf("%s is %v, want %s: %v", written, at.AsTime(), want, got.Faults)
+		}
+	}
+}
+
+func TestARecordIsIdentifiedForPeople(t *testing.T) {
+	for line, want := range map[string][3]string{
+		album: {"5", "", ""}, comment: {"1", "album", "2"}, user: {"1", "", ""}, entry: {"1", "", ""},
+		`{"kind":"ballot","entry_id":"a b","user_id":"7","choice":1}`:               {"a b/7", "entry", "a b"},
+		`{"kind":"recommendation","landmark_id":"poi-3","user_id":12}`:              {"poi-3/12", "landmark", "poi-3"},
+		`{"kind":"session","user_id":3,"idrand":"` + strings.Repeat("a", 32) + `"}`: {"3", "", ""},
+		`{"kind":"reward","id":"blog/77","user_id":3}`:                              {"blog/77", "", ""},
+	} {
+		got := decodeStrictly(line)
+		if len(got.Faults) > 0 {
+			t.Errorf("%s: %v", line, got.Faults)
+			continue
+		}
+		if kind, parent := Parent(got.Record); ID(got.Record) != want[0] || string(kind) != want[1] || parent != want[2] {
+			t.Errorf("%s: %q of %s %q", line, ID(got.Record), kind, parent)
+		}
+	}
+	end := decodeStrictly(string(EncodeEnd(nil, map[Kind]int64{KindAlbum: 3, KindUser: 1})))
+	if end.Kind != KindEnd || end.Record != nil || len(end.Faults) > 0 || end.End[KindAlbum] != 3 || end.End[KindUser] != 1 || len(end.End) != 2 {
+		t.Errorf("%+v", end)
+	}
+}
+
+// However many faults are mended, one that is not is among them.
+func TestAFaultThatIsNotMendedIsNotHiddenByOthers(t *testing.T) {
+	line := `{"kind":"user","id":"x","name":"a"` + strings.Repeat(`,"b":1`, 50) + `,"id":2}`
+	if got := decodeRepairing(line); len(got.Faults) != maxFaults || got.Faults[maxFaults-1].Repair != "" {
+		t.Errorf("%v", got.Faults)
+	}
+	if got := decodeStrictly(line); len(got.Faults) != maxFaults {
+		t.Errorf("%v", got.Faults)
+	}
 }

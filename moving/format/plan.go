@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,8 +38,8 @@ type plan struct {
 	message protoreflect.MessageType
 	fields  []*field
 	byName  map[string]*field
-	// oneOf are the names of the fields of which exactly one is required.
-	oneOf string
+	// names are the names of the fields, and oneOf of those of which exactly one is required, for people.
+	names, oneOf string
 }
 
 // field is a field of a message, with the rules that its options have.
@@ -60,8 +61,10 @@ type field struct {
 	min, max float64
 	// words are the words of an enumeration.
 	words []string
-	// parent is the kind of the content that the field names, to which the record belongs.
-	parent Kind
+	// parent is the kind of the content that the field names, to which the record belongs. isChoice says that several
+	// fields can do so.
+	parent   Kind
+	isChoice bool
 	// object is the plan of an object, or of the items of a list.
 	object *plan
 	// repair is the rule that gives the field the value mended, or none if that is invalid, in place of a bad one.
@@ -94,16 +97,16 @@ func planOf(message protoreflect.MessageDescriptor) *plan {
 		panic(err) // it is linked with the package moveinv1
 	}
 	p := &plan{message: of, byName: map[string]*field{}}
-	var oneOf []string
 	for i := range message.Fields().Len() {
 		f := newField(message.Fields().Get(i))
 		f.bit = 1 << i
 		p.fields, p.byName[f.name] = append(p.fields, f), f
-		if inside := f.ContainingOneof(); inside != nil && !inside.IsSynthetic() {
-			oneOf = append(oneOf, f.name)
+		p.names += ", " + f.name
+		if f.isChoice {
+			p.oneOf += ", " + f.name
 		}
 	}
-	p.oneOf = strings.Join(oneOf, ", ")
+	p.names, p.oneOf = strings.TrimPrefix(p.names, ", "), strings.TrimPrefix(p.oneOf, ", ")
 	return p
 }
 
@@ -113,30 +116,35 @@ func newField(of protoreflect.FieldDescriptor) *field {
 		f.take(rules.ProtoReflect())
 	}
 	f.isName, _ = proto.GetExtension(of.Options(), typev1.E_Name).(bool)
-	isID := f.name == "id" || strings.HasSuffix(f.name, "_id")
-	switch of.Kind() {
-	case protoreflect.StringKind:
-		if isID {
-			f.form = formID
-			if kind := strings.TrimSuffix(f.name, "_id"); kind != f.name && isKind(kind) {
-				f.parent = Kind(kind)
-			}
-		}
-	case protoreflect.Int64Kind, protoreflect.Int32Kind:
-		if f.form = formInteger; isID {
-			f.form = formUser
-		}
-	case protoreflect.DoubleKind:
-		f.form = formDecimal
-	case protoreflect.EnumKind:
-		f.form, f.words = formWord, words(of.Enum().FullName())
-	case protoreflect.MessageKind:
-		f.ofMessage()
-	default:
-		panic(fmt.Sprintf("format: %s has a type that no file has", of.FullName()))
+	if f.isChoice = of.ContainingOneof() != nil && !of.ContainingOneof().IsSynthetic(); f.isChoice {
+		f.required = false
 	}
-	if of.ContainingOneof() != nil && !of.ContainingOneof().IsSynthetic() {
-		f.required = false // the plan has oneOf
+	isID := f.name == "id" || strings.HasSuffix(f.name, "_id")
+	switch kind := of.Kind(); {
+	case kind == protoreflect.StringKind && isID:
+		f.form = formID
+		if content, isOther := strings.CutSuffix(f.name, "_id"); isOther && slices.Contains(Kinds(), Kind(content)) {
+			f.parent = Kind(content)
+		}
+	case kind == protoreflect.StringKind:
+		f.form = formText
+	case kind == protoreflect.Int64Kind && isID:
+		f.form = formUser
+	case kind == protoreflect.Int64Kind, kind == protoreflect.Int32Kind:
+		f.form = formInteger
+	case kind == protoreflect.DoubleKind:
+		f.form = formDecimal
+	case kind == protoreflect.EnumKind:
+		f.form, f.words = formWord, words()[of.Enum().FullName()]
+	case of.Message().FullName() == "google.protobuf.Timestamp":
+		f.form = formTime
+	case of.Message().FullName() == "waybook.type.v1.Date":
+		f.form = formDay
+	default:
+		f.form, f.object = formObject, planOf(of.Message())
+		if of.IsList() {
+			f.form = formList
+		}
 	}
 	if f.name == "password_hash" {
 		f.pattern = regexp.MustCompile(passwordPattern)
@@ -145,16 +153,11 @@ func newField(of protoreflect.FieldDescriptor) *field {
 	return f
 }
 
-func (f *field) ofMessage() {
-	switch name := f.Message().FullName(); {
-	case name == "google.protobuf.Timestamp":
-		f.form = formTime
-	case name == "waybook.type.v1.Date":
-		f.form = formDay
-	case f.IsList():
-		f.form, f.object = formList, planOf(f.Message())
-	default:
-		f.form, f.object = formObject, planOf(f.Message())
+// words returns the words of the enumerations, in the order of their numbers (rules 7.2 and 7.3). 0 has none.
+func words() map[protoreflect.FullName][]string {
+	return map[protoreflect.FullName][]string{
+		"waybook.blog.v1.BlogType": {"", "0_0", "0_1", "0_2", "0_3", "0_4", "0_5", "0_6", "0_7", "0_8"},
+		"waybook.blog.v1.Weather":  {"", "晴空萬里", "狂風暴雨", "陰雨綿綿", "雨過天晴", "烏雲滿天", "大雪數日", "有彩虹"},
 	}
 }
 
@@ -204,12 +207,4 @@ func number(value protoreflect.Value) float64 {
 		return float64(value)
 	}
 	return value.Float()
-}
-
-func (p *plan) names() string {
-	names := make([]string, len(p.fields))
-	for i, f := range p.fields {
-		names[i] = f.name
-	}
-	return strings.Join(names, ", ")
 }

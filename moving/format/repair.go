@@ -14,37 +14,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Repair is a rule by which a record is mended.
+// Repair is a rule by which a record is mended. Repairs lists them.
 type Repair string
-
-// The repairs.
-const (
-	RepairLongText   Repair = "long-text"
-	RepairAddress    Repair = "long-address"
-	RepairEmptyText  Repair = "empty-text"
-	RepairDoubled    Repair = "utf8-as-latin1"
-	RepairBig5       Repair = "big5"
-	RepairLatin1     Repair = "latin1"
-	RepairEntities   Repair = "entities"
-	RepairCharacters Repair = "control-characters"
-	RepairBlanks     Repair = "blanks"
-	RepairNumber     Repair = "number"
-	RepairZeroID     Repair = "zero-id"
-	RepairCategory   Repair = "category"
-	RepairType       Repair = "type"
-	RepairWeather    Repair = "weather"
-	RepairMap        Repair = "map"
-	RepairPosition   Repair = "position"
-	RepairAmount     Repair = "amount"
-	RepairVote       Repair = "vote"
-	RepairTime       Repair = "time"
-	RepairDay        Repair = "post-date"
-	RepairEmail      Repair = "email"
-	RepairPassword   Repair = "password"
-	RepairAuthor     Repair = "author"
-	RepairReplyTime  Repair = "reply-time"
-	RepairField      Repair = "unknown-field"
-)
 
 // dash is the text in place of a required one.
 const dash = "-"
@@ -59,75 +30,70 @@ type RepairEntry struct {
 // Repairs returns all repairs.
 func Repairs() []RepairEntry {
 	return []RepairEntry{
-		{RepairLongText, "a text with too many characters", "its beginning"},
-		{RepairAddress, "an address of an avatar image that is too long", "none"},
-		{RepairEmptyText, "a missing, empty or blank title, name, content, comment, question or choice", "`-`"},
-		{RepairDoubled, "UTF-8 stored as Latin-1: a text that is UTF-8 once its characters are taken for bytes of Windows-1252", "the text"},
-		{RepairBig5, "Big5 stored as Latin-1, or bytes of Big5 in a line that is not UTF-8: pairs of bytes most of which are frequent characters", "the text"},
-		{RepairLatin1, "other bytes in a line that is not UTF-8", "the text by Windows-1252"},
-		{RepairEntities, "entities of HTML with a semicolon, such as `&amp;` and `&#26481;`", "their characters, once"},
-		{RepairCharacters, "characters that XML 1.0 cannot carry", "the text without them"},
-		{RepairBlanks, "blanks around an identifier, a time or a word", "the value without them"},
-		{RepairNumber, "a number in quotes, an integer with decimals such as 3.0, a text without quotes", "the number, the text"},
-		{RepairZeroID, "an optional identifier that is 0 or empty", "none"},
-		{RepairCategory, "a missing or unknown category", "16 (albums), 4 (landmarks)"},
-		{RepairType, "a missing or unknown type of an entry", "0_2"},
-		{RepairWeather, "a missing or unknown weather", "晴空萬里"},
-		{RepairMap, "an unknown zoom level or map type", "none, which is zoom level 14 and map type 1"},
-		{RepairPosition, "a missing, unreadable or impossible coordinate", "0"},
-		{RepairAmount, "a negative, unreadable or too high score, reward, amount or number of votes", "0; the highest one if it is too high"},
-		{RepairVote, "a vote with another number of choices than 2 to 20, or that cannot be read", "the entry without the vote"},
-		{RepairTime, "a missing or bad time, such as 0000-00-00", "none; if it is required, that of the parent, or 1970-01-01"},
-		{RepairDay, "a missing or bad day of an entry", "the day of its creation"},
-		{RepairEmail, "an email address that is none", "none"},
-		{RepairPassword, "a password hash in an unknown form, or without an email address", "none"},
-		{RepairAuthor, "an author with an account and a name; without either", "the account; the name `-`"},
-		{RepairReplyTime, "the time of no reply", "none"},
-		{RepairField, "an unknown field", "none"},
+		{"long-text", "a text with too many characters", "its beginning"},
+		{"long-address", "an address of an avatar image that is too long", "none"},
+		{"empty-text", "a missing, empty or blank title, name, content, comment, question or choice", "`-`"},
+		{"utf8-as-latin1", "UTF-8 stored as Latin-1: a text that is UTF-8 once its characters are taken for bytes of Windows-1252", "the text"},
+		{"big5", "Big5 stored as Latin-1, or bytes of Big5 in a line that is not UTF-8: pairs of bytes most of which are frequent characters", "the text"},
+		{"latin1", "other bytes in a line that is not UTF-8", "the text by Windows-1252"},
+		{"entities", "entities of HTML with a semicolon, such as `&amp;` and `&#26481;`", "their characters, once"},
+		{"control-characters", "characters that XML 1.0 cannot carry", "the text without them"},
+		{"blanks", "blanks around an identifier, a time or a word", "the value without them"},
+		{"number", "a number in quotes, an integer with decimals such as 3.0, a text without quotes", "the number, the text"},
+		{"zero-id", "an optional identifier that is 0 or empty", "none"},
+		{"category", "a missing or unknown category", "16 (albums), 4 (landmarks)"},
+		{"type", "a missing or unknown type of an entry", "0_2"},
+		{"weather", "a missing or unknown weather", "晴空萬里"},
+		{"map", "an unknown zoom level or map type", "none, which is zoom level 14 and map type 1"},
+		{"position", "a missing, unreadable or impossible coordinate", "0"},
+		{"amount", "a negative, unreadable or too high score, reward, amount or number of votes", "0; the highest one if it is too high"},
+		{"vote", "a vote with another number of choices than 2 to 20, or that cannot be read", "the entry without the vote"},
+		{"time", "a missing or bad time, such as 0000-00-00", "none; if it is required, that of the parent, or 1970-01-01"},
+		{"post-date", "a missing or bad day of an entry", "the day of its creation"},
+		{"email", "an email address that is none", "none"},
+		{"password", "a password hash in an unknown form, or without an email address", "none"},
+		{"author", "an author with an account and a name; without either", "the account; the name `-`"},
+		{"reply-time", "the time of no reply", "none"},
+		{"unknown-field", "an unknown field", "none"},
 	}
 }
 
 // standard returns the rule for a bad value of the field, with the value that the field gets, which is invalid for none.
 func (f *field) standard() (Repair, protoreflect.Value) {
-	none := protoreflect.Value{}
-	switch f.form {
-	case formText:
-		switch {
-		case f.name == "password_hash":
-			return RepairPassword, none
-		case f.name == "email":
-			return RepairEmail, none
-		case f.maxBytes > 0 && !f.required:
-			return RepairAddress, none
-		case f.maxLen > 0 && f.required:
-			return RepairEmptyText, protoreflect.ValueOfString(dash)
+	switch f.name {
+	case "email":
+		return "email", protoreflect.Value{}
+	case "password_hash":
+		return "password", protoreflect.Value{}
+	case "category":
+		if f.max == 16 { // of albums
+			return "category", f.numeric(16)
 		}
-	case formInteger:
-		switch {
-		case f.FullName() == "waybook.movein.v1.Album.category":
-			return RepairCategory, f.numeric(16)
-		case f.FullName() == "waybook.movein.v1.Landmark.category":
-			return RepairCategory, f.numeric(4)
-		case f.HasPresence():
-			return RepairMap, none
-		case f.min == 0:
-			return RepairAmount, f.numeric(0)
-		}
-	case formDecimal:
-		return RepairPosition, f.numeric(0)
-	case formWord:
-		if f.name == "weather" {
-			return RepairWeather, protoreflect.ValueOfEnum(1)
-		}
-		return RepairType, protoreflect.ValueOfEnum(3)
-	case formTime:
-		return RepairTime, none
-	case formDay:
-		return RepairDay, none
-	case formObject:
-		return RepairVote, none
+		return "category", f.numeric(4)
+	case "type":
+		return "type", protoreflect.ValueOfEnum(3)
+	case "weather":
+		return "weather", protoreflect.ValueOfEnum(1)
+	case "zoom_level", "map_type":
+		return "map", protoreflect.Value{}
+	case "lat", "lng":
+		return "position", f.numeric(0)
+	case "score", "reward", "amount", "votes":
+		return "amount", f.numeric(0)
 	}
-	return "", none
+	switch {
+	case f.form == formText && f.maxBytes > 0 && !f.required:
+		return "long-address", protoreflect.Value{}
+	case f.form == formText && f.maxLen > 0 && f.required:
+		return "empty-text", protoreflect.ValueOfString(dash)
+	case f.form == formTime:
+		return "time", protoreflect.Value{}
+	case f.form == formDay:
+		return "post-date", protoreflect.Value{}
+	case f.form == formObject:
+		return "vote", protoreflect.Value{}
+	}
+	return "", protoreflect.Value{}
 }
 
 // entity finds the entities that are replaced. Without a semicolon, an address such as ?a=1&copy=2 would have one.
@@ -145,7 +111,7 @@ func (r *reading) charset(value, path string) string {
 		value = mended
 	}
 	if plain := entity().ReplaceAllStringFunc(value, html.UnescapeString); plain != value {
-		r.fault(Charset, path, RepairEntities, "the text has entities of HTML")
+		r.fault(Charset, path, "entities", "the text has entities of HTML")
 		value = plain
 	}
 	return value
@@ -166,10 +132,10 @@ func mendCharset(raw json.RawMessage, value string) (string, Repair) {
 		return value, ""
 	}
 	if utf8.Valid(stored) {
-		return string(stored), RepairDoubled
+		return string(stored), "utf8-as-latin1"
 	}
 	if text, isBig5 := fromBig5(stored, 1); isBig5 {
-		return text, RepairBig5
+		return text, "big5"
 	}
 	return value, ""
 }
@@ -186,22 +152,19 @@ func fromBytes(raw json.RawMessage) (string, Repair) {
 		narrow = append(narrow, byte(min(c, 0xFF))) // 0xFF is nothing in Big5
 	}
 	if converted, isBig5 := fromBig5(narrow, 0); isBig5 {
-		return converted, RepairBig5
+		return converted, "big5"
 	}
 	if converted, isBig5 := fromBig5(raw, 0); isBig5 {
 		if text, isText := stringOf(json.RawMessage(converted)); isText {
-			return text, RepairBig5
+			return text, "big5"
 		}
 	}
 	return strings.Map(func(c rune) rune {
-		if c > 0xFF {
-			return c
-		}
-		if known := charmap.Windows1252.DecodeByte(byte(c)); known != utf8.RuneError {
+		if known := charmap.Windows1252.DecodeByte(byte(c)); c <= 0xFF && known != utf8.RuneError {
 			return known
 		}
 		return c
-	}, text), RepairLatin1
+	}, text), "latin1"
 }
 
 // fromBig5 returns a text from Big5. It reports false unless all bytes but ASCII are pairs, more than least of them are

@@ -21,8 +21,8 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 	value, isText := stringOf(r.raw)
 	if !isText {
 		repair := Repair("")
-		if c := r.raw[0]; c == '-' || '0' <= c && c <= '9' {
-			repair = RepairNumber
+		if onlyHas(string(r.raw[:1]), "-0123456789") {
+			repair = "number"
 		}
 		if !r.fault(WrongType, path, repair, "%s is no string", shown(r.raw)) {
 			return
@@ -33,7 +33,7 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 		value = r.charset(value, path)
 	}
 	if !text.IsValid(value) || text.IsHalved(r.raw, value) {
-		if !r.fault(Characters, path, RepairCharacters, "XML cannot carry a character of %s", shown(r.raw)) {
+		if !r.fault(Characters, path, "control-characters", "XML cannot carry a character of %s", shown(r.raw)) {
 			return
 		}
 		value = strings.Map(func(c rune) rune {
@@ -47,10 +47,14 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 		return
 	}
 	if f.maxLen > 0 && len(value) > f.maxLen {
-		if count := utf8.RuneCountInString(value); count > f.maxLen {
-			if r.fault(TooLong, path, RepairLongText, "%d characters; at most %d", count, f.maxLen) {
-				value = firstRunes(value, f.maxLen)
+		count := utf8.RuneCountInString(value)
+		if count > f.maxLen && r.fault(TooLong, path, "long-text", "%d characters; at most %d", count, f.maxLen) {
+			end := 0
+			for range f.maxLen {
+				_, size := utf8.DecodeRuneInString(value[end:])
+				end += size
 			}
+			value = value[:end]
 		}
 	}
 	switch {
@@ -65,54 +69,49 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 	}
 }
 
-// firstRunes returns the first characters of a text that has more.
-func firstRunes(value string, count int) string {
-	for i := range value {
-		if count == 0 {
-			return value[:i]
-		}
-		count--
-	}
-	return value
-}
-
 // id reads an identifier. It reports false if the field counts as absent.
 func (r *reading) id(f *field, into protoreflect.Message, path string) (isPresent bool) {
 	value, isText := stringOf(r.raw)
 	if !isText {
 		value = string(r.raw)
-	} else if trimmed := strings.TrimSpace(value); trimmed != value {
-		if !r.fault(WrongType, path, RepairBlanks, "%s has blanks around an identifier", shown(r.raw)) {
-			return true
-		}
+	} else if trimmed := strings.TrimSpace(value); trimmed != value && r.decoder.options.Repair {
+		r.fault(WrongType, path, "blanks", "there are blanks around the identifier")
 		value = trimmed
 	}
-	isDigits := value != "" && strings.Trim(value, "0123456789") == ""
+	isDigits := onlyHas(value, "0123456789")
+	number, err := strconv.ParseInt(value, 10, 64)
 	switch {
 	case value == "0" && f.form == formUser && f.min == 0:
 		return false
-	case (value == "0" || value == "") && !f.required && r.fault(WrongType, path, RepairZeroID, "%s is no identifier; want null for none", shown(r.raw)):
+	case (value == "0" || value == "") && !f.required && r.decoder.options.Repair:
+		r.fault(WrongType, path, "zero-id", "this is no identifier")
 		return false
-	case !isText && !isDigits:
-		r.fault(WrongType, path, "", "%s is no identifier; want a positive integer or a string", shown(r.raw))
-		return true
-	case isDigits && value[0] == '0':
-		r.fault(WrongType, path, "", "%s is no identifier; want a number without leading zeros, or null for none", shown(r.raw))
-		return true
+	case isDigits && value[0] == '0', !isDigits && (!isText || f.form == formUser):
 	case f.form == formUser:
-		number, err := strconv.ParseInt(value, 10, 64)
-		if !isDigits || err != nil || number > int64(f.max) {
-			r.fault(OutOfRange, path, "", "%s is no identifier of a user; want a number from 1 to %d", shown(r.raw), int64(f.max))
+		if err == nil && number <= int64(f.max) {
+			into.Set(f.FieldDescriptor, protoreflect.ValueOfInt64(number))
 			return true
 		}
-		into.Set(f.FieldDescriptor, protoreflect.ValueOfInt64(number))
-		return true
-	case text.IsBlank(value) || !text.IsValid(value) || text.IsHalved(r.raw, value) || len(value) > f.maxBytes:
-		r.fault(WrongType, path, "", "%s is no identifier; want 1 to %d bytes", shown(r.raw), f.maxBytes)
+	case !text.IsBlank(value) && text.IsValid(value) && !text.IsHalved(r.raw, value) && strings.TrimSpace(value) == value && len(value) <= f.maxBytes:
+		into.Set(f.FieldDescriptor, protoreflect.ValueOfString(value))
 		return true
 	}
-	into.Set(f.FieldDescriptor, protoreflect.ValueOfString(value))
+	if f.form == formUser {
+		r.fault(WrongType, path, "", "%s is no user; want a number from 1 to %d", shown(r.raw), int64(f.max))
+	} else {
+		r.fault(WrongType, path, "", "%s is no identifier; want a positive number, or a text of at most %d bytes; null for none", shown(r.raw), f.maxBytes)
+	}
 	return true
+}
+
+// onlyHas reports whether a text has nothing but some characters.
+func onlyHas(value, characters string) bool {
+	for i := range len(value) {
+		if strings.IndexByte(characters, value[i]) < 0 {
+			return false
+		}
+	}
+	return value != ""
 }
 
 // number reads an integer or a decimal. All bounds are below 2^53, so a float64 is exact.
@@ -123,31 +122,18 @@ func (r *reading) number(f *field, into protoreflect.Message, path string) {
 		digits = strings.TrimSpace(quoted)
 	}
 	value, err := strconv.ParseFloat(digits, 64)
-	isWhole := f.form == formDecimal || strings.Trim(digits, "-0123456789") == ""
+	isPlain := !isText && (f.form == formDecimal || onlyHas(digits, "-0123456789"))
 	switch {
-	case err != nil || strings.Trim(digits, "-+.eE0123456789") != "" || !isWhole && value != math.Trunc(value):
+	case err != nil || !onlyHas(digits, "-+.eE0123456789") || f.form == formInteger && value != math.Trunc(value):
 		r.bad(f, into, WrongType, path, "%s is not the number that the field wants", shown(r.raw))
-		return
-	case isText:
-		if !r.fault(WrongType, path, RepairNumber, "%s is a string; want a number, as with: %s + 0", shown(r.raw), f.name) {
-			return
+	case !isPlain && !r.fault(WrongType, path, "number", "%s is no plain number; want one, as with: %s + 0", shown(r.raw), f.name):
+	case value < f.min || value > f.max:
+		if r.bad(f, into, OutOfRange, path, "%s is not from %v to %v", shown(r.raw), f.min, f.max) && value > f.max && f.repair == "amount" {
+			into.Set(f.FieldDescriptor, f.numeric(f.max))
 		}
-	case !isWhole:
-		if !r.fault(WrongType, path, RepairNumber, "%s is no integer", shown(r.raw)) {
-			return
-		}
+	default:
+		into.Set(f.FieldDescriptor, f.numeric(value))
 	}
-	if value < f.min || value > f.max {
-		if value < f.min || f.repair != RepairAmount {
-			r.bad(f, into, OutOfRange, path, "%s is not from %v to %v", shown(r.raw), f.min, f.max)
-			return
-		}
-		if !r.fault(OutOfRange, path, f.repair, "%s is not from %v to %v", shown(r.raw), f.min, f.max) {
-			return
-		}
-		value = f.max
-	}
-	into.Set(f.FieldDescriptor, f.numeric(value))
 }
 
 // numeric returns a number as a value of the field. Negative zero is zero (rule 2.3).
@@ -165,10 +151,9 @@ func (f *field) numeric(value float64) protoreflect.Value {
 func (r *reading) word(f *field, into protoreflect.Message, path string) {
 	value, isText := stringOf(r.raw)
 	number := slices.Index(f.words, value)
-	if number <= 0 && isText {
-		number = slices.Index(f.words, strings.TrimSpace(r.charset(value, path)))
-		if number > 0 && !r.decoder.options.Repair {
-			number = 0
+	if number <= 0 && isText && r.decoder.options.Repair {
+		if number = slices.Index(f.words, strings.TrimSpace(r.charset(value, path))); number > 0 {
+			r.fault(WrongType, path, "blanks", "the word is written otherwise")
 		}
 	}
 	if number <= 0 {
@@ -185,15 +170,15 @@ func (r *reading) time(f *field, into protoreflect.Message, path string) {
 		value = string(r.raw)
 	}
 	found, isTime := r.timeOf(f, value, isText)
-	if !isTime && isText {
-		trimmed := strings.TrimSpace(value)
-		if found, isTime = r.timeOf(f, trimmed, true); isTime {
-			isTime = r.fault(WrongType, path, RepairBlanks, "%s has blanks around a time", shown(r.raw))
-		} else if found, isTime = r.timeOf(f, trimmed, false); isTime {
-			isTime = r.fault(WrongType, path, RepairNumber, "%s is a string; want seconds since 1970 as a number", shown(r.raw))
+	if !isTime && isText && r.decoder.options.Repair {
+		value = strings.TrimSpace(value)
+		if f.form == formDay {
+			value, _, _ = strings.Cut(value, " ")
 		}
-		if !isTime && !r.decoder.options.Repair && len(r.faults) > 0 && r.faults[len(r.faults)-1].Field == path {
-			return
+		if found, isTime = r.timeOf(f, value, true); isTime {
+			r.fault(WrongType, path, "blanks", "there are blanks around the time, or a time after the day")
+		} else if found, isTime = r.timeOf(f, value, false); isTime {
+			r.fault(WrongType, path, "number", "the seconds since 1970 are a string")
 		}
 	}
 	switch {
@@ -257,7 +242,7 @@ func parseText(value string, zone *time.Location) (time.Time, bool) {
 // whole checks the rules of several fields.
 func (r *reading) whole(record *moveinv1.Record) {
 	if user := record.GetUser(); user.GetPasswordHash() != "" && user.GetEmail() == "" &&
-		r.fault(Conflict, "password_hash", RepairPassword, "a user with a password needs an email address") {
+		r.fault(Conflict, "password_hash", "password", "a user with a password needs an email address") {
 		user.PasswordHash = ""
 	}
 	c := record.GetComment()
@@ -266,15 +251,15 @@ func (r *reading) whole(record *moveinv1.Record) {
 	}
 	switch hasGuest := c.GetAuthorName() != "" || c.GetAuthorIconUrl() != ""; {
 	case c.GetAuthorId() != 0 && hasGuest:
-		if r.fault(Conflict, "author_id", RepairAuthor, "an author with an account has name and icon there; leave out author_name and author_icon_url") {
+		if r.fault(Conflict, "author_id", "author", "an author with an account has name and icon there; leave out author_name and author_icon_url") {
 			c.AuthorName, c.AuthorIconUrl = "", ""
 		}
 	case c.GetAuthorId() == 0 && c.GetAuthorName() == "" && !r.hasFault("author_id", "author_name"):
-		if r.fault(Missing, "author_id", RepairAuthor, "author_id or author_name is required") {
+		if r.fault(Missing, "author_id", "author", "author_id or author_name is required") {
 			c.AuthorName = dash
 		}
 	}
-	if c.GetReply() == "" && c.GetReplyTime() != nil && r.fault(Conflict, "reply_time", RepairReplyTime, "there is no reply") {
+	if c.GetReply() == "" && c.GetReplyTime() != nil && r.fault(Conflict, "reply_time", "reply-time", "there is no reply") {
 		c.ReplyTime = nil
 	}
 }
