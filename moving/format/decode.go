@@ -49,7 +49,7 @@ func (d *Decoder) Decode(line []byte) Line {
 	kind := Kind("")
 	if i := slices.IndexFunc(fields, func(g given) bool { return string(g.name) == "kind" }); i >= 0 {
 		name, _ := stringOf(fields[i].value)
-		kind = Kind(name)
+		kind, fields = Kind(name), slices.Delete(fields, i, i+1)
 	}
 	if kind == KindEnd {
 		return Line{Kind: kind, End: r.end(fields), Faults: r.faults}
@@ -113,7 +113,6 @@ func (r *reading) end(fields []given) map[Kind]int64 {
 		count, err := strconv.ParseInt(string(g.value), 10, 64)
 		r.raw = g.value
 		switch _, isTwice := counts[Kind(name)]; {
-		case name == "kind":
 		case plans()[Kind(name)] == nil:
 			r.fault(UnknownField, name, "", "this is no kind of records; want some of %v", Kinds())
 		case isTwice:
@@ -130,25 +129,18 @@ func (r *reading) end(fields []given) map[Kind]int64 {
 // object reads the fields of an object.
 func (r *reading) object(p *plan, into protoreflect.Message, fields []given, path string) {
 	var seen, present uint64
-	isKindSeen := path != ""
 	for _, g := range fields {
 		f := p.byName[string(g.name)]
-		switch isNull := string(g.value) == "null"; {
-		case f == nil && string(g.name) == "kind" && !isKindSeen:
-			isKindSeen = true
-		case f == nil && (string(g.name) != "kind" || path != ""):
-			r.raw = g.value
+		r.raw = g.value
+		switch {
+		case f == nil && string(g.name) != "kind":
 			r.fault(UnknownField, path+string(g.name), "unknown-field", "there is no such field; want some of %s", p.names)
 		case f == nil || seen&f.bit != 0:
-			r.raw = g.value
 			r.fault(Conflict, path+string(g.name), "", "this field is there twice")
-		case isNull:
+		case string(g.value) == "null" || !r.value(f, into, path+f.name):
 			seen |= f.bit
 		default:
-			seen |= f.bit
-			if r.raw = g.value; r.value(f, into, path+f.name) {
-				present |= f.bit
-			}
+			seen, present = seen|f.bit, present|f.bit
 		}
 	}
 	r.raw = nil

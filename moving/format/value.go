@@ -191,7 +191,7 @@ func (r *reading) time(f *field, into protoreflect.Message, path string) {
 	}
 }
 
-// timeOf returns a text, or the digits of a number, as a time or a day.
+// timeOf returns a text, or the digits of a number, as a time with milliseconds, as stores have, or as a day.
 func (r *reading) timeOf(f *field, value string, isText bool) (found protoreflect.Value, isTime bool) {
 	if f.form == formDay {
 		day, err := time.Parse(time.DateOnly, value)
@@ -201,42 +201,34 @@ func (r *reading) timeOf(f *field, value string, isText bool) (found protoreflec
 		date := &typev1.Date{Year: int32(day.Year()), Month: int32(day.Month()), Day: int32(day.Day())} // #nosec G115 -- a calendar's
 		return protoreflect.ValueOfMessage(date.ProtoReflect()), true
 	}
-	at, isTime := parseTime(value, isText, r.decoder.options.Zone)
-	if !isTime {
-		return found, false
-	}
-	return protoreflect.ValueOfMessage(timestamppb.New(at).ProtoReflect()), true
-}
-
-// maxSeconds is the year 9999 in seconds since 1970.
-const maxSeconds = 253_370_764_800
-
-// parseTime reads a time: with a zone, a local time in the zone, or seconds since 1970. Its year is from 1 to 9998. It
-// has milliseconds, as stores have.
-func parseTime(value string, isText bool, zone *time.Location) (at time.Time, isTime bool) {
+	var at time.Time
 	if isText {
-		at, isTime = parseText(value, zone)
+		at, isTime = parseTime(value, r.decoder.options.Zone)
 	} else {
 		seconds, err := strconv.ParseInt(value, 10, 64)
-		at, isTime = time.Unix(seconds, 0), err == nil && seconds > -maxSeconds && seconds < maxSeconds
+		at, isTime = time.Unix(seconds, 0), err == nil
 	}
-	at = at.UTC().Truncate(time.Millisecond)
-	return at, isTime && at.Year() >= 1 && at.Year() <= 9998 && !at.IsZero()
+	if seconds := at.Unix(); !isTime || seconds <= firstSecond || seconds >= lastSecond {
+		return found, false
+	}
+	return protoreflect.ValueOfMessage(timestamppb.New(at.Truncate(time.Millisecond)).ProtoReflect()), true
 }
 
-// parseText reads RFC 3339, and times as databases print them.
-func parseText(value string, zone *time.Location) (time.Time, bool) {
-	if strings.HasSuffix(value, "Z") { // most have it
-		if at, err := time.Parse(time.RFC3339Nano, value); err == nil {
+// The years 1 and 9999 begin at these seconds since 1970.
+const firstSecond, lastSecond = -62_135_596_800, 253_370_764_800
+
+// parseTime reads RFC 3339, and times as databases print them: with a blank, and without a zone or with its hours.
+func parseTime(value string, zone *time.Location) (at time.Time, isTime bool) {
+	layouts := []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07"}
+	if len(value) == len(time.DateTime) { // it has no zone
+		layouts = layouts[1:]
+	}
+	for _, layout := range layouts {
+		if at, err := time.ParseInLocation(layout, strings.Replace(value, " ", "T", 1), zone); err == nil {
 			return at, true
 		}
 	}
-	for _, layout := range []string{time.DateTime, "2006-01-02T15:04:05", time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07"} {
-		if at, err := time.ParseInLocation(layout, value, zone); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
+	return at, false
 }
 
 // whole checks the rules of several fields.
