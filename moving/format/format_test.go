@@ -99,7 +99,7 @@ func TestARecordReadsBackAsItWasWritten(t *testing.T) {
 			record := wrapped(p, content)
 			line := Encode(nil, record)
 			got := decodeStrictly(string(line))
-			if len(got.Faults) > 0 || got.Kind != kind || strings.Count(string(line), "\n") != 1 {
+			if len(got.Faults) > 0 || got.Kind != kind || ID(record) == "" || strings.Count(string(line), "\n") != 1 {
 				t.Fatalf("%s: %v", line, got.Faults)
 			}
 			back, _ := contentOf(got.Record)

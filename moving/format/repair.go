@@ -60,40 +60,36 @@ func Repairs() []RepairEntry {
 
 // standard returns the rule for a bad value of the field, with the value that the field gets, which is invalid for none.
 func (f *field) standard() (Repair, protoreflect.Value) {
-	switch f.name {
-	case "email":
-		return "email", protoreflect.Value{}
-	case "password_hash":
-		return "password", protoreflect.Value{}
-	case "category":
-		if f.max == 16 { // of albums
-			return "category", f.numeric(16)
-		}
+	none := protoreflect.Value{}
+	switch name := f.name; {
+	case name == "email", name == "vote":
+		return Repair(name), none
+	case name == "password_hash":
+		return "password", none
+	case name == "category" && f.max == 16: // of albums
+		return "category", f.numeric(16)
+	case name == "category":
 		return "category", f.numeric(4)
-	case "type":
+	case name == "type":
 		return "type", protoreflect.ValueOfEnum(3)
-	case "weather":
+	case name == "weather":
 		return "weather", protoreflect.ValueOfEnum(1)
-	case "zoom_level", "map_type":
-		return "map", protoreflect.Value{}
-	case "lat", "lng":
+	case name == "zoom_level", name == "map_type":
+		return "map", none
+	case f.form == formDecimal:
 		return "position", f.numeric(0)
-	case "score", "reward", "amount", "votes":
+	case f.form == formInteger && f.min == 0:
 		return "amount", f.numeric(0)
-	}
-	switch {
+	case f.form == formTime:
+		return "time", none
+	case f.form == formDay:
+		return "post-date", none
 	case f.form == formText && f.maxBytes > 0 && !f.required:
-		return "long-address", protoreflect.Value{}
+		return "long-address", none
 	case f.form == formText && f.maxLen > 0 && f.required:
 		return "empty-text", protoreflect.ValueOfString(dash)
-	case f.form == formTime:
-		return "time", protoreflect.Value{}
-	case f.form == formDay:
-		return "post-date", protoreflect.Value{}
-	case f.form == formObject:
-		return "vote", protoreflect.Value{}
 	}
-	return "", protoreflect.Value{}
+	return "", none
 }
 
 // entity finds the entities that are replaced. Without a semicolon, an address such as ?a=1&copy=2 would have one.
@@ -103,7 +99,8 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 
 // charset mends the charset of a text, and entities. Each text is looked at alone: old tables have several charsets.
 func (r *reading) charset(value, path string) string {
-	if !r.decoder.options.Repair || isASCII(value) && strings.IndexByte(value, '&') < 0 {
+	isASCII := !strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf })
+	if !r.decoder.options.Repair || isASCII && strings.IndexByte(value, '&') < 0 {
 		return value
 	}
 	if mended, repair := mendCharset(r.raw, value); repair != "" {
@@ -115,10 +112,6 @@ func (r *reading) charset(value, path string) string {
 		value = plain
 	}
 	return value
-}
-
-func isASCII(value string) bool {
-	return strings.IndexFunc(value, func(c rune) bool { return c >= utf8.RuneSelf }) < 0
 }
 
 // mendCharset returns a text of a JSON string, raw, in the charset in which it was written. The repair is empty if that

@@ -16,7 +16,7 @@ const (
 	comment = `{"kind":"comment","id":1,"album_id":2,"author_id":3,"text":"a","create_time":1}`
 	user    = `{"kind":"user","id":1,"name":"a"}`
 	entry   = `{"kind":"entry","id":1,"author_id":2,"type":"0_0","lat":1,"lng":1,"title":"a","content":"b","post_date":"2008-02-29",` +
-		`"weather":"有彩虹","create_time":1,"vote":{"description":"q","choices":[{"description":"a"},{"description":"b","votes":2}]}}`
+		`"weather":"有彩虹","create_time":72000,"vote":{"description":"q","choices":[{"description":"a"},{"description":"b","votes":2}]}}`
 )
 
 // big5 returns the bytes of a text in Big5, and latin1 what a database shows of bytes that it takes for Windows-1252.
@@ -112,7 +112,9 @@ func TestAFaultHasAClassAndIsMendedByARule(t *testing.T) {
 		"another type":        {swap(entry, `0_0`, `0_9`), "type", WrongType, "type", swap(entry, `0_0`, `0_2`)},
 		"another weather":     {swap(entry, `有彩虹`, `sun`), "weather", WrongType, "weather", swap(entry, `有彩虹`, `晴空萬里`)},
 		"a far zoom level":    {swap(entry, `"type"`, `"zoom_level":22,"type"`), "zoom_level", OutOfRange, "map", entry},
-		"the 30th":            {swap(entry, `2008-02-29`, `2008-02-30`), "post_date", WrongType, "post-date", swap(entry, `2008-02-29`, `1970-01-01`)},
+		"a day and a time":    {swap(entry, `2008-02-29`, `2008-02-29 00:00:00`), "post_date", WrongType, "blanks", entry},
+		"a word and blanks":   {swap(entry, `有彩虹`, ` 有彩虹`), "weather", WrongType, "blanks", entry},
+		"the 30th":            {swap(entry, `2008-02-29`, `2008-02-30`), "post_date", WrongType, "post-date", swap(entry, `2008-02-29`, `1970-01-02`)},
 		"not UTF-8":           {swap(album, `x`, "\xe9t\xe9"), "", Unreadable, "", ""},
 		"an end":              {`{"kind":"end","friend":1}`, "friend", UnknownField, "", ""},
 		"an end of less":      {`{"kind":"end","user":-1}`, "user", WrongType, "", ""},
