@@ -90,8 +90,12 @@ func (r *reading) fault(class Class, field string, repair Repair, format string,
 	if r.isBytes {
 		field = strings.ToValidUTF8(field, "\uFFFD")
 	}
+	value := shown(r.raw)
+	if field == "password_hash" || field == "idrand" { // an unknown form may be the password itself
+		value = ""
+	}
 	if len(r.faults) < maxFaults {
-		r.faults = append(r.faults, Fault{Class: class, Field: field, Value: shown(r.raw), Text: fmt.Sprintf(format, args...), Repair: repair})
+		r.faults = append(r.faults, Fault{Class: class, Field: field, Value: value, Text: fmt.Sprintf(format, args...), Repair: repair})
 	}
 	return repair != ""
 }

@@ -54,7 +54,7 @@ type Fault struct {
 	// Class is a word for counts, such as too-long.
 	Class Class
 	// Field is the field, such as vote.choices[2].description; empty for the line as a whole. Value is the beginning of its
-	// value, as the file has it. Text says what is wrong and what to do.
+	// value, as the file has it, but for passwords and sessions. Text says what is wrong and what to do.
 	Field, Value, Text string
 	// Repair is the rule by which the record was mended; empty if it was not.
 	Repair Repair

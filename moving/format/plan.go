@@ -55,8 +55,9 @@ type field struct {
 	minLen, maxLen, maxBytes int
 	// isName says that the text has a visible character.
 	isName bool
-	// pattern matches a text; nil for any.
+	// pattern matches a text; nil for any. wanted says to people what it matches, or which number is wanted.
 	pattern *regexp.Regexp
+	wanted  string
 	// min and max bound numbers and items. Each is below 2^53.
 	min, max float64
 	// words are the words of an enumeration.
@@ -131,9 +132,9 @@ func newField(of protoreflect.FieldDescriptor) *field {
 	case kind == protoreflect.Int64Kind && isID:
 		f.form = formUser
 	case kind == protoreflect.Int64Kind, kind == protoreflect.Int32Kind:
-		f.form = formInteger
+		f.form, f.wanted = formInteger, "an integer"
 	case kind == protoreflect.DoubleKind:
-		f.form = formDecimal
+		f.form, f.wanted = formDecimal, "a number"
 	case kind == protoreflect.EnumKind:
 		f.form, f.words = formWord, words()[of.Enum().FullName()]
 	case of.Message().FullName() == "google.protobuf.Timestamp":
@@ -147,7 +148,7 @@ func newField(of protoreflect.FieldDescriptor) *field {
 		}
 	}
 	if f.name == "password_hash" {
-		f.pattern = regexp.MustCompile(passwordPattern)
+		f.pattern, f.wanted = regexp.MustCompile(passwordPattern), "one of the forms of docs/moving-in.md"
 	}
 	f.repair, f.mended = f.standard()
 	return f
@@ -177,9 +178,9 @@ func (f *field) take(rules protoreflect.Message) {
 			f.maxBytes = int(value.Uint()) // #nosec G115 -- at most 2,000
 		case "pattern":
 			f.pattern = regexp.MustCompile(value.String())
-			f.required = f.required || !f.pattern.MatchString("")
+			f.required, f.wanted = f.required || !f.pattern.MatchString(""), "a text like "+value.String()
 		case "email":
-			f.pattern = regexp.MustCompile(emailPattern)
+			f.pattern, f.wanted = regexp.MustCompile(emailPattern), "an email address"
 		case "gte":
 			f.min = number(value)
 			f.required = f.required || f.min > 0 && !f.HasPresence()

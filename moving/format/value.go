@@ -24,7 +24,7 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 		if onlyHas(string(r.raw[:1]), "-0123456789") {
 			repair = "number"
 		}
-		if !r.fault(WrongType, path, repair, "%s is no string", shown(r.raw)) {
+		if !r.fault(WrongType, path, repair, "this is no string; want one in quotes") {
 			return
 		}
 		value = string(r.raw)
@@ -33,7 +33,7 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 		value = r.charset(value, path)
 	}
 	if !text.IsValid(value) || text.IsHalved(r.raw, value) {
-		if !r.fault(Characters, path, "control-characters", "XML cannot carry a character of %s", shown(r.raw)) {
+		if !r.fault(Characters, path, "control-characters", "XML cannot carry a character of this text") {
 			return
 		}
 		value = strings.Map(func(c rune) rune {
@@ -59,11 +59,11 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 	}
 	switch {
 	case value == "" && f.minLen > 0, f.isName && text.IsBlank(value):
-		r.bad(f, into, Blank, path, "this text has nothing to see")
+		r.bad(f, into, Blank, path, "this text has no visible character")
 	case f.maxBytes > 0 && len(value) > f.maxBytes:
 		r.bad(f, into, TooLong, path, "%d bytes; at most %d", len(value), f.maxBytes)
 	case f.pattern != nil && !f.pattern.MatchString(value):
-		r.bad(f, into, WrongType, path, "%s does not have the form that the field wants", shown(r.raw))
+		r.bad(f, into, WrongType, path, "want %s", f.wanted)
 	default:
 		into.Set(f.FieldDescriptor, protoreflect.ValueOfString(value))
 	}
@@ -125,8 +125,8 @@ func (r *reading) number(f *field, into protoreflect.Message, path string) {
 	isPlain := !isText && (f.form == formDecimal || onlyHas(digits, "-0123456789"))
 	switch {
 	case err != nil || !onlyHas(digits, "-+.eE0123456789") || f.form == formInteger && value != math.Trunc(value):
-		r.bad(f, into, WrongType, path, "%s is not the number that the field wants", shown(r.raw))
-	case !isPlain && !r.fault(WrongType, path, "number", "%s is no plain number; want one, as with: %s + 0", shown(r.raw), f.name):
+		r.bad(f, into, WrongType, path, "%s is not %s", shown(r.raw), f.wanted)
+	case !isPlain && !r.fault(WrongType, path, "number", "%s is not %s; want it without quotes and decimals, as with: %s + 0", shown(r.raw), f.wanted, f.name):
 	case value < f.min || value > f.max:
 		if r.bad(f, into, OutOfRange, path, "%s is not from %v to %v", shown(r.raw), f.min, f.max) && value > f.max && f.repair == "amount" {
 			into.Set(f.FieldDescriptor, f.numeric(f.max))
