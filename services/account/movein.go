@@ -14,9 +14,6 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// maxMoveTries bounds how often users are read again that other calls store or delete.
-const maxMoveTries = 16
-
 // moveIn is one call of MoveInUsers.
 type moveIn struct {
 	*server

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -18,15 +17,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-const (
-	// maxMovedSessionLife bounds a session from the call on. Browsers keep no cookie longer.
-	maxMovedSessionLife = 400 * 24 * time.Hour
-	// partsBatch is how many sessions or rewards are stored at a time.
-	partsBatch = 1000
-	// movedRewardSource begins the source of a reward that was moved in. GrantReward takes no
-	// such word with an identifier of ours, because the edge names no such source.
-	movedRewardSource = "old/"
-)
+// partsBatch is how many sessions or rewards are stored at a time.
+const partsBatch = 1000
 
 // part is a session or reward of a record.
 type part[T any] struct {
@@ -149,7 +141,7 @@ func (m *moveIn) storeSessions(ctx context.Context, accepted []*incoming) error 
 		}
 		given := make(map[string]bool)
 		for i, one := range each.record.GetSessions().GetSessions() {
-			document := m.sessionOf(each.record.GetUserId(), one)
+			document := m.sessionOf(each.record.GetUserId(), one.GetToken(), one.GetExpireTime(), one.GetCreateTime(), m.now)
 			given[document.ID] = true
 			if document.ExpireMillis > m.now.UnixMilli() {
 				parts = append(parts, part[session]{document, each, fmt.Sprintf("sessions.sessions[%d].token", i)})
@@ -174,29 +166,6 @@ func (m *moveIn) storeSessions(ctx context.Context, accepted []*incoming) error 
 		}
 	}
 	return nil
-}
-
-// sessionOf returns a session to store.
-func (m *moveIn) sessionOf(userID int64, given *accountv1.MovedSession) session {
-	expires := m.now.Add(m.life.Total)
-	if given.GetExpireTime() != nil {
-		expires = storedTime(given.GetExpireTime())
-	}
-	if latest := m.now.Add(maxMovedSessionLife); expires.After(latest) {
-		expires = latest
-	}
-	return session{
-		ID: tokenID(given.GetToken()), UserID: userID, ExpireMillis: expires.UnixMilli(),
-		CreateMillis: millisOf(given.GetCreateTime()), UsedMillis: m.now.UnixMilli(), IsMoved: true,
-	}
-}
-
-// millisOf returns a time in milliseconds since 1970, and 0 for none or an earlier one.
-func millisOf(t *timestamppb.Timestamp) int64 {
-	if t == nil {
-		return 0
-	}
-	return max(0, t.AsTime().UnixMilli())
 }
 
 // closeOthers closes the sessions of a user that were moved in before and are not among the
@@ -287,9 +256,4 @@ func ownViolations(record *accountv1.MovedUser) (violations []apierror.Violation
 		check(fmt.Sprintf("sessions.sessions[%d].create_time", i), each.GetCreateTime())
 	}
 	return violations
-}
-
-// storedTime returns a time in the precision of the store.
-func storedTime(t *timestamppb.Timestamp) time.Time {
-	return t.AsTime().Truncate(time.Millisecond)
 }
