@@ -304,3 +304,10 @@ func TestAFaultThatIsNotMendedIsNotHiddenByOthers(t *testing.T) {
 		t.Errorf("%v", got.Faults)
 	}
 }
+
+func TestNegativeZeroIsZero(t *testing.T) {
+	got := decodeStrictly(strings.Replace(album, "25.1", "-0.0", 1))
+	if a := got.Record.GetAlbum(); len(got.Faults) > 0 || a.Lat == nil || math.Signbit(a.GetLat()) {
+		t.Errorf("%v: %v", a, got.Faults)
+	}
+}
