@@ -132,7 +132,7 @@ func TestARecordReadsBackAsItWasWritten(t *testing.T) {
 func values(f *field) (all []protoreflect.Value) {
 	switch f.form {
 	case formText:
-		for _, s := range []string{"", "a", "文", "a@b", "a@b.c", "a@-b", "A@b..c", "é@b.c", strings.Repeat("0", 32), strings.Repeat("g", 32)} {
+		for _, s := range []string{"", "a", "文", "a@b", "a@b.c", "a@-b", "a@" + strings.Repeat("b", 63), "a@" + strings.Repeat("b", 64), "A@b..c", "é@b.c", strings.Repeat("0", 32), strings.Repeat("g", 32)} {
 			all = append(all, protoreflect.ValueOfString(s))
 		}
 		for _, length := range []int{f.maxLen, f.maxBytes} {
@@ -302,5 +302,12 @@ func TestAFaultThatIsNotMendedIsNotHiddenByOthers(t *testing.T) {
 	}
 	if got := decodeStrictly(line); len(got.Faults) != maxFaults {
 		t.Errorf("%v", got.Faults)
+	}
+}
+
+func TestNegativeZeroIsZero(t *testing.T) {
+	got := decodeStrictly(strings.Replace(album, "25.1", "-0.0", 1))
+	if a := got.Record.GetAlbum(); len(got.Faults) > 0 || a.Lat == nil || math.Signbit(a.GetLat()) {
+		t.Errorf("%v: %v", a, got.Faults)
 	}
 }

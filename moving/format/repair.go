@@ -161,11 +161,12 @@ func fromBytes(raw json.RawMessage) (string, Repair) {
 }
 
 // fromBig5 returns a text from Big5. It reports false unless all bytes but ASCII are pairs, more than least of them are
-// ideographs, at least half of these frequent ones (the first level of Big5), and enough of these have two bytes that are
-// not ASCII: in Latin-1, Québécois has pairs, too, but hardly two letters with accents side by side.
+// ideographs, at least half of these frequent ones (the first level of Big5), and enough of these look like nothing in
+// Latin-1: Québécois has pairs, too, but hardly two letters with accents side by side, or signs such as ¥ with a letter
+// after each.
 func fromBig5(raw []byte, least int) (string, bool) {
 	var ideographs, frequent, sure int
-	enough := least
+	enough, signs := least, -1 // signs is where the pair before ended, if that begins with a sign
 	for i := 0; i < len(raw); i++ {
 		switch b := raw[i]; {
 		case b < utf8.RuneSelf:
@@ -178,9 +179,12 @@ func fromBig5(raw []byte, least int) (string, bool) {
 			i++
 			if b >= 0xA4 && b <= 0xC6 {
 				frequent++
-				if raw[i] >= 0xA1 {
+				if raw[i] >= 0xA1 || b < 0xC0 && signs == i-2 {
 					sure++
 				}
+			}
+			if b >= 0xA4 && b < 0xC0 {
+				signs = i
 			}
 		}
 	}

@@ -182,13 +182,15 @@ func charsets(t *testing.T, mended map[Repair]bool) {
 		latin1("é"):               {"utf8-as-latin1", "é"},
 		latin1(big5(t, "東北角一日遊")): {"big5", "東北角一日遊"},
 		strings.ReplaceAll(latin1(big5(t, "功課寫完了。ABC")), `\`, `\\`): {"big5", "功課寫完了。ABC"},
-		big5(t, "功課寫完了,家"):                                          {"big5", "功課寫完了,家"},
-		big5(t, "許"):                                                {"big5", "許"},
-		big5(t, `許\"a\n蓋`) + big5(t, "東北角"):                         {"big5", `許\"a\n蓋東北角`},
-		"\xe9t\xe9 na\xefve":                                        {"latin1", "été naïve"},
-		"\x93Qu\xe9b\xe9cois\x94 \\u6587":                           {"latin1", "“Québécois” 文"},
-		"a &amp;amp; &#26481;&lt;b&gt;":                             {"entities", "a &amp; 東<b>"},
-		"晴&nbsp;空":                                                  {"entities", "晴\u00a0空"},
+		latin1(big5(t, "台北101")):            {"big5", "台北101"},
+		latin1(big5(t, "小旅人 a")):            {"big5", "小旅人 a"},
+		big5(t, "功課寫完了,家"):                  {"big5", "功課寫完了,家"},
+		big5(t, "許"):                        {"big5", "許"},
+		big5(t, `許\"a\n蓋`) + big5(t, "東北角"): {"big5", `許\"a\n蓋東北角`},
+		"\xe9t\xe9 na\xefve":                {"latin1", "été naïve"},
+		"\x93Qu\xe9b\xe9cois\x94 \\u6587":   {"latin1", "“Québécois” 文"},
+		"a &amp;amp; &#26481;&lt;b&gt;":     {"entities", "a &amp; 東<b>"},
+		"晴&nbsp;空":                          {"entities", "晴\u00a0空"},
 	} {
 		got := decodeRepairing(write(written))
 		if !slices.ContainsFunc(got.Faults, func(f Fault) bool { return f.Repair == c.repair }) {
@@ -200,6 +202,7 @@ func charsets(t *testing.T, mended map[Repair]bool) {
 	}
 	for _, good := range []string{
 		"x", "晴空", "été", "Québécois", "ÉTÉS", "naïve", "Ärger mit Äpfeln", "áéíóúñ", "¿Qué?", "£5 ½ ©", "Ã", "Ñandú ÀÉÈ", "“quoted” — 10 €",
+		"25°C 77°F", "Äö", "ÄÖéáíóúñ", "©Nokia ®Sony 2008", "£5 §A ¥B",
 		"?a=1&copy=2", "AT&T; & so on", "🙂 é",
 	} {
 		if got := decodeRepairing(write(good)); len(got.Faults) > 0 || got.Record.GetAlbum().GetTitle() != good {
