@@ -1,0 +1,213 @@
+package moving_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/traditionalchinese"
+
+	"github.com/waybook/waybook/e2e/examples"
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// guide returns the code blocks of docs/moving-in.md in a language.
+func guide(t *testing.T, language string) (texts []string) {
+	t.Helper()
+	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range blocks {
+		if block.Language == language {
+			texts = append(texts, block.Text)
+		}
+	}
+	return texts
+}
+
+// dump returns the dump of an old service, with bytes in Big5.
+func dump(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/old.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`\{big5:.*?\}`).ReplaceAllStringFunc(string(text), func(marked string) string {
+		big5, err := traditionalchinese.Big5.NewEncoder().String(marked[len("{big5:") : len(marked)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(big5, `\`, `\\`)
+	})
+}
+
+// startDatabase starts a MariaDB, and makes a folder with the programs of the guide: mysql connects to it, and mysqldump is a
+// stand-in for that of an old server.
+func startDatabase(t *testing.T) (programs string) {
+	t.Helper()
+	for _, each := range []string{"bash", "curl", "mariadbd", "mariadb-install-db", "mariadb"} {
+		examples.Need(t, each)
+	}
+	folder := t.TempDir()
+	data, socket := "--datadir="+filepath.Join(folder, "data"), "--socket="+filepath.Join(folder, "s")
+	if output, err := exec.CommandContext(t.Context(), "mariadb-install-db", "--no-defaults", data, "--auth-root-authentication-method=normal").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	args := []string{"--no-defaults", data, socket, "--skip-networking", "--skip-grant-tables"}
+	if os.Getuid() == 0 {
+		args = append(args, "--user=root")
+	}
+	launch.Begin(t, "mariadbd", nil, args...).AwaitLog("ready for connections")
+	programs = t.TempDir()
+	for name, text := range map[string]string{
+		"mysql":     "#!/bin/sh\nexec mariadb --no-defaults " + socket + " \"$@\"\n",
+		"mysqldump": "#!/bin/sh\ncat " + filepath.Join(programs, "dump") + "\n",
+		"dump":      dump(t),
+	} {
+		if err := os.WriteFile(filepath.Join(programs, name), []byte(text), 0o700); err != nil { // #nosec G306 -- programs
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"standalone", "waybookctl"} {
+		if err := os.Symlink(filepath.Join(binaries, name), filepath.Join(programs, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return programs
+}
+
+// wordy serves a Waybook that gives its numbers more digits and its times fewer, and returns its address.
+func wordy(t *testing.T, address string) string {
+	t.Helper()
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: address})
+		r.Out.Header.Del("Accept-Encoding") // the transport unpacks what it asked for itself
+	}}
+	proxy.ModifyResponse = func(reply *http.Response) error {
+		text, err := io.ReadAll(reply.Body)
+		text = bytes.ReplaceAll(text, []byte("</lat>"), []byte("000</lat>"))
+		text = regexp.MustCompile(`:\d\d</time>`).ReplaceAll(text, []byte("</time>"))
+		reply.Body, reply.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		reply.Header.Del("Content-Length")
+		return err
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// What the data of testdata/old.sql becomes, with --repair: these reads have these parts.
+var messy = map[string][]string{
+	"func=getAlbum&albumID=5": {
+		">東北角一日遊<", ">小旅人 &amp; co.<", "<lat>25.0113<", "<month>03</month><day>09<", "<score>2<", "<photo2>", ">陰陽海<", "<time>2008-03-06 10:00:00<",
+		"<commenterName>阿海<", ">謝謝<", "<commenterName>路人<", "<comment3><time>2008-03-07 11:00:00</time><commenterName><", ">of a user who is gone<",
+		"<comment4><time>2008-03-05 09:07:31</time><commenterName>-<", ">" + strings.Repeat("長", 2000) + "<",
+	},
+	"func=getAlbum&albumID=12": {
+		">陽明山的貓 &amp; 狗<", "<category>16<", "<lat>25.04<", "<year>2006</year><month>03</month><day>05<", "<score>0<", ">tab!<", "<comment1500>",
+	},
+	"func=getAlbum&albumID=13": {">" + strings.Repeat("長", 200) + "<", "<lat>0<", "<lng>0<", ">許功蓋先生<"},
+	"func=getAlbum&albumID=14": {"FAILED"},
+	"func=getBlog&blogID=7": {
+		"好&lt;累&gt;!", ">雨過天晴<", "<choice1><description>阿里山</description><votes>0<", "<choice2><description>太魯閣</description><votes>3<", ">我投太魯閣!<",
+	},
+	"func=getBlog&blogID=8":              {">隔天<", "<year>2008</year><month>04</month><day>01<", ">晴空萬里<", "<replyBlogID>1", "<zoomLevel>9<", "<score>1<"},
+	"func=getBlog&blogID=9":              {"<blogTitle>-<", ">我騎了一整天的車<", "<type>0_2<", "<zoomLevel>14<"},
+	"func=getPOI&POIID=3":                {">中正紀念堂<", ">阿海<", "http://images.example/poi/4.jpg", ">夕陽<"},
+	"func=getUserAlbumList&userID=7":     {"<album2>"},
+	"func=getUserAlbumList&userID=11":    {"FAILED"},
+	"func=getCategoryPOIList&category=4": {">中正紀念堂<"},
+}
+
+// TestTheGuideOfAnEveningWorks runs the commands of docs/moving-in.md as they are. Only addresses are others, and the old
+// server says what Waybook says, in other words.
+func TestTheGuideOfAnEveningWorks(t *testing.T) {
+	t.Parallel()
+	programs, folder, address := startDatabase(t), t.TempDir(), launch.Address(t)
+	place := strings.NewReplacer("127.0.0.1:8080", address, "127.0.0.1:8081", launch.Address(t), "http://old.example", wordy(t, address))
+	script := "trap 'kill $(jobs -p)' EXIT\n"
+	for n, block := range guide(t, "sh") {
+		script += fmt.Sprintf("echo '# block %d' >&2\n%s", n, place.Replace(block))
+	}
+	script += "waybookctl move import old.ndjson --repair || [ $? = 4 ]\n"
+	var queries []string
+	for query := range messy {
+		queries = append(queries, query)
+		script += "echo '# read'; curl -fsS 'http://" + address + "/API.php?" + query + "'\n"
+	}
+	for _, form := range []string{
+		"-d 'func=login&email=traveller@old.example&password=password'", "-d 'func=login&email=wander@old.example&password=wander'",
+		"-b 'id=7; idrand=0123456789abcdef0123456789abcdef' -d 'func=addComment&POIID=3&comment=here'",
+	} {
+		script += "echo '# read'; curl -fsS http://" + address + "/API.php " + form + "\n"
+	}
+	shell := exec.CommandContext(t.Context(), "bash", "-c", script)
+	shell.Dir, shell.WaitDelay = folder, patience
+	shell.Env = append(os.Environ(), "PATH="+programs+":"+os.Getenv("PATH"), "NO_PROXY=127.0.0.1", "GORACE=atexit_sleep_ms=0")
+	var output, notes strings.Builder
+	shell.Stdout, shell.Stderr = &output, &notes
+	if err := shell.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, output.String(), notes.String())
+	}
+	printed, replies, _ := strings.Cut(output.String(), "# read")
+	for _, want := range []string{"INSERTED UNCHANGED DIFFERENT DELETED REFUSED\n" + counts("%d 0 0 0 0"), "UNCHANGED ABSENT DIFFERENT DELETED REFUSED\n" + counts("%d 0 0 0 0"),
+		"INSERTED UNCHANGED DIFFERENT DELETED REFUSED\n" + counts("0 %d 0 0 0"), "\nPROBLEMS dangling\n9\n", "\nPROBLEMS duplicate\n3\n", "\nMENDED big5\n3\n", "\nMENDED time\n5\n",
+		" different, 0 trouble; times in 3; numbers in ",
+	} {
+		if !strings.Contains(words(printed), want) {
+			t.Errorf("the commands did not print\n%s", want)
+		}
+	}
+	for n, reply := range strings.Split(replies, "# read") {
+		wanted := []string{"SUCCESS"}
+		if n < len(queries) {
+			wanted = messy[queries[n]]
+		}
+		for _, want := range wanted {
+			if !strings.Contains(reply, want) {
+				t.Errorf("reply %d has no %s:\n%s", n, want, reply)
+			}
+		}
+		if strings.Contains(reply, "only one?") || strings.Contains(reply, "<photo3>") {
+			t.Errorf("this was to be left out: %s", reply)
+		}
+	}
+	if t.Failed() {
+		t.Logf("%s%s", output.String(), notes.String())
+	}
+	// Without --repair, a record that breaks a rule is left out, and listed.
+	old, problems := filepath.Join(folder, "old.ndjson"), filepath.Join(t.TempDir(), "problems")
+	out := expectRun(t, 4, "move", "import", old, "--problems", problems, "--address", startOn(t, t.TempDir()).GRPC)
+	if want := "user 7 5 2 0 0 0 0\nsession 3 2 1 0 0 0 0\nreward 3 2 1 0 0 0 0\nalbum 4 4 0 0 0 0 0\n"; !strings.Contains(out, want) {
+		t.Error(out)
+	}
+	listed, err := os.ReadFile(problems)
+	if err != nil || !strings.Contains(string(listed), `"kind":"album","id":"12","field":"category","class":"out-of-range","value":"0"`) {
+		t.Errorf("%v: %s", err, listed)
+	}
+}
+
+// counts returns the lines of a report about testdata/old.sql: what was read and left out, and the other columns of what was not.
+func counts(format string) (text string) {
+	for _, each := range []struct {
+		kind          string
+		read, leftOut int
+	}{
+		{"user", 7, 1}, {"session", 3, 2}, {"reward", 3, 1}, {"album", 4, 1}, {"entry", 3, 0}, {"landmark", 1, 0}, {"photo", 7, 3}, {"comment", 1506, 1}, {"ballot", 3, 2},
+		{"recommendation", 3, 2},
+	} {
+		text += fmt.Sprintf("%s %d %d "+format+"\n", each.kind, each.read, each.leftOut, each.read-each.leftOut)
+	}
+	return text
+}
