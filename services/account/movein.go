@@ -13,8 +13,12 @@ import (
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
-// maxMoveTries bounds how often documents are read again that other calls store or delete.
-const maxMoveTries = 16
+const (
+	// maxMoveTries bounds how often documents are read again that other calls store or delete.
+	maxMoveTries = 16
+	// emailsBatch is how many addresses one query looks for. MongoDB plans each of them.
+	emailsBatch = 100
+)
 
 // insertion is one call of MoveIn.
 type insertion struct {
@@ -194,9 +198,14 @@ func (i *insertion) takenEmails(ctx context.Context, users []user) (errs []error
 	for n, u := range users {
 		keys[n] = docstore.Between(u.EmailKey, u.EmailKey)
 	}
-	others, err := i.users.Page(ctx, docstore.Query{Where: byEmail().In(keys[0], keys[1:]...), Limit: len(keys)})
-	for _, other := range others.Documents {
-		isTaken[other.EmailKey] = true
+	for some := range slices.Chunk(keys, emailsBatch) {
+		others, err := i.users.Page(ctx, docstore.Query{Where: byEmail().In(some[0], some[1:]...), Limit: len(some)})
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range others.Documents {
+			isTaken[other.EmailKey] = true
+		}
 	}
 	errs = make([]error, len(users))
 	for n, u := range users {
@@ -205,7 +214,7 @@ func (i *insertion) takenEmails(ctx context.Context, users []user) (errs []error
 		}
 		isTaken[u.EmailKey] = true
 	}
-	return errs, err
+	return errs, nil
 }
 
 // lookForUsers reads burials last, because a sweep writes them before it forgets a deletion.
