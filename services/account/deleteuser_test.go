@@ -92,9 +92,12 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 			if err := s.verifySession(t, other); err != nil {
 				t.Errorf("the other user: %v", err)
 			}
+			if _, buried, err := s.moved.OfManyOrGone(t.Context(), []string{"7"}); err != nil || !buried["7"] {
+				t.Errorf("the deletion will be forgotten: %v, %v", buried, err)
+			}
 			s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
 		}
-		if writes < 3 { // a reward, the user
+		if writes < 4 { // a reward, the burial, the user
 			t.Errorf("only %d writes", writes)
 		}
 	}

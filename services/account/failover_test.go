@@ -53,6 +53,22 @@ func isDone(t *testing.T, err error) bool {
 	return err == nil
 }
 
+func TestAnInsertionDuringFailoversIsMendedByTheNext(t *testing.T) {
+	storetest.Seeds(t, func(t *testing.T, seed uint64) {
+		b := newFailing(t, seed)
+		s := b.newServer(t)
+		s.wantResults(t, "INSERTED", oldAnn())
+		b.cluster.Trouble(seed)
+		wasDone := false
+		for range 1 + b.IntN(4) {
+			_, err := b.newMortal(t).MoveIn(t.Context(), requestOf(false, someRecords()...))
+			wasDone = isDone(t, err) || wasDone
+		}
+		b.cluster.Settle()
+		s.wantMoved(t, wasDone)
+	})
+}
+
 func TestANewPasswordDuringFailoversLeavesNoSessionOfTheOld(t *testing.T) {
 	storetest.Seeds(t, func(t *testing.T, seed uint64) {
 		b := newFailing(t, seed)
@@ -116,6 +132,9 @@ func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
 		}
 		if err := s.verifySession(t, other); err != nil {
 			t.Errorf("the other user: %v", err)
+		}
+		if _, buried, err := s.moved.OfManyOrGone(t.Context(), []string{"7"}); err != nil || !buried["7"] {
+			t.Errorf("the deletion will be forgotten: %v, %v", buried, err)
 		}
 		s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
 	})

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -171,57 +172,60 @@ func TestNoFieldOfAMovedRecordIsForgotten(t *testing.T) {
 }
 
 func TestAMovedUserStaysAsTheUserIsHere(t *testing.T) {
-	update := func(request *accountv1.UpdateUserRequest) func(*server, *bench) error {
-		return func(s *server, _ *bench) error {
-			request.UserId = 7
+	update := func(request *accountv1.UpdateUserRequest) func(*server, *bench, int64) error {
+		return func(s *server, _ *bench, id int64) error {
+			request.UserId = id
 			_, err := s.UpdateUser(t.Context(), request)
 			return err
 		}
 	}
 	for name, c := range map[string]struct {
-		change func(*server, *bench) error
+		change func(*server, *bench, int64) error
 		want   string // of the user, a session and a reward
 	}{
 		"a new password": {update(&accountv1.UpdateUserRequest{Password: proto.String("a new password")}), "UNCHANGED, DELETED, INSERTED"},
 		"a new name":     {update(&accountv1.UpdateUserRequest{Name: proto.String("Anna")}), "DIFFERENT name, INSERTED, INSERTED"},
-		"a login with the old password": {func(s *server, _ *bench) error {
+		"a login with the old password": {func(s *server, _ *bench, _ int64) error {
 			return s.logIn(t.Context(), "ann@waybook.example", "hashcat", "")
 		}, "UNCHANGED, INSERTED, INSERTED"},
-		"all sessions closed": {func(s *server, _ *bench) error {
-			_, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: 7})
+		"all sessions closed": {func(s *server, _ *bench, id int64) error {
+			_, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: id})
 			return err
 		}, "UNCHANGED, DELETED, INSERTED"},
-		"a deletion": {func(s *server, _ *bench) error { return s.delete(t, 7) }, "DELETED, DELETED, DELETED"},
-		"a deletion long ago": {func(s *server, b *bench) error {
-			err := s.delete(t, 7)
+		"a deletion": {func(s *server, _ *bench, id int64) error { return s.delete(t, id) }, "DELETED, DELETED, DELETED"},
+		"a deletion long ago": {func(s *server, b *bench, id int64) error {
+			err := s.delete(t, id)
 			for range 3 {
 				b.advance(90 * 24 * time.Hour)
 				err = errors.Join(err, s.Sweep(t.Context()))
 			}
-			if _, gone, _ := s.users.GetManyOrGone(t.Context(), []int64{7}); len(gone) > 0 {
+			if _, gone, _ := s.users.GetManyOrGone(t.Context(), []int64{id}); len(gone) > 0 {
 				t.Error("the deletion is not forgotten")
 			}
 			return err
 		}, "DELETED, DELETED, DELETED"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			s := b.newServer(t)
-			s.wantResults(t, "INSERTED", oldAnn())
-			if err := c.change(s, b); err != nil {
-				t.Fatal(err)
-			}
-			opened := oldSession(7, "1")
-			opened.ExpireTime = nil
-			for _, isDry := range []bool{true, false} {
-				if got := s.resultsOf(t, isDry, oldAnn(), opened, oldReward(7)); got != c.want {
-					t.Errorf("dry %t: got %s, want %s", isDry, got, c.want)
+		for _, id := range []int64{7, 1 << 40} { // small, and as large as those that are drawn
+			t.Run(fmt.Sprint(name, " ", id), func(t *testing.T) {
+				b := newBench(t)
+				s := b.newServer(t)
+				ann := with(oldAnn(), func(u *moveinv1.User) { u.Id = id })
+				s.wantResults(t, "INSERTED", ann)
+				if err := c.change(s, b, id); err != nil {
+					t.Fatal(err)
 				}
-			}
-			if _, err := s.users.Get(t.Context(), 7); (err == nil) == strings.HasPrefix(c.want, "DELETED") {
-				t.Errorf("the user: %v", err)
-			}
-		})
+				opened := oldSession(id, "1")
+				opened.ExpireTime = nil
+				for _, isDry := range []bool{true, false} {
+					if got := s.resultsOf(t, isDry, ann, opened, oldReward(id)); got != c.want {
+						t.Errorf("dry %t: got %s, want %s", isDry, got, c.want)
+					}
+				}
+				if _, err := s.users.Get(t.Context(), id); (err == nil) == strings.HasPrefix(c.want, "DELETED") {
+					t.Errorf("the user: %v", err)
+				}
+			})
+		}
 	}
 }
 
@@ -377,20 +381,4 @@ func TestACrashBetweenAnyTwoWritesOfAnInsertionIsMendedByTheNext(t *testing.T) {
 			t.Errorf("only %d writes", writes)
 		}
 	}
-}
-
-func TestAnInsertionDuringFailoversIsMendedByTheNext(t *testing.T) {
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		b := newFailing(t, seed)
-		s := b.newServer(t)
-		s.wantResults(t, "INSERTED", oldAnn())
-		b.cluster.Trouble(seed)
-		wasDone := false
-		for range 1 + b.IntN(4) {
-			_, err := b.newMortal(t).MoveIn(t.Context(), requestOf(false, someRecords()...))
-			wasDone = isDone(t, err) || wasDone
-		}
-		b.cluster.Settle()
-		s.wantMoved(t, wasDone)
-	})
 }
