@@ -239,23 +239,33 @@ func (s *server) delete(t testing.TB, id int64) error {
 func TestAMovedSessionThatIsClosedIsNeverOpenAgain(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
-	open, long, ended := oldSession(7, "1"), oldSession(7, "2"), oldSession(7, "3")
+	open, long, ended, endless := oldSession(7, "1"), oldSession(7, "2"), oldSession(7, "3"), oldSession(7, "4")
 	long.ExpireTime, ended.ExpireTime = timestamppb.New(b.clock().AddDate(10, 0, 0)), timestamppb.New(b.clock())
-	records := []proto.Message{open, long, ended, oldAnn()}
-	s.wantResults(t, "INSERTED, INSERTED, DELETED, INSERTED", records...)
-	s.wantResults(t, "UNCHANGED, UNCHANGED, DELETED, UNCHANGED", records...)
+	endless.ExpireTime = nil
+	records := []proto.Message{open, long, endless, ended, oldAnn()}
+	s.wantResults(t, "INSERTED, INSERTED, INSERTED, DELETED, INSERTED", records...)
+	s.wantResults(t, "UNCHANGED, UNCHANGED, UNCHANGED, DELETED, UNCHANGED", records...)
 	if got, err := s.sessions.Get(t.Context(), tokenID(tokenNamed("2"))); err != nil || got.ExpireMillis != b.clock().Add(400*24*time.Hour).UnixMilli() {
 		t.Errorf("a long session is %v, %v", got, err)
 	}
-	request := &accountv1.VerifySessionRequest{UserId: 7, Token: tokenNamed("1")}
-	if err := s.verifySession(t, request); err != nil {
-		t.Error(err)
+	for _, name := range []string{"1", "2", "4"} {
+		if err := s.verifySession(t, &accountv1.VerifySessionRequest{UserId: 7, Token: tokenNamed(name)}); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: 7, Token: tokenNamed(name)}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := s.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: 7, Token: tokenNamed("1")}); err != nil {
-		t.Fatal(err)
+	for _, wait := range []time.Duration{0, time.Hour, 400 * 24 * time.Hour, 400 * 24 * time.Hour} { // the ends that sessions have
+		b.advance(wait)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantResults(t, "DELETED, DELETED, DELETED, DELETED, UNCHANGED", records...)
+		for _, name := range []string{"1", "2", "4"} {
+			wantFault(t, s.verifySession(t, &accountv1.VerifySessionRequest{UserId: 7, Token: tokenNamed(name)}), codes.Unauthenticated, "LOGIN_REQUIRED")
+		}
 	}
-	s.wantResults(t, "DELETED, UNCHANGED, DELETED, UNCHANGED", records...)
-	wantFault(t, s.verifySession(t, request), codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
 func TestARecordThatCannotBeStoredIsRefusedAndNoOtherIs(t *testing.T) {
