@@ -122,10 +122,9 @@ func TestNoServiceImportsAnother(t *testing.T) {
 // doors are the packages of the room for moving in that others import, and who does. Everybody else knows what was moved
 // in by internal/content/aliases alone.
 var doors = map[string][]string{
-	"moving/serve":    {"services"},
-	"moving/send":     {"waybookctl"},
 	"moving/compare":  {"waybookctl"},
-	"moving/movefile": {"waybookctl"},
+	"moving/format":   {"waybookctl"},
+	"moving/importer": {"waybookctl"},
 }
 
 func TestMovingInIsARoomOfItsOwn(t *testing.T) {

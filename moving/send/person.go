@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -38,27 +37,6 @@ type personExport struct {
 	// count is the number of records that are written.
 	count int64
 	err   error
-}
-
-// ExportPerson writes what Waybook holds of a user, content with its photos, comments, ballots and
-// recommendations. It returns the number of records. Errors: those of the services, such as NOT_FOUND
-// for a user who does not exist.
-func ExportPerson(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
-	e := &personExport{Services: services, out: movefile.NewWriter(out)}
-	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
-	if err != nil {
-		return 0, err
-	}
-	e.user(found.GetUser())
-	e.rewards(ctx, userID)
-	list(ctx, e, e.Album.ListAlbums, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: personPage}, (*albumv1.ListAlbumsResponse).GetAlbums, e.album)
-	list(ctx, e, e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
-	landmarks := &poiv1.ListPoisOfOwnerRequest{OwnerId: userID, PageSize: personPage}
-	list(ctx, e, e.Poi.ListPoisOfOwner, landmarks, (*poiv1.ListPoisOfOwnerResponse).GetPois, e.landmark)
-	if e.err == nil {
-		e.err = e.out.End()
-	}
-	return e.count, e.err
 }
 
 // list reads a list page by page, and takes each item. ask is a method of a client whose request has
@@ -139,14 +117,6 @@ func (e *personExport) moment(t *timestamppb.Timestamp) movefile.Moment {
 func (e *personExport) user(u *accountv1.User) {
 	e.write(&movefile.User{
 		ID: numberID(u.GetUserId()), Name: u.GetName(), IconURL: u.GetIconUrl(), Email: u.GetEmail(), CreateTime: e.moment(u.GetCreateTime()),
-	})
-}
-
-func (e *personExport) rewards(ctx context.Context, userID int64) {
-	request := &accountv1.ListRewardsRequest{UserId: userID, PageSize: personPage}
-	list(ctx, e, e.Account.ListRewards, request, (*accountv1.ListRewardsResponse).GetRewards, func(_ context.Context, r *accountv1.Reward) {
-		source := strings.TrimPrefix(r.GetSource(), "old/")
-		e.write(&movefile.Reward{ID: movefile.ID(source), UserID: numberID(userID), Amount: r.GetAmount()})
 	})
 }
 

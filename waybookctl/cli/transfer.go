@@ -151,33 +151,6 @@ func describeFile(invalid *transfer.InvalidFileError) failure {
 	return f
 }
 
-type userExport struct {
-	newFile `embed:""`
-	User    int64  `arg:"" help:"The user's identifier."`
-	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
-}
-
-// Help returns the detailed help.
-func (*userExport) Help() string {
-	return `The file has the format that move import reads: an object in each line, with the user, rewards, and the user's albums,
-entries and landmarks with their photos, comments, votes and recommendations.
-
-It has no password, no session, and not what the user wrote in the content of others.`
-}
-
-// Run exports the data.
-func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	if err := c.check(c.File); err != nil {
-		return err
-	}
-	var count int64
-	err := atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
-		count, err = send.ExportPerson(ctx, call.Services, c.User, file)
-		return err
-	})
-	return printExported(out, c.File, "%d records exported", count, err)
-}
-
 // printExported prints how much was exported, unless that was to standard output.
 func printExported(out *output.Printer, path, line string, count int64, err error) error {
 	if err != nil || path == "-" {
