@@ -64,7 +64,7 @@ func (s service) entry(n int) []movefile.Record {
 	e.Lat, e.Lng = place(die)
 	e.PostDate = e.CreateTime.Format("2006-01-02")
 	if n > 0 && die.IntN(5) == 0 {
-		e.QuotedID = s.id(movefile.KindEntry, die.IntN(s.Entries))
+		e.QuotedID = s.id(movefile.KindEntry, die.IntN(n)) // people quote what they have read
 	}
 	if s.hasFlaw(die) {
 		e.QuotedID = gone(die)

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -64,7 +65,7 @@ func (o Options) Divided(by int) Options {
 // Allowances are those that files with flaws need.
 const Allowances = "long-titles,control-characters,dangling"
 
-// Write writes the data to files in a folder, and returns their paths. compression is "", "gz" or
+// Write writes the data to files in a folder, and returns their paths in the documented order. compression is "", "gz" or
 // "zst".
 func Write(folder, compression string, options Options) (paths []string, err error) {
 	s, comments := service{options}, options.Comments
@@ -76,8 +77,11 @@ func Write(folder, compression string, options Options) (paths []string, err err
 		count int
 		nth   func(n int) []movefile.Record
 	}{
-		{"comments", comments, s.comment}, {"photos", s.Photos, s.photo}, {"albums", s.Albums, s.album}, {"entries", s.Entries, s.entry},
-		{"landmarks", s.Landmarks, s.landmark}, {"users", s.Users, s.person},
+		{"users", s.Users, s.person}, {"rewards", s.Entries, only(s.entry, movefile.KindReward)},
+		{"albums", s.Albums, only(s.album, movefile.KindAlbum)}, {"landmarks", s.Landmarks, only(s.landmark, movefile.KindLandmark)},
+		{"entries", s.Entries, only(s.entry, movefile.KindEntry)}, {"photos", s.Photos, s.photo}, {"comments", comments, s.comment},
+		{"ballots", s.Entries, only(s.entry, movefile.KindBallot)}, {"album-recommendations", s.Albums, only(s.album, movefile.KindRecommendation)},
+		{"landmark-recommendations", s.Landmarks, only(s.landmark, movefile.KindRecommendation)},
 	} {
 		path := filepath.Join(folder, part.name+".ndjson")
 		if compression != "" {
@@ -89,6 +93,13 @@ func Write(folder, compression string, options Options) (paths []string, err err
 		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// only returns a function that keeps the records of a kind.
+func only(nth func(int) []movefile.Record, kind movefile.Kind) func(int) []movefile.Record {
+	return func(n int) []movefile.Record {
+		return slices.DeleteFunc(nth(n), func(r movefile.Record) bool { return r.Kind() != kind })
+	}
 }
 
 // writeFile writes the records of each of several things.

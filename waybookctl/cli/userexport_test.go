@@ -13,7 +13,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/moving/format"
-	"github.com/waybook/waybook/moving/send"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -115,10 +114,10 @@ func TestAnExportOfAPersonForgetsNoField(t *testing.T) {
 	for _, guests := range []bool{false, true} {
 		f := &full{values: map[string]protoreflect.FieldDescriptor{}, guests: guests}
 		var file bytes.Buffer
-		e := personExport{out: &file, counts: map[format.Kind]int64{}, services: &services{Services: send.Services{
+		e := personExport{out: &file, counts: map[format.Kind]int64{}, services: &services{
 			Account: accountv1.NewAccountServiceClient(f), Album: albumv1.NewAlbumServiceClient(f),
 			Blog: blogv1.NewBlogServiceClient(f), Poi: poiv1.NewPoiServiceClient(f),
-		}}}
+		}}
 		if err := e.user(t.Context(), 7); err != nil {
 			t.Fatal(err)
 		}
