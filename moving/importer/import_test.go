@@ -30,7 +30,7 @@ type stored struct {
 	deleted map[string]bool
 	calls   int
 	// fail may fail a call before it stores anything, and after may fail one that has stored everything.
-	fail, after func(call int) error
+	fail, after func(call int, first format.Kind) error
 }
 
 // service is one of them.
@@ -67,7 +67,7 @@ func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _
 	defer s.mu.Unlock()
 	s.calls++
 	if s.fail != nil {
-		if err := s.fail(s.calls); err != nil {
+		if err := s.fail(s.calls, kindOf(request.GetRecords()[0])); err != nil {
 			return nil, err
 		}
 	}
@@ -87,7 +87,7 @@ func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _
 		maps.Copy(s.records, added)
 	}
 	if s.after != nil {
-		return reply, s.after(s.calls)
+		return reply, s.after(s.calls, kindOf(request.GetRecords()[0]))
 	}
 	return reply, nil
 }
@@ -193,6 +193,18 @@ func TestWhatServicesHaveIsInsertedOnceAndReported(t *testing.T) {
 	}
 }
 
+func TestARequestIsOneMebibyteAtMost(t *testing.T) {
+	all := []string{user}
+	for n := range 30 {
+		all = append(all, with(entry, "id", fmt.Sprint(n+1), "content", `"`+strings.Repeat("x", 99_000)+`"`))
+	}
+	s := newStored()
+	options, _ := s.options(t, write(t, append(all, `{"kind":"end","user":1,"entry":30}`)...))
+	if report, err := Import(t.Context(), options, quiet()); err != nil || report.Unmended() > 0 || len(s.records) != 31 || s.calls != 4 {
+		t.Errorf("%v, %v, %d records in %d calls", report, err, len(s.records), s.calls)
+	}
+}
+
 func TestAFailedImportIsRepeated(t *testing.T) {
 	whole := newStored()
 	path := write(t, many(40)...)
@@ -204,7 +216,7 @@ func TestAFailedImportIsRepeated(t *testing.T) {
 	for n := range 3*whole.calls + 1 {
 		killed.calls = 0
 		// Every other call stores everything before it fails.
-		failed := func(call int) error {
+		failed := func(call int, _ format.Kind) error {
 			if call == n/2 {
 				return status.Error(codes.Internal, "killed")
 			}
@@ -227,14 +239,42 @@ func TestAFailedImportIsRepeated(t *testing.T) {
 	}
 }
 
+// What needs a record waits until that is acknowledged, and not only sent.
 func TestAServiceThatIsAwayIsAskedAgain(t *testing.T) {
-	s := newStored()
-	s.after = func(call int) error {
-		return map[int]error{1: status.Error(codes.Unavailable, "away"), 3: status.Error(codes.Aborted, "again")}[call]
+	s, wasAway := newStored(), map[format.Kind]bool{}
+	s.fail = func(_ int, first format.Kind) error {
+		if wasAway[first] {
+			return nil
+		}
+		wasAway[first] = true
+		return status.Error(codes.Unavailable, "away")
 	}
-	options, problems := s.options(t, write(t, many(3)...))
-	if report, err := Import(t.Context(), options, quiet()); err != nil || report.Unmended() > 0 || len(s.records) != 27 {
-		t.Errorf("%v, %d records, %s", err, len(s.records), problems)
+	s.after = func(call int, _ format.Kind) error {
+		return map[int]error{3: status.Error(codes.Aborted, "again"), 6: status.Error(codes.DeadlineExceeded, "late")}[call]
+	}
+	const users = 1100
+	options, problems := s.options(t, write(t, many(users)...))
+	if report, err := Import(t.Context(), options, quiet()); err != nil || report.Unmended() > 0 || len(s.records) != 9*users {
+		t.Errorf("%v, %d records, %.1000s", err, len(s.records), problems)
+	}
+}
+
+func TestRepairedRecordsAreSent(t *testing.T) {
+	s := newStored()
+	options, problems := s.options(t, write(t, user, with(album, "create_time", `"0000-00-00 00:00:00"`), with(entry, "quoted_id", "7"),
+		with(comment, "entry_id", "", "album_id", "5", "create_time", "", "author_id", "99"), `{"kind":"end","user":1,"album":1,"entry":1,"comment":1}`))
+	options.Input.Repair = true
+	report, err := Import(t.Context(), options, quiet())
+	if err != nil || report.Unmended() > 0 || len(s.records) != 4 || strings.Count(problems.String(), "\n") != 4 {
+		t.Fatalf("%v, %d records, %s", err, len(s.records), problems)
+	}
+	created := time.Date(2006, 3, 5, 9, 7, 31, 0, time.UTC) // the user's
+	c := s.records["commentalbum 77"].GetComment()
+	if got := s.records["album 5"].GetAlbum().GetCreateTime().AsTime(); !got.Equal(created) || !c.GetCreateTime().AsTime().Equal(created) {
+		t.Errorf("%v and %v", got, c.GetCreateTime().AsTime())
+	}
+	if quoted := s.records["entry 8"].GetEntry().GetQuotedId(); quoted != "" || c.GetAuthorId() != 99 {
+		t.Errorf("quotes %q; by %d", quoted, c.GetAuthorId())
 	}
 }
 
@@ -279,13 +319,13 @@ func TestNothingIsImported(t *testing.T) {
 func TestAFileThatChangesBetweenItsReadingsIsReported(t *testing.T) {
 	path := write(t, all()...)
 	s := newStored()
-	s.fail = func(int) error { return os.Chtimes(path, time.Time{}, time.Unix(1, 0)) }
+	s.fail = func(int, format.Kind) error { return os.Chtimes(path, time.Time{}, time.Unix(1, 0)) }
 	options, _ := s.options(t, path)
 	if _, err := Import(t.Context(), options, quiet()); err == nil || !strings.Contains(err.Error(), "changed while they were read") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s.fail = func(int) error { cancel(); return nil }
+	s.fail = func(int, format.Kind) error { cancel(); return nil }
 	if _, err := Import(ctx, options, quiet()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

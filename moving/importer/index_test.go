@@ -20,6 +20,9 @@ func TestAnIndexKeepsTheLastValueOfEachKey(t *testing.T) {
 			t.Fatalf("%d has %d before it is put", n, got)
 		}
 		x.put(key(n), uint64(n)+1)
+		if got := x.get(key(n / 2)); got == 0 {
+			t.Fatalf("%d is gone", n/2)
+		}
 		x.put(key(n/2), uint64(n)+2)
 	}
 	for n := range keys {

@@ -104,7 +104,7 @@ func TestARecordIsComparedWithThoseBefore(t *testing.T) {
 				user, with(user, "id", "13", "email", `"A@OLD.example"`), with(user, "id", "14", "email", ""), with(session, "user_id", "14"),
 				reward, with(reward, "user_id", "14"), album, entry, landmark, photo, with(photo, "album_id", "", "landmark_id", `"poi-3"`),
 				comment, with(comment, "entry_id", "", "album_id", "5"), with(ballot, "choice", "1"), with(ballot, "user_id", "14"), praise,
-				with(praise, "landmark_id", "", "album_id", "5"),
+				with(praise, "landmark_id", "", "album_id", "5"), with(landmark, "id", "5"), with(praise, "landmark_id", "5"),
 			}),
 			[]string{
 				"11 user 12 duplicate id", "11 user 12 duplicate email", "12 user 13 duplicate email",

@@ -31,8 +31,8 @@ type sender struct {
 	options Options
 	ctx     context.Context
 	pending map[moveinv1.MoveInServiceClient]*batch
-	// lowest is the lowest rank of the records that no service has acknowledged. A record waits for all of a lower rank.
-	lowest rank
+	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.
+	rank rank
 	// group sends, until ctx of it ends.
 	group   *errgroup.Group
 	working context.Context
@@ -57,11 +57,11 @@ type batch struct {
 	isChained bool
 }
 
-// rank orders records: they need some of lower ranks.
+// rank orders records, which need some of lower ranks: users, sessions and rewards; content; what belongs to content.
 type rank int
 
 const (
-	rankUser rank = iota // and sessions and rewards
+	rankUser rank = iota
 	rankContent
 	rankChild
 	rankNone
@@ -74,7 +74,7 @@ func newSender(ctx context.Context, options Options, report *Report, watch progr
 }
 
 func (s *sender) begin() {
-	s.pending, s.lowest = map[moveinv1.MoveInServiceClient]*batch{}, rankNone
+	s.pending, s.rank = map[moveinv1.MoveInServiceClient]*batch{}, rankNone
 	s.group, s.working = errgroup.WithContext(s.ctx)
 	s.group.SetLimit(s.options.Workers)
 }
@@ -99,12 +99,12 @@ func (s *sender) route(kind format.Kind, record *moveinv1.Record) (moveinv1.Move
 // put sends a record, now or later.
 func (s *sender) put(at Problem, record *moveinv1.Record) error {
 	client, rank := s.route(at.Kind, record)
-	if rank > s.lowest {
+	if rank > s.rank {
 		if err := s.settle(); err != nil {
 			return err
 		}
 	}
-	s.lowest = min(s.lowest, rank)
+	s.rank = rank
 	const lead = 4 // the tag and the length of a record, at most
 	size := proto.Size(record) + lead
 	b := s.pending[client]
