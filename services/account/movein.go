@@ -217,7 +217,7 @@ func (i *insertion) takenEmails(ctx context.Context, users []user) (errs []error
 	return errs, nil
 }
 
-// lookForUsers reads burials last, because a sweep writes them before it forgets a deletion.
+// lookForUsers reads burials last, because a deletion writes them first.
 func (i *insertion) lookForUsers(ctx context.Context, ids []int64) (map[int64]user, map[int64]bool, error) {
 	found, gone, err := i.users.GetManyOrGone(ctx, ids)
 	if err != nil {
