@@ -17,25 +17,27 @@ import (
 // moveIn moves in the data of an old service: some 100,000 documents.
 func moveIn(t *testing.T, p *launch.Process) {
 	t.Helper()
-	importOld(t, p, filepath.Join(t.TempDir(), "journal"), 33)
+	importOld(t, p, 33)
 }
 
 // importOld moves in a part of the data of an old service.
-func importOld(t *testing.T, p *launch.Process, journal string, part int) {
+func importOld(t *testing.T, p *launch.Process, part int) {
 	t.Helper()
-	if out, err := importing(t, p.GRPC, journal, part).CombinedOutput(); err != nil {
+	if out, err := importing(t, p.GRPC, part).CombinedOutput(); err != nil {
 		t.Fatalf("move import: %v\n%s", err, out)
 	}
 }
 
 // importing returns the command that does so.
-func importing(t *testing.T, address, journal string, part int) *exec.Cmd {
+func importing(t *testing.T, address string, part int) *exec.Cmd {
 	t.Helper()
-	files, err := olddata.Write(t.TempDir(), "", olddata.Defaults().Divided(part))
+	options := olddata.Defaults().Divided(part)
+	options.Flaws = 0
+	files, err := olddata.Write(t.TempDir(), "", options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"move", "import", "--address", address, "--journal", journal, "--allow", olddata.Allowances}, files...)
+	args := append([]string{"move", "import", "--address", address}, files...)
 	return exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), args...) // #nosec G204 -- the test built the program
 }
 

@@ -10,96 +10,93 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybook/waybook/moving/movefile"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/moving/format"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // album returns the nth album and its recommendations, and so on for the functions below.
-func (s service) album(n int) []movefile.Record {
-	die := s.dice(movefile.KindAlbum, n)
-	a := &movefile.Album{
-		ID: s.id(movefile.KindAlbum, n), OwnerID: s.user(die.IntN(s.Users)), Title: title(die), Category: 1 + die.Int64N(16),
+func (s service) album(n int) []*moveinv1.Record {
+	die := s.dice(format.KindAlbum, n)
+	a := &moveinv1.Album{
+		Id: s.id(format.KindAlbum, n), OwnerId: s.user(die.IntN(s.Users)), Title: title(die), Category: 1 + die.Int32N(16),
 		CreateTime: moment(die, n, s.Albums),
 	}
 	a.Lat, a.Lng = place(die)
-	a.UpdateTime = later(die, a.CreateTime)
+	a.UpdateTime = later(die, a.GetCreateTime())
 	recommenders := s.recommenders(die)
 	a.Score = int64(len(recommenders)) + die.Int64N(3)
 	s.spoil(die, &a.Title)
-	if s.isChanged(movefile.KindAlbum, n) {
-		a.Title, a.UpdateTime = "改 "+a.Title, after(a.UpdateTime)
-	}
-	records := []movefile.Record{a}
+	records := []*moveinv1.Record{{Record: &moveinv1.Record_Album{Album: a}}}
 	for _, user := range recommenders {
-		records = append(records, &movefile.Recommendation{AlbumID: a.ID, UserID: user})
+		records = append(records, recommendation(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_AlbumId{AlbumId: a.GetId()}, UserId: user}))
 	}
 	return records
 }
 
-func (s service) landmark(n int) []movefile.Record {
-	die := s.dice(movefile.KindLandmark, n)
-	l := &movefile.Landmark{
-		ID: s.id(movefile.KindLandmark, n), OwnerID: s.user(die.IntN(s.Users)), Name: title(die), Category: 1 + die.Int64N(5),
+func (s service) landmark(n int) []*moveinv1.Record {
+	die := s.dice(format.KindLandmark, n)
+	l := &moveinv1.Landmark{
+		Id: s.id(format.KindLandmark, n), OwnerId: s.user(die.IntN(s.Users)), Name: title(die), Category: 1 + die.Int32N(5),
 		CreateTime: moment(die, n, s.Landmarks),
 	}
 	l.Lat, l.Lng = place(die)
 	recommenders := s.recommenders(die)
 	l.Score = int64(len(recommenders))
-	if s.isChanged(movefile.KindLandmark, n) {
-		l.Name, l.UpdateTime = "改 "+l.Name, after(l.CreateTime)
-	}
-	records := []movefile.Record{l}
+	records := []*moveinv1.Record{{Record: &moveinv1.Record_Landmark{Landmark: l}}}
 	for _, user := range recommenders {
-		records = append(records, &movefile.Recommendation{LandmarkID: l.ID, UserID: user})
+		records = append(records, recommendation(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_LandmarkId{LandmarkId: l.GetId()}, UserId: user}))
 	}
 	return records
 }
 
-func (s service) entry(n int) []movefile.Record {
-	die := s.dice(movefile.KindEntry, n)
-	e := &movefile.Entry{
-		ID: s.id(movefile.KindEntry, n), AuthorID: s.user(die.IntN(s.Users)), Type: pick(die, movefile.EntryTypes()),
-		Title: title(die), Content: prose(die, 3+die.IntN(40)), Weather: pick(die, movefile.Weathers()),
+func (s service) entry(n int) []*moveinv1.Record {
+	die := s.dice(format.KindEntry, n)
+	e := &moveinv1.Entry{
+		Id: s.id(format.KindEntry, n), AuthorId: s.user(die.IntN(s.Users)), Type: blogv1.BlogType(1 + die.Int32N(9)),
+		Title: title(die), Content: prose(die, 3+die.IntN(40)), Weather: blogv1.Weather(1 + die.Int32N(7)),
 		CreateTime: moment(die, n, s.Entries), Reward: 10,
 	}
 	e.Lat, e.Lng = place(die)
-	e.PostDate = e.CreateTime.Format("2006-01-02")
+	day := e.GetCreateTime().AsTime()
+	e.PostDate = &typev1.Date{Year: int32(day.Year()), Month: int32(day.Month()), Day: int32(day.Day())} // #nosec G115 -- of this century
 	if n > 0 && die.IntN(5) == 0 {
-		e.QuotedID = s.id(movefile.KindEntry, die.IntN(s.Entries))
+		e.QuotedId = s.id(format.KindEntry, die.IntN(n)) // people quote what they have read
 	}
 	if s.hasFlaw(die) {
-		e.QuotedID = gone(die)
+		e.QuotedId = Decimal(gone(die))
 	}
 	if die.IntN(3) == 0 {
-		zoom := die.Int64N(22)
-		e.ZoomLevel, e.MapType = &zoom, 1+die.Int64N(3)
+		e.ZoomLevel, e.MapType = new(die.Int32N(22)), new(1+die.Int32N(3))
 	}
 	ballots := s.vote(die, e)
-	if s.isChanged(movefile.KindEntry, n) {
-		e.Content, e.UpdateTime = e.Content+"\n(改)", after(e.CreateTime)
-	}
-	records := append([]movefile.Record{e}, ballots...)
-	return append(records, &movefile.Reward{UserID: e.AuthorID, ID: e.ID, Amount: 10})
+	records := append([]*moveinv1.Record{{Record: &moveinv1.Record_Entry{Entry: e}}}, ballots...)
+	return append(records, &moveinv1.Record{Record: &moveinv1.Record_Reward{Reward: &moveinv1.Reward{UserId: e.GetAuthorId(), Id: e.GetId(), Amount: 10}}})
 }
 
 // vote gives an entry a vote, and returns the ballots.
-func (s service) vote(die *rand.Rand, e *movefile.Entry) (ballots []movefile.Record) {
+func (s service) vote(die *rand.Rand, e *moveinv1.Entry) (ballots []*moveinv1.Record) {
 	if die.IntN(2) == 0 {
 		return nil
 	}
-	e.Vote = &movefile.Vote{Description: pick(die, titles) + "?"}
+	e.Vote = &moveinv1.Vote{Description: pick(die, titles) + "?"}
 	for range 2 + die.IntN(4) {
-		e.Vote.Choices = append(e.Vote.Choices, movefile.Choice{Description: title(die), Votes: die.Int64N(4)})
+		e.Vote.Choices = append(e.GetVote().GetChoices(), &moveinv1.Choice{Description: title(die), Votes: die.Int64N(4)})
 	}
 	for _, user := range s.recommenders(die) {
-		choice := die.IntN(len(e.Vote.Choices))
-		e.Vote.Choices[choice].Votes++
-		ballots = append(ballots, &movefile.Ballot{EntryID: e.ID, UserID: user, Choice: int64(choice) + 1})
+		choice := die.IntN(len(e.GetVote().GetChoices()))
+		e.GetVote().GetChoices()[choice].Votes++
+		ballot := &moveinv1.Ballot{EntryId: e.GetId(), UserId: user, Choice: int32(choice) + 1} // #nosec G115 -- a few
+		ballots = append(ballots, &moveinv1.Record{Record: &moveinv1.Record_Ballot{Ballot: ballot}})
 	}
 	return ballots
 }
 
 // recommenders returns up to five users, each once.
-func (s service) recommenders(die *rand.Rand) (users []movefile.ID) {
+func (s service) recommenders(die *rand.Rand) (users []int64) {
 	first := die.IntN(s.Users)
 	for k := range min(die.IntN(6), s.Users) {
 		users = append(users, s.user((first+k)%s.Users))
@@ -107,52 +104,49 @@ func (s service) recommenders(die *rand.Rand) (users []movefile.ID) {
 	return users
 }
 
-func (s service) photo(n int) []movefile.Record {
-	die := s.dice(movefile.KindPhoto, n)
-	p := &movefile.Photo{ID: s.id(movefile.KindPhoto, n), URL: "upload/" + Decimal(int64(n%100)) + "/" + Decimal(int64(n)) + ".jpg"}
+func (s service) photo(n int) []*moveinv1.Record {
+	die := s.dice(format.KindPhoto, n)
+	p := &moveinv1.Photo{Id: s.id(format.KindPhoto, n), Url: "upload/" + Decimal(int64(n%100)) + "/" + Decimal(int64(n)) + ".jpg"}
 	if die.IntN(4) == 0 {
 		p.Description = prose(die, 1+die.IntN(3))
 	}
 	switch {
 	case s.hasFlaw(die):
-		p.AlbumID = gone(die)
+		p.Parent = &moveinv1.Photo_AlbumId{AlbumId: Decimal(gone(die))}
 	case die.IntN(25) == 0:
-		p.LandmarkID = s.id(movefile.KindLandmark, die.IntN(s.Landmarks))
+		p.Parent = &moveinv1.Photo_LandmarkId{LandmarkId: s.id(format.KindLandmark, die.IntN(s.Landmarks))}
 	default:
-		p.AlbumID = s.id(movefile.KindAlbum, s.parent(die, n, s.Photos, s.Albums, days))
+		p.Parent = &moveinv1.Photo_AlbumId{AlbumId: s.id(format.KindAlbum, s.parent(die, n, s.Photos, s.Albums, days))}
 	}
-	return []movefile.Record{p}
+	return []*moveinv1.Record{{Record: &moveinv1.Record_Photo{Photo: p}}}
 }
 
-func (s service) comment(n int) []movefile.Record {
-	die := s.dice(movefile.KindComment, n)
-	c := &movefile.Comment{ID: s.id(movefile.KindComment, n), Text: prose(die, 1+die.IntN(6)), CreateTime: moment(die, n, s.Comments)}
-	if s.Edition > 1 && s.number(movefile.KindComment, n)%997 == 0 {
-		return nil
-	}
+func (s service) comment(n int) []*moveinv1.Record {
+	die := s.dice(format.KindComment, n)
+	c := &moveinv1.Comment{Id: s.id(format.KindComment, n), Text: prose(die, 1+die.IntN(6)), CreateTime: moment(die, n, s.Comments)}
 	switch kind := die.IntN(20); {
 	case s.hasFlaw(die):
-		c.AlbumID = gone(die)
+		c.Parent = &moveinv1.Comment_AlbumId{AlbumId: Decimal(gone(die))}
 	case kind == 0:
-		c.LandmarkID = s.id(movefile.KindLandmark, die.IntN(s.Landmarks))
+		c.Parent = &moveinv1.Comment_LandmarkId{LandmarkId: s.id(format.KindLandmark, die.IntN(s.Landmarks))}
 	case kind < 6:
-		c.EntryID = s.id(movefile.KindEntry, s.parent(die, n, s.Comments, s.Entries, weeks))
+		c.Parent = &moveinv1.Comment_EntryId{EntryId: s.id(format.KindEntry, s.parent(die, n, s.Comments, s.Entries, weeks))}
 	default:
-		c.AlbumID = s.id(movefile.KindAlbum, s.parent(die, n, s.Comments, s.Albums, weeks))
+		c.Parent = &moveinv1.Comment_AlbumId{AlbumId: s.id(format.KindAlbum, s.parent(die, n, s.Comments, s.Albums, weeks))}
 	}
 	switch {
 	case die.IntN(10) == 0:
-		c.AuthorName, c.AuthorIconURL = nickname(die), "guest.gif"
+		c.AuthorName, c.AuthorIconUrl = nickname(die), "guest.gif"
 	case s.hasFlaw(die):
-		c.AuthorID = gone(die)
+		c.AuthorId = gone(die)
 	default:
-		c.AuthorID = s.user(die.IntN(s.Users))
+		c.AuthorId = s.user(die.IntN(s.Users))
 	}
 	s.spoil(die, &c.Text)
 	if die.IntN(4) == 0 {
-		c.Reply, c.ReplyTime = pick(die, []string{"謝謝!", "哈哈", "下次一起去 :)", "<3"}), later(die, c.CreateTime)
+		c.Reply, c.ReplyTime = pick(die, []string{"謝謝!", "哈哈", "下次一起去 :)", "<3"}), later(die, c.GetCreateTime())
 	}
-	return []movefile.Record{c}
+	return []*moveinv1.Record{{Record: &moveinv1.Record_Comment{Comment: c}}}
 }
 
 // days and weeks are parts of the time that the service ran.
@@ -194,7 +188,7 @@ type Account struct {
 // third has no password.
 func (o Options) Account(n int) Account {
 	s := service{o}
-	number := s.number(movefile.KindUser, n)
+	number := s.number(format.KindUser, n)
 	a := Account{ID: number}
 	switch n % 3 {
 	case 0:
@@ -210,11 +204,11 @@ func (o Options) Account(n int) Account {
 }
 
 // person returns the nth user and the session.
-func (s service) person(n int) []movefile.Record {
-	die, account := s.dice(movefile.KindUser, n), s.Account(n)
-	u := &movefile.User{ID: s.user(n), Name: nickname(die), Email: account.Email, CreateTime: moment(die, n, s.Users)}
+func (s service) person(n int) []*moveinv1.Record {
+	die, account := s.dice(format.KindUser, n), s.Account(n)
+	u := &moveinv1.User{Id: s.user(n), Name: nickname(die), Email: account.Email, CreateTime: moment(die, n, s.Users)}
 	if die.IntN(3) > 0 {
-		u.IconURL = "icons/" + string(u.ID) + ".gif"
+		u.IconUrl = "icons/" + Decimal(u.GetId()) + ".gif"
 	}
 	switch n % 3 {
 	case 0:
@@ -223,16 +217,15 @@ func (s service) person(n int) []movefile.Record {
 	case 1:
 		u.PasswordHash = bcryptHash
 	}
-	if s.isChanged(movefile.KindUser, n) {
-		u.Name += "改"
+	records := []*moveinv1.Record{{Record: &moveinv1.Record_User{User: u}}}
+	if account.IDRand != "" {
+		opened := time.Date(2026, 11, 1, 0, 0, n, 0, time.UTC)
+		session := &moveinv1.Session{
+			UserId: u.GetId(), Idrand: account.IDRand, CreateTime: timestamppb.New(opened), ExpireTime: timestamppb.New(opened.AddDate(1, 0, 0)),
+		}
+		records = append(records, &moveinv1.Record{Record: &moveinv1.Record_Session{Session: session}})
 	}
-	if account.IDRand == "" {
-		return []movefile.Record{u}
-	}
-	opened := movefile.Moment{Time: time.Date(2026, 11, 1, 0, 0, n, 0, time.UTC)}
-	return []movefile.Record{u, &movefile.Session{
-		UserID: u.ID, IDRand: account.IDRand, CreateTime: opened, ExpireTime: movefile.Moment{Time: opened.AddDate(1, 0, 0)},
-	}}
+	return records
 }
 
 var (
@@ -287,20 +280,21 @@ func (s service) spoil(die *rand.Rand, text *string) {
 	}
 }
 
-func place(die *rand.Rand) (lat, lng float64) {
-	return float64(21_900_000+die.IntN(3_400_000)) / 1e6, float64(120_000_000+die.IntN(2_000_000)) / 1e6
+func place(die *rand.Rand) (lat, lng *float64) {
+	return new(float64(21_900_000+die.IntN(3_400_000)) / 1e6), new(float64(120_000_000+die.IntN(2_000_000)) / 1e6)
 }
 
 // moment returns when the nth of several things was made, in the years from 2004 to 2024.
-func moment(die *rand.Rand, n, of int) movefile.Moment {
+func moment(die *rand.Rand, n, of int) *timestamppb.Timestamp {
 	const years = 20 * 365 * 24 * 3600
 	begin := time.Date(2004, 5, 1, 0, 0, 0, 0, time.UTC)
-	return movefile.Moment{Time: begin.Add(time.Duration(int64(n)*years/int64(max(of, 1))+die.Int64N(86_400)) * time.Second)}
+	return timestamppb.New(begin.Add(time.Duration(int64(n)*years/int64(max(of, 1))+die.Int64N(86_400)) * time.Second))
 }
 
-func later(die *rand.Rand, than movefile.Moment) movefile.Moment {
-	return movefile.Moment{Time: than.Add(time.Duration(die.Int64N(40*86_400)) * time.Second)}
+func later(die *rand.Rand, than *timestamppb.Timestamp) *timestamppb.Timestamp {
+	return timestamppb.New(than.AsTime().Add(time.Duration(die.Int64N(40*86_400)) * time.Second))
 }
 
-// after returns a time after the first edition.
-func after(than movefile.Moment) movefile.Moment { return movefile.Moment{Time: than.AddDate(2, 0, 0)} }
+func recommendation(r *moveinv1.Recommendation) *moveinv1.Record {
+	return &moveinv1.Record{Record: &moveinv1.Record_Recommendation{Recommendation: r}}
+}

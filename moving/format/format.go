@@ -1,15 +1,22 @@
 // Package format reads and writes the files in which an old service's data moves into Waybook: NDJSON, an object in
-// each line. docs/moving-in.md explains them. The objects are the records of waybook.movein.v1.
+// each line. The objects are the records of waybook.movein.v1: its messages declare the fields, and the rules of the
+// fields are the limits. docs/moving-in.md explains the files.
 package format
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // MaxLineBytes bounds a line.
-const MaxLineBytes = 1 << 20
+const MaxLineBytes = 16 << 20
 
 // Kind says what a line is about, as its field kind says it: the name of a field of moveinv1.Record, or KindEnd.
 type Kind string
@@ -29,25 +36,25 @@ const (
 	KindEnd            Kind = "end"
 )
 
-// Line is what a line holds.
+// Line is the content of a line.
 type Line struct {
 	// Kind is empty if the line cannot be read.
 	Kind Kind
-	// Record is nil if the line cannot be read, or of the kind end. A record with faults has the fields that could
+	// Record is nil if the line cannot be read, or is of the kind end. A record with faults has the fields that could
 	// be read.
 	Record *moveinv1.Record
-	// End is how many records of each kind the export wrote, of the kind end.
+	// End has the number of records of each kind that the export wrote, if the kind is end.
 	End map[Kind]int64
-	// Faults are what is wrong. A record with a fault that was not repaired must not be sent.
+	// Faults are the faults of the line, at most 20. A record with a fault that was not repaired must not be sent.
 	Faults []Fault
 }
 
-// Fault is something wrong with a line.
+// Fault is a fault of a line.
 type Fault struct {
 	// Class is a word for counts, such as too-long.
 	Class Class
 	// Field is the field, such as vote.choices[2].description; empty for the line as a whole. Value is the beginning of its
-	// value, as the file has it. Text says what is wrong and what to do.
+	// value, as the file has it, but for passwords and sessions. Text says what is wrong and what to do.
 	Field, Value, Text string
 	// Repair is the rule by which the record was mended; empty if it was not.
 	Repair Repair
@@ -56,14 +63,25 @@ type Fault struct {
 // Class is a kind of faults.
 type Class string
 
-// Repair is a rule by which a record is mended. docs/moving-in.md lists them.
-type Repair string
+// The classes.
+const (
+	Unreadable   Class = "unreadable"    // the line is no object of a known kind
+	UnknownField Class = "unknown-field" // the kind does not have the field
+	Missing      Class = "missing"       // a required field is absent
+	WrongType    Class = "wrong-type"    // the value has another JSON type or form
+	OutOfRange   Class = "out-of-range"  // a number, or the number of items
+	TooLong      Class = "too-long"      // a text
+	Blank        Class = "blank"         // a text is empty, or a name has no visible character
+	Characters   Class = "characters"    // XML cannot carry a character of the text
+	Charset      Class = "charset"       // the text is in another charset, or has entities; no fault without repairs
+	Conflict     Class = "conflict"      // fields exclude each other, or need each other
+)
 
 // Options say how lines are read.
 type Options struct {
 	// Zone is the time zone of times that name none.
 	Zone *time.Location
-	// Repair says that what can be mended is.
+	// Repair mends the faults that Repairs lists.
 	Repair bool
 }
 
@@ -73,19 +91,70 @@ type Decoder struct{ options Options }
 // NewDecoder returns a Decoder.
 func NewDecoder(options Options) *Decoder { return &Decoder{options} }
 
-// Decode reads a line.
-func (d *Decoder) Decode(line []byte) Line { return Line{} }
+// Kinds returns the kinds, in the order in which their records refer to each other.
+func Kinds() (kinds []Kind) {
+	fields := (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		kinds = append(kinds, Kind(fields.Get(i).Name()))
+	}
+	return append(kinds, KindEnd)
+}
 
-// ID returns what identifies a record for people: the identifier, or that of its parent and user.
-func ID(record *moveinv1.Record) string { return "" }
+// contentOf returns the message of a record, with its plan; nil if the record is empty.
+func contentOf(record *moveinv1.Record) (protoreflect.Message, *plan) {
+	message := record.ProtoReflect()
+	which := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
+	if which == nil {
+		return nil, nil
+	}
+	return message.Get(which).Message(), plans()[Kind(which.Name())]
+}
 
-// Parent returns the content that a photo, a comment, a ballot or a recommendation is of, by its kind and old
+// ID returns what identifies a record for people: the identifier, or those of its parent and user.
+func ID(record *moveinv1.Record) string {
+	message, p := contentOf(record)
+	if p == nil {
+		return ""
+	}
+	if f := p.byName["id"]; f != nil {
+		return message.Get(f.FieldDescriptor).String()
+	}
+	_, parent := Parent(record)
+	user := strconv.FormatInt(message.Get(p.byName["user_id"].FieldDescriptor).Int(), 10)
+	return strings.TrimPrefix(parent+"/"+user, "/")
+}
+
+// Parent returns the content that a photo, a comment, a ballot or a recommendation belongs to, by its kind and old
 // identifier; and "" for other records.
-func Parent(record *moveinv1.Record) (Kind, string) { return "", "" }
+func Parent(record *moveinv1.Record) (Kind, string) {
+	message, p := contentOf(record)
+	if p == nil {
+		return "", ""
+	}
+	for _, f := range p.fields {
+		if f.parent != "" && message.Has(f.FieldDescriptor) {
+			return f.parent, message.Get(f.FieldDescriptor).String()
+		}
+	}
+	return "", ""
+}
 
-// Complete gives a record with --repair the times that it lacks: those of its parent, and an entry the day of its
-// creation.
-func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {}
-
-// Encode appends a record as a line of a file.
-func Encode(line []byte, record *moveinv1.Record) []byte { return line }
+// Complete sets the times that a mended record lacks: a required create_time to that of its parent, or 1970-01-01 if parent
+// is zero, and the planned date of an entry to the day of its creation.
+func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
+	message, p := contentOf(record)
+	if p == nil || p.byName["create_time"] == nil || !p.byName["create_time"].required {
+		return
+	}
+	created := p.byName["create_time"]
+	if !message.Has(created.FieldDescriptor) {
+		if parent.IsZero() {
+			parent = time.Unix(0, 0)
+		}
+		message.Set(created.FieldDescriptor, protoreflect.ValueOfMessage(timestamppb.New(parent).ProtoReflect()))
+	}
+	if entry := record.GetEntry(); entry != nil && entry.PostDate == nil {
+		year, month, day := entry.GetCreateTime().AsTime().In(d.options.Zone).Date()
+		entry.PostDate = &typev1.Date{Year: int32(year), Month: int32(month), Day: int32(day)} // #nosec G115 -- a calendar's
+	}
+}

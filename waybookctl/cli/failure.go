@@ -42,7 +42,7 @@ var exitStatuses = []struct {
 	{statusFailed, "failure", "any failure that no other status covers"},
 	{statusUsage, "invalid command line", "invalid command line"},
 	{statusNotFound, "not found", "not found; also a file"},
-	{statusRefused, "refused", "refused: invalid, not allowed, taken already, changed since (`--etag`), or no permission to use the socket"},
+	{statusRefused, "refused", "refused: invalid, not allowed, taken already, changed since (`--etag`), not all moved in or stored as the files say (`move`), or no permission to use the socket"},
 	{statusUnavailable, "unavailable (retry)", "a service is unreachable, too slow or too busy: a retry may succeed"},
 	{statusInterrupted, "interrupted", "interrupted (SIGINT or SIGTERM)"},
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/waybook/waybook/e2e/olddata"
 )
@@ -25,5 +26,5 @@ func main() {
 		fmt.Fprintln(os.Stderr, "olddata:", err)
 		os.Exit(1)
 	}
-	fmt.Println(paths)
+	fmt.Println(strings.Join(paths, " "))
 }

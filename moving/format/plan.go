@@ -1,0 +1,211 @@
+package format
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// form is how a value is written.
+type form int
+
+const (
+	formText    form = iota // a string
+	formID                  // a string, or a positive integer
+	formUser                // a positive integer, or its digits as a string
+	formInteger             // an integer
+	formDecimal             // a number
+	formWord                // a word of an enumeration
+	formTime                // a time, or seconds since 1970
+	formDay                 // YYYY-MM-DD
+	formObject              // an object
+	formList                // an array of objects
+)
+
+// plan says how the fields of a message are read.
+type plan struct {
+	message protoreflect.MessageType
+	fields  []*field
+	byName  map[string]*field
+	// names are the names of the fields, and oneOf of those of which exactly one is required, for people.
+	names, oneOf string
+}
+
+// field is a field of a message, with the rules that its options have.
+type field struct {
+	protoreflect.FieldDescriptor
+	form form
+	// name is the field's name, and bit its bit in the set of the fields that were read.
+	name string
+	bit  uint64
+	// required says that the zero value is no value.
+	required bool
+	// minLen and maxLen count characters, and maxBytes bytes in UTF-8. 0 is no bound.
+	minLen, maxLen, maxBytes int
+	// isName says that the text has a visible character.
+	isName bool
+	// pattern matches a text; nil for any. wanted says to people what it matches, or which number is wanted.
+	pattern *regexp.Regexp
+	wanted  string
+	// min and max bound numbers and items. Each is below 2^53.
+	min, max float64
+	// words are the words of an enumeration.
+	words []string
+	// parent is the kind of the content that the field names, to which the record belongs. isChoice says that several
+	// fields can do so.
+	parent   Kind
+	isChoice bool
+	// object is the plan of an object, or of the items of a list.
+	object *plan
+	// repair is the rule that gives the field the value mended, or none if that is invalid, in place of a bad one.
+	repair Repair
+	mended protoreflect.Value
+}
+
+// patterns are those that are no pattern of the field's options. The first is that of protovalidate, the rule email. The
+// account server knows more about hashes.
+const (
+	emailPattern = "^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?" +
+		`(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$`
+	passwordPattern = `^(\$argon2id\$|\$2[aby]\$|\$[PH1]\$|(md5|sha1|sha256|sha512)(-suffix|-twice)?\$)` +
+		`|^([0-9a-fA-F]{40}|[0-9a-fA-F]{32}|[0-9a-fA-F]{64}|[0-9a-fA-F]{128})$` // #nosec G101 -- forms, no password
+)
+
+// plans returns the plan of each kind but end.
+var plans = sync.OnceValue(func() map[Kind]*plan {
+	all := map[Kind]*plan{}
+	fields := (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		all[Kind(fields.Get(i).Name())] = planOf(fields.Get(i).Message())
+	}
+	return all
+})
+
+func planOf(message protoreflect.MessageDescriptor) *plan {
+	of, err := protoregistry.GlobalTypes.FindMessageByName(message.FullName())
+	if err != nil {
+		panic(err) // it is linked with the package moveinv1
+	}
+	p := &plan{message: of, byName: map[string]*field{}}
+	for i := range message.Fields().Len() {
+		f := newField(message.Fields().Get(i))
+		f.bit = 1 << i
+		p.fields, p.byName[f.name] = append(p.fields, f), f
+		p.names += ", " + f.name
+		if f.isChoice {
+			p.oneOf += ", " + f.name
+		}
+	}
+	p.names, p.oneOf = strings.TrimPrefix(p.names, ", "), strings.TrimPrefix(p.oneOf, ", ")
+	return p
+}
+
+func newField(of protoreflect.FieldDescriptor) *field {
+	f := &field{FieldDescriptor: of, name: string(of.Name()), min: math.Inf(-1), max: math.Inf(1)}
+	if rules, _ := proto.GetExtension(of.Options(), validate.E_Field).(*validate.FieldRules); rules != nil {
+		f.take(rules.ProtoReflect())
+	}
+	f.isName, _ = proto.GetExtension(of.Options(), typev1.E_Name).(bool)
+	if f.isChoice = of.ContainingOneof() != nil && !of.ContainingOneof().IsSynthetic(); f.isChoice {
+		f.required = false
+	}
+	isID := f.name == "id" || strings.HasSuffix(f.name, "_id")
+	switch kind := of.Kind(); {
+	case kind == protoreflect.StringKind && isID:
+		f.form = formID
+		if content, isOther := strings.CutSuffix(f.name, "_id"); isOther && slices.Contains(Kinds(), Kind(content)) {
+			f.parent = Kind(content)
+		}
+	case kind == protoreflect.StringKind:
+		f.form = formText
+	case kind == protoreflect.Int64Kind && isID:
+		f.form = formUser
+	case kind == protoreflect.Int64Kind, kind == protoreflect.Int32Kind:
+		f.form, f.wanted = formInteger, "an integer"
+	case kind == protoreflect.DoubleKind:
+		f.form, f.wanted = formDecimal, "a number"
+	case kind == protoreflect.EnumKind:
+		f.form, f.words = formWord, words()[of.Enum().FullName()]
+	case of.Message().FullName() == "google.protobuf.Timestamp":
+		f.form = formTime
+	case of.Message().FullName() == "waybook.type.v1.Date":
+		f.form = formDay
+	default:
+		f.form, f.object = formObject, planOf(of.Message())
+		if of.IsList() {
+			f.form = formList
+		}
+	}
+	if f.name == "password_hash" {
+		f.pattern, f.wanted = regexp.MustCompile(passwordPattern), "one of the forms of docs/moving-in.md"
+	}
+	f.repair, f.mended = f.standard()
+	return f
+}
+
+// words returns the words of the enumerations, in the order of their numbers (rules 7.2 and 7.3). 0 has none.
+func words() map[protoreflect.FullName][]string {
+	return map[protoreflect.FullName][]string{
+		"waybook.blog.v1.BlogType": {"", "0_0", "0_1", "0_2", "0_3", "0_4", "0_5", "0_6", "0_7", "0_8"},
+		"waybook.blog.v1.Weather":  {"", "晴空萬里", "狂風暴雨", "陰雨綿綿", "雨過天晴", "烏雲滿天", "大雪數日", "有彩虹"},
+	}
+}
+
+// take takes the rules of an option of protovalidate, and of the messages in it.
+func (f *field) take(rules protoreflect.Message) {
+	rules.Range(func(rule protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch rule.Name() {
+		case "string", "int64", "int32", "double", "enum", "repeated":
+			f.take(value.Message())
+		case "required":
+			f.required = true
+		case "min_len":
+			f.minLen, f.required = int(value.Uint()), true // #nosec G115 -- few
+		case "max_len":
+			f.maxLen = int(value.Uint()) // #nosec G115 -- at most 100,000
+		case "max_bytes":
+			f.maxBytes = int(value.Uint()) // #nosec G115 -- at most 2,000
+		case "pattern":
+			f.pattern = regexp.MustCompile(value.String())
+			f.required, f.wanted = f.required || !f.pattern.MatchString(""), "a text like "+value.String()
+		case "email":
+			f.pattern, f.wanted = regexp.MustCompile(emailPattern), "an email address"
+		case "gte":
+			f.min = number(value)
+			f.required = f.required || f.min > 0 && !f.HasPresence()
+		case "lte":
+			f.max = number(value)
+		case "not_in":
+			f.required = true // only 0 is not in the enumerations
+		case "min_items":
+			f.min, f.required = float64(value.Uint()), true
+		case "max_items":
+			f.max = float64(value.Uint())
+		case "defined_only", "ignore": // the words are those that are defined; an absent text has no fault
+		default:
+			panic(fmt.Sprintf("format: %s has the rule %s, which the decoder does not know", f.FullName(), rule.FullName()))
+		}
+		return true
+	})
+}
+
+func number(value protoreflect.Value) float64 {
+	switch value := value.Interface().(type) {
+	case int32:
+		return float64(value)
+	case int64:
+		return float64(value)
+	}
+	return value.Float()
+}

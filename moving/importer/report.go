@@ -1,0 +1,148 @@
+package importer
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/waybook/waybook/moving/format"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+)
+
+// Problem is something wrong with a record of the files, or with what is stored of it.
+type Problem struct {
+	File  string       `json:"file"`
+	Line  int64        `json:"line"`
+	Kind  format.Kind  `json:"kind"`
+	ID    string       `json:"id"`
+	Field string       `json:"field"`
+	Class format.Class `json:"class"`
+	Value string       `json:"value"`
+	Text  string       `json:"text"`
+	// Repair is the rule by which the problem was mended; empty if it was not.
+	Repair format.Repair `json:"repair"`
+}
+
+// of adds what is wrong, of a record if there is one.
+func (p Problem) of(record *moveinv1.Record, fault format.Fault) Problem {
+	if record != nil {
+		p.ID = format.ID(record)
+	}
+	p.Class, p.Field, p.Value, p.Text, p.Repair = fault.Class, fault.Field, fault.Value, fault.Text, fault.Repair
+	return p
+}
+
+// Report says what the files hold, what is wrong with it, and what became of it.
+type Report struct {
+	// Counts are the numbers of records of each kind, and of lines that are unreadable.
+	Counts map[string]Counts `json:"counts"`
+	// Problems are what was not mended, by class, and Repairs what was, by rule.
+	Problems map[string]*Group `json:"problems"`
+	Repairs  map[string]*Group `json:"repairs"`
+
+	encoder *json.Encoder
+}
+
+// Counts are numbers of records, by one of Columns.
+type Counts map[string]int64
+
+// Columns are what is counted of a kind. The last ones are also classes of problems.
+func Columns() []string {
+	return []string{"read", "left_out", "inserted", "unchanged", absent, "different", "deleted", "refused"}
+}
+
+// absent is the outcome of a record that a verification would insert.
+const absent = "absent"
+
+// Group are the problems of a class, or those that a rule mended.
+type Group struct {
+	Count int64     `json:"count"`
+	First []Problem `json:"first"`
+}
+
+// maxExamples is how many problems of a group a report keeps.
+const maxExamples = 3
+
+// newReport returns a report that writes each problem to out, unless that is nil.
+func newReport(out io.Writer) *Report {
+	if out == nil {
+		out = io.Discard
+	}
+	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}, encoder: json.NewEncoder(out)}
+	r.encoder.SetEscapeHTML(false)
+	return r
+}
+
+// of returns the counts of a kind.
+func (r *Report) of(kind format.Kind) Counts {
+	name := cmp.Or(string(kind), string(format.Unreadable))
+	if r.Counts[name] == nil {
+		r.Counts[name] = Counts{}
+		for _, column := range Columns() {
+			r.Counts[name][column] = 0
+		}
+	}
+	return r.Counts[name]
+}
+
+// add adds a problem.
+func (r *Report) add(p Problem) error {
+	groups, name := r.Problems, string(p.Class)
+	if p.Repair != "" {
+		groups, name = r.Repairs, string(p.Repair)
+	}
+	if groups[name] == nil {
+		groups[name] = &Group{}
+	}
+	group := groups[name]
+	if group.Count++; group.Count <= maxExamples {
+		group.First = append(group.First, p)
+	}
+	return r.encoder.Encode(p)
+}
+
+// Kinds returns the kinds that the files have, in order.
+func (r *Report) Kinds() (found []string) {
+	for _, kind := range append(format.Kinds(), format.Kind(format.Unreadable)) {
+		if r.Counts[string(kind)] != nil {
+			found = append(found, string(kind))
+		}
+	}
+	return found
+}
+
+// incomplete files have other numbers of records than their end records say, or no end record.
+const incomplete = "incomplete"
+
+// IsIncomplete reports whether the files lack records, or do not say how many they should have.
+func (r *Report) IsIncomplete() bool { return r.Problems[incomplete] != nil }
+
+// Unmended returns the number of problems that were not mended, apart from those of incomplete files.
+func (r *Report) Unmended() (count int64) {
+	for class, group := range r.Problems {
+		if class != incomplete {
+			count += group.Count
+		}
+	}
+	return count
+}
+
+// compare compares the numbers of records with those of the end records, of which the last is at a place.
+func (r *Report) compare(end Problem, expected map[format.Kind]int64) error {
+	end.Kind, end.Class = format.KindEnd, incomplete
+	if end.Line == 0 {
+		end.Text = "the files have no end record, so nobody knows whether they are whole"
+		return r.add(end)
+	}
+	for _, kind := range format.Kinds() {
+		if read := r.Counts[string(kind)]["read"]; read != expected[kind] {
+			end.Field, end.Value = string(kind), fmt.Sprint(expected[kind])
+			end.Text = fmt.Sprintf("the files have %d records of this kind, and should have %d", read, expected[kind])
+			if err := r.add(end); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

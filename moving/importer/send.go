@@ -1,0 +1,210 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/moving/format"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/retry"
+)
+
+// Services are the clients of the services.
+type Services struct{ Account, Album, Blog, Poi moveinv1.MoveInServiceClient }
+
+// A request has at most maxRecords and maxBytes, or one record.
+const (
+	maxRecords = 1000
+	maxBytes   = 1 << 20
+)
+
+// sender sends records in batches, several at a time.
+type sender struct {
+	options Options
+	ctx     context.Context
+	pending map[moveinv1.MoveInServiceClient]*batch
+	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.
+	rank rank
+	// group sends, until ctx of it ends.
+	group   *errgroup.Group
+	working context.Context
+	// last is closed when the last chained batch of a client is acknowledged.
+	last map[moveinv1.MoveInServiceClient]chan struct{}
+
+	// mu guards what follows, and the report.
+	mu     sync.Mutex
+	report *Report
+	watch  progress.Reporter
+	done   int64
+}
+
+// batch is a request, with where its records are from.
+type batch struct {
+	client  moveinv1.MoveInServiceClient
+	records []*moveinv1.Record
+	places  []Problem
+	bytes   int
+	// isChained says that the records may need those of the batch before: sessions and rewards their users, entries those
+	// that they quote.
+	isChained bool
+}
+
+// rank orders records, which need some of lower ranks: users, sessions and rewards; content; what belongs to content.
+type rank int
+
+const (
+	rankUser rank = iota
+	rankContent
+	rankChild
+	rankNone
+)
+
+func newSender(ctx context.Context, options Options, report *Report, watch progress.Reporter) *sender {
+	s := &sender{ctx: ctx, options: options, report: report, watch: watch, last: map[moveinv1.MoveInServiceClient]chan struct{}{}}
+	s.begin()
+	return s
+}
+
+func (s *sender) begin() {
+	s.pending, s.rank = map[moveinv1.MoveInServiceClient]*batch{}, rankNone
+	s.group, s.working = errgroup.WithContext(s.ctx)
+	s.group.SetLimit(s.options.Workers)
+}
+
+// route returns the service of a record, and its rank.
+func (s *sender) route(kind format.Kind, record *moveinv1.Record) (moveinv1.MoveInServiceClient, rank) {
+	rank := rankContent
+	if parent, _ := format.Parent(record); parent != "" {
+		kind, rank = parent, rankChild
+	}
+	switch kind {
+	case format.KindAlbum:
+		return s.options.Services.Album, rank
+	case format.KindEntry:
+		return s.options.Services.Blog, rank
+	case format.KindLandmark:
+		return s.options.Services.Poi, rank
+	}
+	return s.options.Services.Account, rankUser
+}
+
+// put sends a record, now or later.
+func (s *sender) put(at Problem, record *moveinv1.Record) error {
+	client, rank := s.route(at.Kind, record)
+	if rank > s.rank {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+	s.rank = rank
+	const lead = 4 // the tag and the length of a record, at most
+	size := proto.Size(record) + lead
+	b := s.pending[client]
+	if b != nil && (len(b.records) == maxRecords || b.bytes+size > maxBytes) {
+		if err := s.dispatch(b); err != nil {
+			return err
+		}
+		b = nil
+	}
+	if b == nil {
+		b = &batch{client: client}
+		s.pending[client] = b
+	}
+	b.records, b.places, b.bytes = append(b.records, record), append(b.places, at), b.bytes+size
+	b.isChained = b.isChained || rank == rankUser || at.Kind == format.KindEntry
+	return nil
+}
+
+// settle sends what is pending, and waits until all is acknowledged.
+func (s *sender) settle() error {
+	for b := range maps.Values(s.pending) {
+		if err := s.dispatch(b); err != nil {
+			return err
+		}
+	}
+	err := s.group.Wait()
+	s.begin()
+	return err
+}
+
+// dispatch sends a batch once a worker is free.
+func (s *sender) dispatch(b *batch) error {
+	if last := s.last[b.client]; b.isChained && last != nil {
+		<-last
+	}
+	if s.working.Err() != nil {
+		return cmp.Or(s.group.Wait(), context.Cause(s.working))
+	}
+	done, ctx := make(chan struct{}), s.working
+	if b.isChained {
+		s.last[b.client] = done
+	}
+	s.group.Go(func() error {
+		defer close(done)
+		return s.send(ctx, b)
+	})
+	return nil
+}
+
+// send sends a batch, again and again while the service is away.
+func (s *sender) send(ctx context.Context, b *batch) error {
+	var results []*moveinv1.Result
+	_, err := retry.Do(ctx, retry.Options{Note: func(text string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.watch.Note(text)
+	}}, func() error {
+		reply, err := b.client.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.options.Verify})
+		results = reply.GetResults()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(results) != len(b.records) {
+		return fmt.Errorf("a service gave %d results for %d records", len(results), len(b.records))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, result := range results {
+		if err := s.take(b.places[n], b.records[n], result); err != nil {
+			return err
+		}
+	}
+	s.done += int64(len(b.records))
+	s.watch.Reach(s.done)
+	return nil
+}
+
+// take counts what became of a record, and reports all but what should.
+func (s *sender) take(at Problem, record *moveinv1.Record, result *moveinv1.Result) error {
+	outcome := strings.ToLower(strings.TrimPrefix(result.GetOutcome().String(), "OUTCOME_"))
+	if s.options.Verify && outcome == "inserted" {
+		outcome = absent
+	}
+	s.report.of(at.Kind)[outcome]++
+	fault := format.Fault{Class: format.Class(outcome), Field: strings.Join(result.GetFields(), ","), Value: result.GetReason()}
+	switch outcome {
+	case "inserted", "unchanged":
+		return nil
+	case absent:
+		fault.Text = "it is not in Waybook"
+	case "different":
+		fault.Text = "Waybook has it otherwise, and keeps it so"
+	case "deleted":
+		fault.Text = "it was deleted in Waybook, and stays deleted"
+	case "refused":
+		fault.Text = result.GetReason() + ": " + result.GetMessage()
+	default:
+		return fmt.Errorf("a service gave the outcome %s, which this program does not know", outcome)
+	}
+	return s.report.add(at.of(record, fault))
+}
