@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/storetest"
@@ -85,4 +87,29 @@ func TestRecordsDuringFailoversAreFinishedByTheNextCall(t *testing.T) {
 		must(0, p.tryContent(a, b))(t)
 		p.expectMovedIn(a, b)
 	})
+}
+
+// The identifier names the place of the owner, so content stays that owner's from its alias on.
+func TestContentWhoseStoringFailedStaysThatOfItsOwner(t *testing.T) {
+	t.Parallel()
+	store, isBroken := newBrittle(t), true
+	store.Engine = &storetest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call storetest.Call, do func() error) error {
+		if isBroken && call.Verb == "insert" && (call.Collection == "albums" || call.Collection == "pois") {
+			return docstore.ErrUnavailable
+		}
+		return do()
+	}}
+	p := startPartsOn(t, store)
+	a, b := p.newUser("a"), p.newUser("b")
+	for _, kind := range []string{"album", "landmark"} {
+		isBroken = true
+		if _, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: whole(kind, "7", a, 1)}); err == nil {
+			t.Fatal("no error")
+		}
+		isBroken = false
+		if got := p.moveRecords(whole(kind, "7", b, 1)[0])[0]; got.GetReason() != "ID_TAKEN" {
+			t.Errorf("%s of another owner: %v", kind, got)
+		}
+		expectAll(t, p.moveRecords(whole(kind, "7", a, 1)...), inserted)
+	}
 }
