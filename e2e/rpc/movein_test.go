@@ -1,9 +1,6 @@
 package rpc_test
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -16,44 +13,14 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
-	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/longform"
-	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
-
-// check looks for violated constraints in the store.
-func (p *parts) check() {
-	p.t.Helper()
-	if findings := p.findings(integrity.Look); len(findings) > 0 {
-		p.t.Errorf("a check found %+v", findings)
-	}
-}
-
-func (p *parts) findings(mode integrity.Mode) (all []integrity.Finding) {
-	p.t.Helper()
-	for _, each := range p.Services {
-		constrained, ok := each.(content.Service)
-		if !ok {
-			continue
-		}
-		for _, constraint := range constrained.Constraints() {
-			findings, err := constraint.Check(p.t.Context(), mode, func(string, int64) {})
-			if err != nil {
-				p.t.Errorf("a check of %s: %v", constraint.Children, err)
-			}
-			all = append(all, findings...)
-		}
-	}
-	return all
-}
 
 // onEachEngine runs a test on an embedded store, and in the long form on MongoDB's wire protocol behind a mongos. The
 // latter refuses commands on sharded collections that neither name a place nor say that they ask all.
@@ -73,10 +40,6 @@ func onEachEngine(t *testing.T, test func(*testing.T, *parts)) {
 func longAgo(days int) *timestamppb.Timestamp {
 	return timestamppb.New(time.Date(2009, 3, 1, 8, 30, 0, 0, time.UTC).AddDate(0, 0, days))
 }
-
-// step is from how many writes a test of crashes tries one: an odd number, so that writes that happen and writes that
-// do not take turns.
-func step() int { return longform.Number(3, 1) }
 
 const (
 	inserted = moveinv1.Outcome_OUTCOME_INSERTED
@@ -146,35 +109,6 @@ func of(kind, contentID string, a, b int64) (all []*moveinv1.Record) {
 	}
 	add(&moveinv1.Recommendation{UserId: a})
 	add(&moveinv1.Recommendation{UserId: b})
-	return all
-}
-
-// whole returns records of content with three photos, if it has them, and three comments, whose old identifiers begin at
-// first.
-func whole(kind, oldID string, user int64, first int) []*moveinv1.Record {
-	lat, lng := proto.Float64(taipei.GetLat()), proto.Float64(taipei.GetLng())
-	contents := map[string]proto.Message{
-		"album":    &moveinv1.Album{Id: oldID, OwnerId: user, Title: "舊相簿", Category: 5, Lat: lat, Lng: lng, CreateTime: longAgo(0)},
-		"landmark": &moveinv1.Landmark{Id: oldID, OwnerId: user, Name: "舊地標", Category: 1, Lat: lat, Lng: lng, CreateTime: longAgo(0)},
-		"entry": &moveinv1.Entry{
-			Id: oldID, AuthorId: user, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Lat: lat, Lng: lng, Title: "舊標題", Content: "一",
-			PostDate: &typev1.Date{Year: 2009, Month: 3, Day: 1}, Weather: blogv1.Weather_WEATHER_RAINBOW, CreateTime: longAgo(0),
-			Vote: &moveinv1.Vote{Description: "?", Choices: []*moveinv1.Choice{{Description: "山"}, {Description: "海"}, {Description: "城"}}},
-		},
-	}
-	all := []*moveinv1.Record{record(contents[kind])}
-	add := func(message proto.Message) {
-		message.ProtoReflect().Set(message.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(kind+"_id")), protoreflect.ValueOfString(oldID))
-		all = append(all, record(message))
-	}
-	for i := range 3 {
-		if kind != "entry" {
-			add(&moveinv1.Photo{Id: fmt.Sprint(first + i), Url: "old.jpg"})
-		}
-	}
-	for i := range 3 {
-		add(&moveinv1.Comment{Id: fmt.Sprint(first + i), AuthorName: "路人", Text: fmt.Sprint(i), CreateTime: longAgo(i)})
-	}
 	return all
 }
 
@@ -450,72 +384,4 @@ func TestRecordsThatCannotBeStoredAreRefused(t *testing.T) {
 			t.Errorf("%v: %v", records, err)
 		}
 	}
-}
-
-// A call that crashes at any of its writes is finished by the next.
-func TestRecordsThatCrashAreFinishedByTheNextCall(t *testing.T) {
-	t.Parallel()
-	for writes, died := 0, true; died; writes += step() {
-		died = false // a subtest does not run after a failure with -failfast
-		outcome := storetest.Outcome(writes%2 == 0)
-		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
-			engine := must(embedded.Open(t.Context(), filepath.Join(t.TempDir(), "store.db")))(t)
-			p := startPartsOn(t, newBrittleOf(t, engine))
-			a, b := p.newUser("a"), p.newUser("b")
-			store, mortal := storetest.NewMortal(engine, writes, outcome)
-			err := startPartsOn(t, newBrittleOf(t, store)).tryContent(a, b)
-			if died = mortal.Died(); died != (err != nil) {
-				t.Fatalf("it died: %v; it failed: %v", died, err)
-			}
-			must(0, p.tryContent(a, b))(t)
-			p.expectMovedIn(a, b)
-		})
-	}
-}
-
-// tryContent moves oldContent in.
-func (w *waybook) tryContent(a, b int64) error {
-	for _, records := range oldContent(a, b) {
-		if _, err := w.MoveIn.MoveIn(w.t.Context(), &moveinv1.MoveInRequest{Records: records}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// expectMovedIn checks that all of oldContent is there.
-func (p *parts) expectMovedIn(a, b int64) {
-	p.t.Helper()
-	p.Sweep()
-	p.expectShown(a, b)
-	p.check()
-	for _, records := range oldContent(a, b) {
-		expectAll(p.t, p.moveRecords(records...), equal)
-	}
-}
-
-// Calls crash or fail while primaries fall and others answer late. The next one finishes them. A seed does
-// not repeat all of it: the identifiers of the users are random, and so is where they lie.
-func TestRecordsDuringFailoversAreFinishedByTheNextCall(t *testing.T) {
-	t.Parallel()
-	storetest.Seeds(t, func(t *testing.T, seed uint64) {
-		random := rand.New(rand.NewPCG(seed, 0))
-		store := storetest.NewReplica(t, storetest.ReplicaSettings{Shards: 2})
-		p := startPartsOn(t, newBrittleOf(t, store))
-		a, b := p.newUser("a"), p.newUser("b")
-		mortal, _ := storetest.NewMortal(store.Process(), random.IntN(60), storetest.Outcome(random.IntN(2) == 0))
-		for _, each := range []*parts{startPartsOn(t, newBrittleOf(t, mortal)), startPartsOn(t, newBrittleOf(t, store.Process()))} {
-			store.Trouble(seed)
-			err := each.tryContent(a, b)
-			if code := status.Code(err); err != nil && code != codes.Unavailable && code != codes.Internal && code != codes.Aborted {
-				t.Errorf("got %v", err)
-			}
-			store.Settle()
-			if err == nil {
-				p.expectMovedIn(a, b)
-			}
-		}
-		must(0, p.tryContent(a, b))(t)
-		p.expectMovedIn(a, b)
-	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -65,6 +66,35 @@ func TestEveryIdentifierInARequestSaysWhatItIdentifies(t *testing.T) {
 	if count < 80 {
 		t.Errorf("only %d fields were found", count)
 	}
+}
+
+// whole returns records of content with three photos, if it has them, and three comments, whose old identifiers begin at
+// first.
+func whole(kind, oldID string, user int64, first int) []*moveinv1.Record {
+	lat, lng := proto.Float64(taipei.GetLat()), proto.Float64(taipei.GetLng())
+	contents := map[string]proto.Message{
+		"album":    &moveinv1.Album{Id: oldID, OwnerId: user, Title: "舊相簿", Category: 5, Lat: lat, Lng: lng, CreateTime: longAgo(0)},
+		"landmark": &moveinv1.Landmark{Id: oldID, OwnerId: user, Name: "舊地標", Category: 1, Lat: lat, Lng: lng, CreateTime: longAgo(0)},
+		"entry": &moveinv1.Entry{
+			Id: oldID, AuthorId: user, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Lat: lat, Lng: lng, Title: "舊標題", Content: "一",
+			PostDate: &typev1.Date{Year: 2009, Month: 3, Day: 1}, Weather: blogv1.Weather_WEATHER_RAINBOW, CreateTime: longAgo(0),
+			Vote: &moveinv1.Vote{Description: "?", Choices: []*moveinv1.Choice{{Description: "山"}, {Description: "海"}, {Description: "城"}}},
+		},
+	}
+	all := []*moveinv1.Record{record(contents[kind])}
+	add := func(message proto.Message) {
+		message.ProtoReflect().Set(message.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(kind+"_id")), protoreflect.ValueOfString(oldID))
+		all = append(all, record(message))
+	}
+	for i := range 3 {
+		if kind != "entry" {
+			add(&moveinv1.Photo{Id: fmt.Sprint(first + i), Url: "old.jpg"})
+		}
+	}
+	for i := range 3 {
+		add(&moveinv1.Comment{Id: fmt.Sprint(first + i), AuthorName: "路人", Text: fmt.Sprint(i), CreateTime: longAgo(i)})
+	}
+	return all
 }
 
 // quotable is how far the old identifier of an entry to quote is from that of the entry: none quotes itself.

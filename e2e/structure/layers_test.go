@@ -17,7 +17,7 @@ type layer struct {
 
 // layers returns the layers of the tree, from the services down.
 func layers() map[string]layer {
-	above := []string{"services", "edge", "console", "standalone", "waybookctl", "moving/importer", "moving/compare"}
+	above := []string{"services", "edge", "console", "standalone", "waybookctl", "moving"}
 	return map[string]layer{
 		"a service": {folders: []string{"services"}, forbidden: []string{"edge", "console", "standalone", "waybookctl"}},
 		// The edge's main and standalone put the console in front of the edge.
@@ -37,7 +37,7 @@ func layers() map[string]layer {
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},
 		// What runs a whole Waybook for tests may use all of it.
-		"the harness": {folders: []string{"internal/waybooktest"}, forbidden: []string{"waybookctl", "moving/importer"}},
+		"the harness": {folders: []string{"internal/waybooktest"}, forbidden: []string{"waybookctl", "moving"}},
 		"a contract":  {folders: []string{"proto"}, forbidden: append([]string{"internal"}, above...)},
 	}
 }
@@ -136,9 +136,8 @@ func TestMovingInIsARoomOfItsOwn(t *testing.T) {
 			switch {
 			case !isIn(to, "moving"):
 			case isIn(from, "moving"):
-				// The importer and the comparison know nothing of each other.
 				if parts := []string{"moving/compare", "moving/importer"}; isIn(from, parts...) && to != from && isIn(to, parts...) {
-					t.Errorf("%s imports %s", from, to)
+					t.Errorf("%s imports %s: each may use moving/format and moving/linefile only", from, to)
 				}
 			case isIn(from, doors[to]...):
 				used[to] = true

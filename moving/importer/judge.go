@@ -21,8 +21,8 @@ type judge struct {
 	// hasUsers says that a user came. References before it are not checked, and hasUnchecked says that there was one.
 	hasUsers, hasUnchecked bool
 
-	// These are of the record at hand: what is wrong with it, the hashes that nothing before may have, and the content that it
-	// belongs to, or the owner of content; 0 if that is not there or not known.
+	// These are of the record at hand: what is wrong with it, the hashes that nothing before may have, and what is known of
+	// the content that it belongs to, or of the owner of content.
 	faults []format.Fault
 	hashes []uint64
 	parent known
@@ -147,7 +147,7 @@ func (j *judge) refer(field string, kind format.Kind, number int64, text string,
 func (j *judge) unique(field string, kind format.Kind, number int64, text string) {
 	hash := j.hash(kind, number, text)
 	if j.index.get(hash) != 0 {
-		j.fault("duplicate", field, text, "an earlier record is the same, or has the same", "")
+		j.fault("duplicate", field, text, "an earlier record has the same", "")
 	}
 	j.hashes = append(j.hashes, hash)
 }

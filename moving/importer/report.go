@@ -66,11 +66,11 @@ const maxExamples = 3
 
 // newReport returns a report that writes each problem to out, unless that is nil.
 func newReport(out io.Writer) *Report {
-	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}}
-	if out != nil {
-		r.encoder = json.NewEncoder(out)
-		r.encoder.SetEscapeHTML(false)
+	if out == nil {
+		out = io.Discard
 	}
+	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}, encoder: json.NewEncoder(out)}
+	r.encoder.SetEscapeHTML(false)
 	return r
 }
 
@@ -98,9 +98,6 @@ func (r *Report) add(p Problem) error {
 	group := groups[name]
 	if group.Count++; group.Count <= maxExamples {
 		group.First = append(group.First, p)
-	}
-	if r.encoder == nil {
-		return nil
 	}
 	return r.encoder.Encode(p)
 }

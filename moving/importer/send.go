@@ -57,11 +57,11 @@ type batch struct {
 	isChained bool
 }
 
-// rank orders records: they need some of lower ranks.
+// rank orders records, which need some of lower ranks: users, sessions and rewards; content; what belongs to content.
 type rank int
 
 const (
-	rankUser rank = iota // and sessions and rewards
+	rankUser rank = iota
 	rankContent
 	rankChild
 	rankNone

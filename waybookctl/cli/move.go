@@ -83,16 +83,16 @@ func printReport(out *output.Printer, report *importer.Report, columns []string)
 			}
 			return cells
 		})
-		printGroups(page, "PROBLEMS", report.Problems)
-		printGroups(page, "MENDED", report.Repairs)
+		printGroups(page, []string{"PROBLEMS", "CLASS"}, report.Problems)
+		printGroups(page, []string{"MENDED", "RULE"}, report.Repairs)
 	})
 }
 
-func printGroups(page *output.Page, head string, groups map[string]*importer.Group) {
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		output.Rows(page, []string{head, name}, groups[name].First[:1], func(importer.Problem) []string {
-			return []string{number(groups[name].Count)}
-		})
+// printGroups prints how many problems of each name there are, and the first ones.
+func printGroups(page *output.Page, heads []string, groups map[string]*importer.Group) {
+	names := slices.Sorted(maps.Keys(groups))
+	output.Rows(page, heads, names, func(name string) []string { return []string{number(groups[name].Count), name} })
+	for _, name := range names {
 		for _, problem := range groups[name].First {
 			page.Line(lineOf(problem))
 		}
@@ -101,13 +101,12 @@ func printGroups(page *output.Page, head string, groups map[string]*importer.Gro
 
 // lineOf formats a problem.
 func lineOf(p importer.Problem) string {
-	text := p.File + ":" + number(p.Line) + ": "
-	for _, part := range []string{string(p.Kind), p.ID, p.Field} {
-		if part != "" {
-			text += part + ": "
-		}
+	at := p.File
+	if p.Line > 0 {
+		at += ":" + number(p.Line)
 	}
-	return text + p.Text
+	parts := []string{at, string(p.Kind), p.ID, p.Field, p.Text}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 type moveCheck struct {

@@ -71,8 +71,8 @@ func (m *Mover[P, C]) store(ctx context.Context, items []*item[P], isDry bool) e
 	return documents.insert(ctx, items, isDry)
 }
 
-// requireOwners refuses content that is not stored and whose owner does not exist. What was deleted a short time ago
-// counts as deleted.
+// requireOwners refuses content that is not stored and whose owner does not exist, or is another one than that of a call
+// that ended early. What was deleted a short time ago counts as deleted.
 func (m *Mover[P, C]) requireOwners(ctx context.Context, items []*item[P]) error {
 	var owners, ids []int64
 	for _, each := range items {
@@ -96,6 +96,8 @@ func (m *Mover[P, C]) requireOwners(ctx context.Context, items []*item[P]) error
 		case each.stored != nil:
 		case gone[each.id]:
 			each.setDeleted()
+		case id.PlaceOf(each.id) != each.place:
+			each.refuse("ID_TAKEN", "an earlier call began to store it for another owner; keep that owner, or give it another identifier")
 		case missing[m.Kind.Owner(&each.document)]:
 			each.refuse("USER_NOT_FOUND", "there is no user %d", m.Kind.Owner(&each.document))
 		}

@@ -1911,9 +1911,9 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\x11OUTCOME_UNCHANGED\x10\x02\x12\x15\n" +
 	"\x11OUTCOME_DIFFERENT\x10\x03\x12\x13\n" +
 	"\x0fOUTCOME_DELETED\x10\x04\x12\x13\n" +
-	"\x0fOUTCOME_REFUSED\x10\x052g\n" +
-	"\rMoveInService\x12V\n" +
-	"\x06MoveIn\x12 .waybook.movein.v1.MoveInRequest\x1a!.waybook.movein.v1.MoveInResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02Bc\n" +
+	"\x0fOUTCOME_REFUSED\x10\x052y\n" +
+	"\rMoveInService\x12h\n" +
+	"\x06MoveIn\x12 .waybook.movein.v1.MoveInRequest\x1a!.waybook.movein.v1.MoveInResponse\"\x19\xaa\xbb\x18\x12\x12\x10records_moved_in\x90\x02\x02Bc\n" +
 	"\x11waybook.movein.v1B\vMoveinProtoP\x01Z?github.com/waybook/waybook/proto/gen/waybook/movein/v1;moveinv1b\x06proto3"
 
 var (
