@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/waybookctl/cli"
@@ -24,9 +23,6 @@ func TestMain(m *testing.M) {
 		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
 	}))
 }
-
-// patience ends a test that would hang.
-const patience = time.Minute
 
 // startOn starts standalone without demo content on a store.
 func startOn(t *testing.T, data string) *launch.Process {
