@@ -150,17 +150,6 @@ func TestEveryIdentifierOfEveryOperationFitsIn31Bits(t *testing.T) {
 	})
 }
 
-// order returns the numbers of a list.
-func (f *front) order(parameters, name string) (numbers []int64) {
-	f.t.Helper()
-	for _, each := range identifiers.FindAllStringSubmatch(f.post(parameters), -1) {
-		if each[1] == name {
-			numbers = append(numbers, must(strconv.ParseInt(each[2], 10, 64))(f.t))
-		}
-	}
-	return numbers
-}
-
 func TestTheSettingIsDecidedBeforeTheFirstWrite(t *testing.T) {
 	expect := func(t *testing.T, err error, want string) {
 		t.Helper()
