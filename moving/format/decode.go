@@ -3,12 +3,15 @@ package format
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/internal/text"
@@ -47,7 +50,7 @@ func (d *Decoder) Decode(line []byte) Line {
 		return Line{Faults: r.faults}
 	}
 	kind := Kind("")
-	if i := slices.IndexFunc(fields, func(g given) bool { return string(g.name) == "kind" }); i >= 0 {
+	if i := slices.IndexFunc(fields, func(g given) bool { return g.name == "kind" }); i >= 0 {
 		name, _ := stringOf(fields[i].value)
 		kind, fields = Kind(name), slices.Delete(fields, i, i+1)
 	}
@@ -73,7 +76,7 @@ type reading struct {
 	decoder *Decoder
 	faults  []Fault
 	// raw is the value that is being read.
-	raw json.RawMessage
+	raw []byte
 	// isBytes says that the line is not valid UTF-8.
 	isBytes bool
 }
@@ -113,7 +116,7 @@ func (r *reading) bad(f *field, into protoreflect.Message, class Class, path, fo
 func (r *reading) end(fields []given) map[Kind]int64 {
 	counts := map[Kind]int64{}
 	for _, g := range fields {
-		name := string(g.name)
+		name := g.name
 		count, err := strconv.ParseInt(string(g.value), 10, 64)
 		r.raw = g.value
 		switch _, isTwice := counts[Kind(name)]; {
@@ -134,13 +137,13 @@ func (r *reading) end(fields []given) map[Kind]int64 {
 func (r *reading) object(p *plan, into protoreflect.Message, fields []given, path string) {
 	var seen, present uint64
 	for _, g := range fields {
-		f := p.byName[string(g.name)]
+		f := p.byName[g.name]
 		r.raw = g.value
 		switch {
-		case f == nil && string(g.name) != "kind":
-			r.fault(UnknownField, path+string(g.name), "unknown-field", "there is no such field; want some of %s", p.names)
+		case f == nil && g.name != "kind":
+			r.fault(UnknownField, path+g.name, "unknown-field", "there is no such field; want some of %s", p.names)
 		case f == nil || seen&f.bit != 0:
-			r.fault(Conflict, path+string(g.name), "", "this field is there twice")
+			r.fault(Conflict, path+g.name, "", "this field is there twice")
 		case string(g.value) == "null" || !r.value(f, into, path+f.name):
 			seen |= f.bit
 		default:
@@ -222,7 +225,7 @@ func (r *reading) list(f *field, into protoreflect.Message, path string) {
 }
 
 // stringOf returns the text of a JSON string.
-func stringOf(raw json.RawMessage) (text string, isText bool) {
+func stringOf(raw []byte) (text string, isText bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
 	}
@@ -239,74 +242,31 @@ func shown(raw []byte) string {
 
 // given is a field of an object, with its value as it is written.
 type given struct {
-	name  []byte
-	value json.RawMessage
+	name  string
+	value []byte
 }
 
 // fieldsIn appends the fields of a JSON object, in their order. The values are parts of data. It reports false
 // if data is no object, or has too many fields. A map of json.RawMessage takes several times as long.
 func fieldsIn(data []byte, into []given) (_ []given, isObject bool) {
-	if !json.Valid(data) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if begin, err := d.ReadToken(); err != nil || begin.Kind() != '{' {
 		return nil, false
 	}
-	rest := skipSpace(data)
-	if rest[0] != '{' {
-		return nil, false
-	}
-	// What follows relies on data being valid.
-	for rest = skipSpace(rest[1:]); rest[0] != '}'; rest = skipSpace(rest) {
-		if rest[0] == ',' {
-			rest = skipSpace(rest[1:])
-		}
-		end := endOfValue(rest)
-		name := rest[1 : end-1]
-		if bytes.IndexByte(name, '\\') >= 0 {
-			text, _ := stringOf(rest[:end])
-			name = []byte(text)
-		}
-		rest = skipSpace(rest[end:])
-		rest = skipSpace(rest[1:]) // the colon
-		end = endOfValue(rest)
-		value := rest[:end:end]
-		if rest = rest[end:]; len(into) == maxFields {
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
+		if err != nil || len(into) == maxFields {
 			return nil, false
 		}
-		into = append(into, given{name, value})
-	}
-	return into, true
-}
-
-func skipSpace(data []byte) []byte {
-	for len(data) > 0 && data[0] <= ' ' {
-		data = data[1:]
-	}
-	return data
-}
-
-// endOfValue returns the length of the value with which valid JSON begins.
-func endOfValue(data []byte) int {
-	depth, isText := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case isText && c == '\\':
-			i++
-		case c == '"':
-			if isText = !isText; !isText && depth == 0 {
-				return i + 1
-			}
-		case isText:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case depth == 0 && (c == ',' || c == ':' || c <= ' '):
-			return i
+		name := token.String() // valid until the next call
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, false
 		}
+		end := d.InputOffset()
+		into = append(into, given{name, data[end-int64(len(value)) : end]})
 	}
-	return len(data)
+	_, endErr := d.ReadToken()
+	_, moreErr := d.ReadToken()
+	return into, endErr == nil && errors.Is(moreErr, io.EOF)
 }

@@ -1,12 +1,11 @@
 package format
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -58,12 +57,12 @@ func (f *field) append(line []byte, value protoreflect.Value) []byte {
 		return strconv.AppendFloat(line, value.Float(), 'g', -1, 64)
 	case formWord:
 		if number := int(value.Enum()); number > 0 && number < len(f.words) {
-			return appendText(line, f.words[number])
+			return quoted(line, f.words[number])
 		}
 		return strconv.AppendInt(line, int64(value.Enum()), 10) // of a newer contract: no reader takes it for a word
 	case formTime:
 		at, _ := value.Message().Interface().(*timestamppb.Timestamp)
-		return appendText(line, at.AsTime().Format(time.RFC3339Nano))
+		return quoted(line, at.AsTime().Format(time.RFC3339Nano))
 	case formDay:
 		day, _ := value.Message().Interface().(*typev1.Date)
 		return fmt.Appendf(line, `"%04d-%02d-%02d"`, day.GetYear(), day.GetMonth(), day.GetDay())
@@ -84,14 +83,11 @@ func (f *field) append(line []byte, value protoreflect.Value) []byte {
 			return append(line, value.String()...)
 		}
 	}
-	return appendText(line, value.String())
+	return quoted(line, value.String())
 }
 
-// appendText appends a text as a JSON string.
-func appendText(line []byte, value string) []byte {
-	out := bytes.NewBuffer(line)
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // a string and a buffer have no errors
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+// quoted appends a text as a JSON string.
+func quoted(line []byte, value string) []byte {
+	line, _ = jsontext.AppendQuote(line, value) // a text that is not UTF-8 gets U+FFFD
+	return line
 }

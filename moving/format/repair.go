@@ -1,7 +1,6 @@
 package format
 
 import (
-	"encoding/json"
 	"html"
 	"regexp"
 	"strings"
@@ -116,7 +115,7 @@ func (r *reading) charset(value, path string) string {
 
 // mendCharset returns a text of a JSON string, raw, in the charset in which it was written. The repair is empty if that
 // is UTF-8.
-func mendCharset(raw json.RawMessage, value string) (string, Repair) {
+func mendCharset(raw []byte, value string) (string, Repair) {
 	if !utf8.Valid(raw) {
 		return fromBytes(raw)
 	}
@@ -134,12 +133,12 @@ func mendCharset(raw json.RawMessage, value string) (string, Repair) {
 }
 
 // fromBytes returns the text of a JSON string that is not UTF-8.
-func fromBytes(raw json.RawMessage) (string, Repair) {
+func fromBytes(raw []byte) (string, Repair) {
 	var wide []rune
 	for _, b := range raw {
 		wide = append(wide, rune(b))
 	}
-	text, _ := stringOf(json.RawMessage(string(wide)))
+	text, _ := stringOf([]byte(string(wide)))
 	var narrow []byte
 	for _, c := range text {
 		narrow = append(narrow, byte(min(c, 0xFF))) // 0xFF is nothing in Big5
@@ -148,7 +147,7 @@ func fromBytes(raw json.RawMessage) (string, Repair) {
 		return converted, "big5"
 	}
 	if converted, isBig5 := fromBig5(raw, 0); isBig5 {
-		if text, isText := stringOf(json.RawMessage(converted)); isText {
+		if text, isText := stringOf([]byte(converted)); isText {
 			return text, "big5"
 		}
 	}
