@@ -58,7 +58,7 @@ func (r *reading) text(f *field, into protoreflect.Message, path string) {
 		}
 	}
 	switch {
-	case value == "" && f.minLen > 0, f.isName && text.IsBlank(value):
+	case value == "", f.isName && text.IsBlank(value):
 		r.bad(f, into, Blank, path, "this text has no visible character")
 	case f.maxBytes > 0 && len(value) > f.maxBytes:
 		r.bad(f, into, TooLong, path, "%d bytes; at most %d", len(value), f.maxBytes)
