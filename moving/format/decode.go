@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,22 +30,13 @@ const (
 
 // Decode reads a line.
 func (d *Decoder) Decode(line []byte) Line {
-	r := reading{decoder: d, isBytes: !utf8.Valid(line)}
-	if r.isBytes && !d.options.Repair {
+	r := reading{decoder: d}
+	if !d.options.Repair && !utf8.Valid(line) {
 		r.fault(Unreadable, "", "", "this is not valid UTF-8; convert these rows, or repair them with --repair")
 		return Line{Faults: r.faults}
 	}
 	var few [24]given // enough for most records, and not on the heap
 	fields, isObject := fieldsIn(line, few[:0])
-	if !isObject && r.isBytes {
-		// The second byte of a character in Big5 can be a backslash.
-		if converted, isBig5 := fromBig5(line, -1); isBig5 {
-			if fields, isObject = fieldsIn([]byte(converted), few[:0]); isObject {
-				r.isBytes = false
-				r.fault(Charset, "", "big5", "the line is Big5")
-			}
-		}
-	}
 	if !isObject {
 		r.fault(Unreadable, "", "", "this is not a JSON object of at most %d fields; each line must be one complete object", maxFields)
 		return Line{Faults: r.faults}
@@ -67,7 +59,9 @@ func (d *Decoder) Decode(line []byte) Line {
 	record := &moveinv1.Record{}
 	message := record.ProtoReflect()
 	message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(kind)), protoreflect.ValueOfMessage(content))
-	r.whole(record)
+	if IsMended(r.faults) {
+		r.whole(record)
+	}
 	return Line{Kind: kind, Record: record, Faults: r.faults}
 }
 
@@ -77,8 +71,6 @@ type reading struct {
 	faults  []Fault
 	// raw is the value that is being read.
 	raw []byte
-	// isBytes says that the line is not valid UTF-8.
-	isBytes bool
 }
 
 // fault adds a fault, and reports whether it is to be mended by a rule. A fault that is not mended takes the last place
@@ -90,16 +82,16 @@ func (r *reading) fault(class Class, field string, repair Repair, format string,
 	if len(r.faults) == maxFaults && repair == "" {
 		r.faults = r.faults[:maxFaults-1]
 	}
-	if r.isBytes {
-		field = strings.ToValidUTF8(field, "\uFFFD")
+	if len(r.faults) == maxFaults {
+		return true
 	}
-	value := shown(r.raw)
+	fault := Fault{
+		Field: strings.ToValidUTF8(field, "\uFFFD"), Class: class, Value: shown(r.raw), Text: fmt.Sprintf(format, args...), Repair: repair,
+	}
 	if field == "password_hash" || field == "idrand" { // an unknown form may be the password itself
-		value = ""
+		fault.Value = ""
 	}
-	if len(r.faults) < maxFaults {
-		r.faults = append(r.faults, Fault{Class: class, Field: field, Value: value, Text: fmt.Sprintf(format, args...), Repair: repair})
-	}
+	r.faults = append(r.faults, fault)
 	return repair != ""
 }
 
@@ -116,18 +108,18 @@ func (r *reading) bad(f *field, into protoreflect.Message, class Class, path, fo
 func (r *reading) end(fields []given) map[Kind]int64 {
 	counts := map[Kind]int64{}
 	for _, g := range fields {
-		name := g.name
+		kind := Kind(g.name)
 		count, err := strconv.ParseInt(string(g.value), 10, 64)
 		r.raw = g.value
-		switch _, isTwice := counts[Kind(name)]; {
-		case plans()[Kind(name)] == nil:
-			r.fault(UnknownField, name, "", "this is no kind of records; want some of %v", Kinds())
+		switch _, isTwice := counts[kind]; {
+		case plans()[kind] == nil:
+			r.fault(UnknownField, g.name, "", "this is no kind of records; want some of %v", Kinds())
 		case isTwice:
-			r.fault(Conflict, name, "", "this field is there twice")
+			r.fault(Conflict, g.name, "", "this field is there twice")
 		case err != nil || count < 0:
-			r.fault(WrongType, name, "", "%s is no number of records", shown(g.value))
+			r.fault(WrongType, g.name, "", "%s is no number of records", shown(g.value))
 		default:
-			counts[Kind(name)] = count
+			counts[kind] = count
 		}
 	}
 	return counts
@@ -144,10 +136,11 @@ func (r *reading) object(p *plan, into protoreflect.Message, fields []given, pat
 			r.fault(UnknownField, path+g.name, "unknown-field", "there is no such field; want some of %s", p.names)
 		case f == nil || seen&f.bit != 0:
 			r.fault(Conflict, path+g.name, "", "this field is there twice")
-		case string(g.value) == "null" || !r.value(f, into, path+f.name):
+		case string(g.value) == "null":
 			seen |= f.bit
 		default:
 			seen, present = seen|f.bit, present|f.bit
+			r.value(f, into, path+f.name)
 		}
 	}
 	r.raw = nil
@@ -165,35 +158,36 @@ func (r *reading) object(p *plan, into protoreflect.Message, fields []given, pat
 	}
 }
 
-// value reads the value of a field. It reports false if the field counts as absent.
-func (r *reading) value(f *field, into protoreflect.Message, path string) (isPresent bool) {
+// value reads the value of a field.
+func (r *reading) value(f *field, into protoreflect.Message, path string) {
 	switch f.form {
 	case formText:
 		r.text(f, into, path)
 	case formID, formUser:
-		return r.id(f, into, path)
+		r.id(f, into, path)
 	case formInteger, formDecimal:
 		r.number(f, into, path)
 	case formWord:
 		r.word(f, into, path)
-	case formTime, formDay:
+	case formTime:
 		r.time(f, into, path)
+	case formDay:
+		r.day(f, into, path)
 	case formList:
 		r.list(f, into, path)
 	case formObject:
 		r.vote(f, into, path)
 	}
-	return true
 }
 
 // vote reads an object in a record. A vote that cannot be read is left out, as a whole.
 func (r *reading) vote(f *field, into protoreflect.Message, path string) {
 	before := len(r.faults)
 	r.nested(f, into.Mutable(f.FieldDescriptor).Message(), path)
-	for i := before; i < len(r.faults); i++ {
-		if r.faults[i].Repair == "" && r.decoder.options.Repair && f.repair != "" {
-			r.faults[i].Repair = f.repair
-			into.Clear(f.FieldDescriptor)
+	if faults := r.faults[before:]; r.decoder.options.Repair && !IsMended(faults) {
+		into.Clear(f.FieldDescriptor)
+		for i := range faults {
+			faults[i].Repair = cmp.Or(faults[i].Repair, f.repair)
 		}
 	}
 }

@@ -4,6 +4,7 @@
 package format
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // MaxLineBytes bounds a line.
@@ -51,13 +51,21 @@ type Line struct {
 
 // Fault is a fault of a line.
 type Fault struct {
+	// Field is the field, such as vote.choices[2].description; empty for the line as a whole.
+	Field string `json:"field"`
 	// Class is a word for counts, such as too-long.
-	Class Class
-	// Field is the field, such as vote.choices[2].description; empty for the line as a whole. Value is the beginning of its
-	// value, as the file has it, but for passwords and sessions. Text says what is wrong and what to do.
-	Field, Value, Text string
+	Class Class `json:"class"`
+	// Value is the beginning of the field's value, as the file has it, but for passwords and sessions.
+	Value string `json:"value"`
+	// Text says what is wrong and what to do.
+	Text string `json:"text"`
 	// Repair is the rule by which the record was mended; empty if it was not.
-	Repair Repair
+	Repair Repair `json:"repair"`
+}
+
+// IsMended reports whether a record with these faults may be sent.
+func IsMended(faults []Fault) bool {
+	return !slices.ContainsFunc(faults, func(f Fault) bool { return f.Repair == "" })
 }
 
 // Class is a kind of faults.
@@ -154,7 +162,6 @@ func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
 		message.Set(created.FieldDescriptor, protoreflect.ValueOfMessage(timestamppb.New(parent).ProtoReflect()))
 	}
 	if entry := record.GetEntry(); entry != nil && entry.PostDate == nil {
-		year, month, day := entry.GetCreateTime().AsTime().In(d.options.Zone).Date()
-		entry.PostDate = &typev1.Date{Year: int32(year), Month: int32(month), Day: int32(day)} // #nosec G115 -- a calendar's
+		entry.PostDate = dateOf(entry.GetCreateTime().AsTime().In(d.options.Zone))
 	}
 }

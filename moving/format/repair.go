@@ -38,8 +38,7 @@ func Repairs() []RepairEntry {
 		{"entities", "entities of HTML with a semicolon, such as `&amp;` and `&#26481;`", "their characters, once"},
 		{"control-characters", "characters that XML 1.0 cannot carry", "the text without them"},
 		{"blanks", "blanks around an identifier, a time or a word", "the value without them"},
-		{"number", "a number in quotes, an integer with decimals such as 3.0, a text without quotes", "the number, the text"},
-		{"zero-id", "an optional identifier that is 0 or empty", "none"},
+		{"number", "a number in quotes, an integer with decimals such as 3.0", "the number"},
 		{"category", "a missing or unknown category", "16 (albums), 4 (landmarks)"},
 		{"type", "a missing or unknown type of an entry", "0_2"},
 		{"weather", "a missing or unknown weather", "晴空萬里"},
@@ -134,21 +133,11 @@ func mendCharset(raw []byte, value string) (string, Repair) {
 
 // fromBytes returns the text of a JSON string that is not UTF-8.
 func fromBytes(raw []byte) (string, Repair) {
-	var wide []rune
-	for _, b := range raw {
-		wide = append(wide, rune(b))
-	}
-	text, _ := stringOf([]byte(string(wide)))
-	var narrow []byte
-	for _, c := range text {
-		narrow = append(narrow, byte(min(c, 0xFF))) // 0xFF is nothing in Big5
-	}
-	if converted, isBig5 := fromBig5(narrow, 0); isBig5 {
-		return converted, "big5"
-	}
-	if converted, isBig5 := fromBig5(raw, 0); isBig5 {
-		if text, isText := stringOf([]byte(converted)); isText {
-			return text, "big5"
+	wide, _ := charmap.ISO8859_1.NewDecoder().Bytes(raw) // has a character for each byte
+	text, _ := stringOf(wide)
+	if narrow, err := charmap.ISO8859_1.NewEncoder().Bytes([]byte(text)); err == nil {
+		if converted, isBig5 := fromBig5(narrow, 0); isBig5 {
+			return converted, "big5"
 		}
 	}
 	return strings.Map(func(c rune) rune {
