@@ -5,7 +5,6 @@ package format
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -128,37 +127,51 @@ func ID(record *moveinv1.Record) string {
 		return message.Get(f.FieldDescriptor).String()
 	}
 	_, parent := Parent(record)
-	user := strconv.FormatInt(message.Get(p.byName["user_id"].FieldDescriptor).Int(), 10)
+	_, user := User(record)
 	return strings.TrimPrefix(parent+"/"+user, "/")
 }
 
 // Parent returns the content that a photo, a comment, a ballot or a recommendation belongs to, by its kind and old
 // identifier; and "" for other records.
 func Parent(record *moveinv1.Record) (Kind, string) {
-	message, p := contentOf(record)
-	if p == nil {
+	f, id := reference(record, func(f *field) bool { return f.parent != "" })
+	if f == nil {
 		return "", ""
 	}
-	for _, f := range p.fields {
-		if f.parent != "" && message.Has(f.FieldDescriptor) {
-			return f.parent, message.Get(f.FieldDescriptor).String()
-		}
-	}
-	return "", ""
+	return f.parent, id
 }
 
-// Complete sets the times that a mended record lacks: a required create_time to that of its parent, or 1970-01-01 if parent
-// is zero, and the planned date of an entry to the day of its creation.
+// User returns the user whom a record refers to, by the name of the field and the identifier; and "" for none.
+func User(record *moveinv1.Record) (name, id string) {
+	f, id := reference(record, func(f *field) bool { return f.form == formUser && f.name != "id" })
+	if f == nil {
+		return "", ""
+	}
+	return f.name, id
+}
+
+// reference returns the first field of some that is set, and its value.
+func reference(record *moveinv1.Record, isOne func(*field) bool) (*field, string) {
+	message, p := contentOf(record)
+	if p == nil {
+		return nil, ""
+	}
+	for _, f := range p.fields {
+		if isOne(f) && message.Has(f.FieldDescriptor) {
+			return f, message.Get(f.FieldDescriptor).String()
+		}
+	}
+	return nil, ""
+}
+
+// Complete sets the times that a mended record lacks: a required create_time to that of its parent, and the planned date
+// of an entry to the day of its creation.
 func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
 	message, p := contentOf(record)
-	if p == nil || p.byName["create_time"] == nil || !p.byName["create_time"].required {
+	if p == nil {
 		return
 	}
-	created := p.byName["create_time"]
-	if !message.Has(created.FieldDescriptor) {
-		if parent.IsZero() {
-			parent = time.Unix(0, 0)
-		}
+	if created := p.byName["create_time"]; created != nil && created.required && !message.Has(created.FieldDescriptor) {
 		message.Set(created.FieldDescriptor, protoreflect.ValueOfMessage(timestamppb.New(parent).ProtoReflect()))
 	}
 	if entry := record.GetEntry(); entry != nil && entry.PostDate == nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/waybookctl/progress"
@@ -22,7 +21,7 @@ type Input struct {
 	Stdin io.Reader
 	// Scratch is the folder of the index, which takes some 30 bytes for each record; "" is that of the system.
 	Scratch string
-	// Problems gets all problems, a JSON object in each line, unless it is nil.
+	// Problems gets all problems, a JSON object in each line.
 	Problems io.Writer
 }
 
@@ -46,23 +45,23 @@ func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, 
 	watch.Start("checking", progress.Records, 0)
 	defer watch.Finish()
 	report, expected, done := newReport(input.Problems), map[format.Kind]int64{}, int64(0)
-	end := Problem{File: input.Files[len(input.Files)-1]}
-	err := judged(ctx, input, report.add, func(b *block) error {
-		for n, line := range b.lines {
-			if line.Kind == format.KindEnd {
-				end = b.places[n]
-				for kind, count := range line.End {
-					expected[kind] += count
-				}
-				continue
+	end := place{File: input.Files[len(input.Files)-1]}
+	err := judged(ctx, input, func(l *line) error {
+		done++
+		watch.Reach(done)
+		if l.Kind == format.KindEnd {
+			end = l.place
+			for kind, count := range l.end {
+				expected[kind] += count
 			}
-			report.of(line.Kind)["read"]++
-			if !b.isKept[n] {
-				report.of(line.Kind)["left_out"]++
+		} else {
+			report.count(l)
+		}
+		for _, fault := range l.faults {
+			if err := report.add(l.place, l.record, fault); err != nil {
+				return err
 			}
 		}
-		done += int64(len(b.lines))
-		watch.Reach(done)
 		return nil
 	})
 	if err != nil {
@@ -71,8 +70,8 @@ func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, 
 	return report, report.compare(end, expected)
 }
 
-// judged reads the files, tells what is wrong, and calls take with each block of lines.
-func judged(ctx context.Context, input Input, tell func(Problem) error, take func(*block) error) (err error) {
+// judged reads the files, and calls take with each line.
+func judged(ctx context.Context, input Input, take func(*line) error) (err error) {
 	seen, err := newIndex(input.Scratch)
 	if err != nil {
 		return err
@@ -80,20 +79,12 @@ func judged(ctx context.Context, input Input, tell func(Problem) error, take fun
 	defer func() { err = errors.Join(err, seen.close()) }()
 	decoder := format.NewDecoder(input.Options)
 	j := &judge{index: seen, decoder: decoder, repair: input.Repair}
-	return walk(ctx, input, decoder, func(b *block) error {
-		for n := range b.lines {
-			faults, isKept := j.take(&b.lines[n])
-			if seen.err != nil {
-				return seen.err
-			}
-			b.isKept = append(b.isKept, isKept)
-			for _, fault := range faults {
-				if err := tell(b.places[n].of(b.lines[n].Record, fault)); err != nil {
-					return err
-				}
-			}
+	return walk(ctx, input, decoder, func(l *line) error {
+		j.take(l)
+		if seen.err != nil {
+			return seen.err
 		}
-		return take(b)
+		return take(l)
 	})
 }
 
@@ -121,15 +112,11 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 	watch.Start(map[bool]string{false: "importing", true: "verifying"}[options.Verify], progress.Records, total)
 	defer watch.Finish()
 	s := newSender(ctx, options, report, watch)
-	err = judged(ctx, options.Input, func(Problem) error { return nil }, func(b *block) error {
-		for n, line := range b.lines {
-			if b.isKept[n] {
-				if err := s.put(b.places[n], line.Record); err != nil {
-					return err
-				}
-			}
+	err = judged(ctx, options.Input, func(l *line) error {
+		if !l.isKept {
+			return nil
 		}
-		return nil
+		return s.put(l)
 	})
 	if err == nil {
 		err = s.settle()
@@ -138,26 +125,26 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 	return report, errors.Join(err, unchanged(options.Input.Files, before))
 }
 
-// state returns how large and how old each of the files is, which must be regular ones.
-func state(paths []string) (state []string, err error) {
+// state describes the files, which must be regular ones, by their sizes and ages.
+func state(paths []string) (state string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if path == "-" || err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("an import reads the files twice, and %s is no regular file; write it to one first", path)
+			return "", fmt.Errorf("an import reads the files twice, and %s is no regular file; write it to one first", path)
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		state = append(state, fmt.Sprintf("%s, %d bytes, %v", path, info.Size(), info.ModTime()))
+		state += fmt.Sprintf("; %s, %d bytes, %v", path, info.Size(), info.ModTime())
 	}
 	return state, nil
 }
 
 // unchanged reports files that were changed since.
-func unchanged(paths, before []string) error {
+func unchanged(paths []string, before string) error {
 	now, err := state(paths)
-	if err == nil && !slices.Equal(now, before) {
-		err = fmt.Errorf("files were changed while they were read; run the command again. Now: %s; before: %s", now, before)
+	if err == nil && now != before {
+		err = fmt.Errorf("files were changed while they were read; run the command again. Before%s. Now%s", before, now)
 	}
 	return err
 }

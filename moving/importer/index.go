@@ -54,7 +54,7 @@ func (x *index) close() error {
 }
 
 // hash returns the hash of a key.
-func (x *index) hash(key []byte) uint64 { return max(1, maphash.Bytes(x.seed, key)) }
+func (x *index) hash(key string) uint64 { return max(1, maphash.String(x.seed, key)) }
 
 // get returns the value of a key by its hash; 0 if the key is not there.
 func (x *index) get(hash uint64) (value uint64) {

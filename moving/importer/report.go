@@ -12,25 +12,16 @@ import (
 
 // Problem is something wrong with a record of the files, or with what is stored of it.
 type Problem struct {
-	File  string       `json:"file"`
-	Line  int64        `json:"line"`
-	Kind  format.Kind  `json:"kind"`
-	ID    string       `json:"id"`
-	Field string       `json:"field"`
-	Class format.Class `json:"class"`
-	Value string       `json:"value"`
-	Text  string       `json:"text"`
-	// Repair is the rule by which the problem was mended; empty if it was not.
-	Repair format.Repair `json:"repair"`
+	place
+	ID string `json:"id"`
+	format.Fault
 }
 
-// of adds what is wrong, of a record if there is one.
-func (p Problem) of(record *moveinv1.Record, fault format.Fault) Problem {
-	if record != nil {
-		p.ID = format.ID(record)
-	}
-	p.Class, p.Field, p.Value, p.Text, p.Repair = fault.Class, fault.Field, fault.Value, fault.Text, fault.Repair
-	return p
+// place is where a record is in the files.
+type place struct {
+	File string      `json:"file"`
+	Line int64       `json:"line"`
+	Kind format.Kind `json:"kind"`
 }
 
 // Report says what the files hold, what is wrong with it, and what became of it.
@@ -64,11 +55,8 @@ type Group struct {
 // maxExamples is how many problems of a group a report keeps.
 const maxExamples = 3
 
-// newReport returns a report that writes each problem to out, unless that is nil.
+// newReport returns a report that writes each problem to out.
 func newReport(out io.Writer) *Report {
-	if out == nil {
-		out = io.Discard
-	}
 	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}, encoder: json.NewEncoder(out)}
 	r.encoder.SetEscapeHTML(false)
 	return r
@@ -86,8 +74,18 @@ func (r *Report) of(kind format.Kind) Counts {
 	return r.Counts[name]
 }
 
-// add adds a problem.
-func (r *Report) add(p Problem) error {
+// count counts a line that was read.
+func (r *Report) count(l *line) {
+	counts := r.of(l.Kind)
+	counts["read"]++
+	if !l.isKept {
+		counts["left_out"]++
+	}
+}
+
+// add adds a problem, with a record if there is one.
+func (r *Report) add(at place, record *moveinv1.Record, fault format.Fault) error {
+	p := Problem{at, format.ID(record), fault}
 	groups, name := r.Problems, string(p.Class)
 	if p.Repair != "" {
 		groups, name = r.Repairs, string(p.Repair)
@@ -129,19 +127,21 @@ func (r *Report) Unmended() (count int64) {
 }
 
 // compare compares the numbers of records with those of the end records, of which the last is at a place.
-func (r *Report) compare(end Problem, expected map[format.Kind]int64) error {
-	end.Kind, end.Class = format.KindEnd, incomplete
-	if end.Line == 0 {
-		end.Text = "the files have no end record, so nobody knows whether they are whole"
-		return r.add(end)
+func (r *Report) compare(end place, expected map[format.Kind]int64) error {
+	if end.Kind == "" {
+		end.Kind = format.KindEnd
+		const text = "the files have no end record, so nobody knows whether they are whole"
+		return r.add(end, nil, format.Fault{Class: incomplete, Text: text})
 	}
 	for _, kind := range format.Kinds() {
-		if read := r.Counts[string(kind)]["read"]; read != expected[kind] {
-			end.Field, end.Value = string(kind), fmt.Sprint(expected[kind])
-			end.Text = fmt.Sprintf("the files have %d records of this kind, and should have %d", read, expected[kind])
-			if err := r.add(end); err != nil {
-				return err
-			}
+		read, want := r.Counts[string(kind)]["read"], expected[kind]
+		if read == want {
+			continue
+		}
+		text := fmt.Sprintf("the files have %d records of this kind, and should have %d", read, want)
+		fault := format.Fault{Field: string(kind), Class: incomplete, Value: fmt.Sprint(want), Text: text}
+		if err := r.add(end, nil, fault); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/linefile"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // blockBytes and blockLines bound the lines that are decoded together, but for the last line.
@@ -19,39 +21,44 @@ const (
 	blockLines = 1000
 )
 
-// block is some lines of a file.
-type block struct {
-	text []byte
-	ends []int
-	// places are where the lines are.
-	places []Problem
-	// lines are valid once decoded is closed.
-	lines   []format.Line
-	decoded chan struct{}
-	// isKept says which records stay; judged fills it.
-	isKept []bool
+// line is a line of a file. Kind, Record and what follows are those of its content.
+type line struct {
+	place
+	text   []byte
+	record *moveinv1.Record
+	end    map[format.Kind]int64
+	faults []format.Fault
+	// isKept says that the record stays; judged sets it.
+	isKept bool
 }
 
-// walk reads the files, decodes their lines on all cores, and calls take with one block after the other.
-func walk(ctx context.Context, input Input, decoder *format.Decoder, take func(*block) error) error {
+// block is some lines of a file. They have their content once decoded is closed.
+type block struct {
+	lines   []line
+	decoded chan struct{}
+}
+
+// walk reads the files, decodes their lines on all cores, and calls take with one after the other.
+func walk(ctx context.Context, input Input, decoder *format.Decoder, take func(*line) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	blocks := make(chan *block, 2*runtime.GOMAXPROCS(0))
+	put := func(b *block) error {
+		select {
+		case blocks <- b:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		group.Go(func() error {
+			defer close(b.decoded)
+			b.decode(decoder)
+			return nil
+		})
+		return nil
+	}
 	group.Go(func() error {
 		defer close(blocks)
 		for _, path := range input.Files {
-			if err := read(path, input.Stdin, func(b *block) error {
-				select {
-				case blocks <- b:
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
-				group.Go(func() error {
-					defer close(b.decoded)
-					b.decode(decoder)
-					return nil
-				})
-				return nil
-			}); err != nil {
+			if err := read(path, input.Stdin, put); err != nil {
 				return err
 			}
 		}
@@ -60,8 +67,10 @@ func walk(ctx context.Context, input Input, decoder *format.Decoder, take func(*
 	group.Go(func() error {
 		for b := range blocks {
 			<-b.decoded
-			if err := take(b); err != nil {
-				return err
+			for n := range b.lines {
+				if err := take(&b.lines[n]); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -71,23 +80,26 @@ func walk(ctx context.Context, input Input, decoder *format.Decoder, take func(*
 
 // read reads a file in blocks.
 func read(path string, stdin io.Reader, put func(*block) error) (err error) {
-	lines, err := linefile.Open(path, stdin, format.MaxLineBytes)
+	file, err := linefile.Open(path, stdin, format.MaxLineBytes)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lines.Close()) }()
+	defer func() { err = errors.Join(err, file.Close()) }()
 	for {
-		b := &block{text: make([]byte, 0, blockBytes), decoded: make(chan struct{})}
-		for len(b.text) < blockBytes && len(b.ends) < blockLines {
-			line, number, err := lines.Next()
-			if errors.Is(err, io.EOF) {
+		b := &block{decoded: make(chan struct{})}
+		for size := 0; size < blockBytes && len(b.lines) < blockLines; {
+			text, number, err := file.Next()
+			next := line{place: place{File: path, Line: number}, text: bytes.Clone(text)}
+			switch {
+			case errors.Is(err, io.EOF):
 				return put(b)
-			}
-			if err != nil && !errors.Is(err, linefile.ErrLong) {
+			case errors.Is(err, linefile.ErrLong):
+				next.faults = []format.Fault{{Class: format.Unreadable, Text: err.Error()}}
+			case err != nil:
 				return fmt.Errorf("%s:%d: %w", path, number, err)
 			}
-			b.text = append(b.text, line...) // nothing of a line that is too long
-			b.ends, b.places = append(b.ends, len(b.text)), append(b.places, Problem{File: path, Line: number})
+			size += len(text)
+			b.lines = append(b.lines, next)
 		}
 		if err := put(b); err != nil {
 			return err
@@ -96,18 +108,10 @@ func read(path string, stdin io.Reader, put func(*block) error) (err error) {
 }
 
 func (b *block) decode(decoder *format.Decoder) {
-	b.lines = make([]format.Line, len(b.ends))
-	begin := 0
-	for n, end := range b.ends {
-		if begin == end {
-			b.lines[n].Faults = []format.Fault{{
-				Class: format.Unreadable, Text: fmt.Sprintf("the line is longer than %d MiB; is a line break missing?", format.MaxLineBytes>>20),
-			}}
-			continue
+	for n := range b.lines {
+		if l := &b.lines[n]; l.text != nil {
+			got := decoder.Decode(l.text)
+			l.Kind, l.record, l.end, l.faults, l.text = got.Kind, got.Record, got.End, got.Faults, nil
 		}
-		b.lines[n] = decoder.Decode(b.text[begin:end])
-		b.places[n].Kind = b.lines[n].Kind
-		begin = end
 	}
-	b.text = nil
 }
