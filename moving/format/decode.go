@@ -29,9 +29,9 @@ const (
 )
 
 // Decode reads a line.
-func (d *Decoder) Decode(line []byte) Line {
+func (d Decoder) Decode(line []byte) Line {
 	r := reading{decoder: d}
-	if !d.options.Repair && !utf8.Valid(line) {
+	if !d.Repair && !utf8.Valid(line) {
 		r.fault(Unreadable, "", "", "this is not valid UTF-8; convert these rows, or repair them with --repair")
 		return Line{Faults: r.faults}
 	}
@@ -67,7 +67,7 @@ func (d *Decoder) Decode(line []byte) Line {
 
 // reading reads one line.
 type reading struct {
-	decoder *Decoder
+	decoder Decoder
 	faults  []Fault
 	// raw is the value that is being read.
 	raw []byte
@@ -76,7 +76,7 @@ type reading struct {
 // fault adds a fault, and reports whether it is to be mended by a rule. A fault that is not mended takes the last place
 // if there is none left.
 func (r *reading) fault(class Class, field string, repair Repair, format string, args ...any) (isMended bool) {
-	if !r.decoder.options.Repair {
+	if !r.decoder.Repair {
 		repair = ""
 	}
 	if len(r.faults) == maxFaults && repair == "" {
@@ -140,7 +140,7 @@ func (r *reading) object(p *plan, into protoreflect.Message, fields []given, pat
 			seen |= f.bit
 		default:
 			seen, present = seen|f.bit, present|f.bit
-			r.value(f, into, path+f.name)
+			f.read(r, f, into, path+f.name)
 		}
 	}
 	r.raw = nil
@@ -158,33 +158,11 @@ func (r *reading) object(p *plan, into protoreflect.Message, fields []given, pat
 	}
 }
 
-// value reads the value of a field.
-func (r *reading) value(f *field, into protoreflect.Message, path string) {
-	switch f.form {
-	case formText:
-		r.text(f, into, path)
-	case formID, formUser:
-		r.id(f, into, path)
-	case formInteger, formDecimal:
-		r.number(f, into, path)
-	case formWord:
-		r.word(f, into, path)
-	case formTime:
-		r.time(f, into, path)
-	case formDay:
-		r.day(f, into, path)
-	case formList:
-		r.list(f, into, path)
-	case formObject:
-		r.vote(f, into, path)
-	}
-}
-
 // vote reads an object in a record. A vote that cannot be read is left out, as a whole.
 func (r *reading) vote(f *field, into protoreflect.Message, path string) {
 	before := len(r.faults)
 	r.nested(f, into.Mutable(f.FieldDescriptor).Message(), path)
-	if faults := r.faults[before:]; r.decoder.options.Repair && !IsMended(faults) {
+	if faults := r.faults[before:]; r.decoder.Repair && !IsMended(faults) {
 		into.Clear(f.FieldDescriptor)
 		for i := range faults {
 			faults[i].Repair = cmp.Or(faults[i].Repair, f.repair)

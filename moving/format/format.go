@@ -4,6 +4,7 @@
 package format
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -84,19 +85,13 @@ const (
 	Conflict     Class = "conflict"      // fields exclude each other, or need each other
 )
 
-// Options say how lines are read.
-type Options struct {
+// Decoder reads lines. It is safe for concurrent use.
+type Decoder struct {
 	// Zone is the time zone of times that name none.
 	Zone *time.Location
 	// Repair mends the faults that Repairs lists.
 	Repair bool
 }
-
-// Decoder reads lines. It is safe for concurrent use.
-type Decoder struct{ options Options }
-
-// NewDecoder returns a Decoder.
-func NewDecoder(options Options) *Decoder { return &Decoder{options} }
 
 // Kinds returns the kinds, in the order in which their records refer to each other.
 func Kinds() (kinds []Kind) {
@@ -117,56 +112,42 @@ func contentOf(record *moveinv1.Record) (protoreflect.Message, *plan) {
 	return message.Get(which).Message(), plans()[Kind(which.Name())]
 }
 
-// ID returns what identifies a record for people: the identifier, or those of its parent and user.
-func ID(record *moveinv1.Record) string {
+// Subject is what a record is about.
+type Subject struct {
+	// ID identifies the record for people: its identifier, or those of its parent and user.
+	ID string
+	// Parent and ParentID are the content that a photo, a comment, a ballot or a recommendation belongs to.
+	Parent   Kind
+	ParentID string
+	// UserField is the field that refers to a user, if it does, and UserID the user.
+	UserField, UserID string
+}
+
+// SubjectOf returns what a record is about, which may be nil.
+func SubjectOf(record *moveinv1.Record) (s Subject) {
 	message, p := contentOf(record)
 	if p == nil {
-		return ""
-	}
-	if f := p.byName["id"]; f != nil {
-		return message.Get(f.FieldDescriptor).String()
-	}
-	_, parent := Parent(record)
-	_, user := User(record)
-	return strings.TrimPrefix(parent+"/"+user, "/")
-}
-
-// Parent returns the content that a photo, a comment, a ballot or a recommendation belongs to, by its kind and old
-// identifier; and "" for other records.
-func Parent(record *moveinv1.Record) (Kind, string) {
-	f, id := reference(record, func(f *field) bool { return f.parent != "" })
-	if f == nil {
-		return "", ""
-	}
-	return f.parent, id
-}
-
-// User returns the user whom a record refers to, by the name of the field and the identifier; and "" for none.
-func User(record *moveinv1.Record) (name, id string) {
-	f, id := reference(record, func(f *field) bool { return f.form == formUser && f.name != "id" })
-	if f == nil {
-		return "", ""
-	}
-	return f.name, id
-}
-
-// reference returns the first field of some that is set, and its value.
-func reference(record *moveinv1.Record, isOne func(*field) bool) (*field, string) {
-	message, p := contentOf(record)
-	if p == nil {
-		return nil, ""
+		return s
 	}
 	for _, f := range p.fields {
-		if isOne(f) && message.Has(f.FieldDescriptor) {
-			return f, message.Get(f.FieldDescriptor).String()
+		id := message.Get(f.FieldDescriptor)
+		switch {
+		case !message.Has(f.FieldDescriptor):
+		case f.name == "id":
+			s.ID = id.String()
+		case f.parent != "":
+			s.Parent, s.ParentID = f.parent, id.String()
+		case f.form == formUser:
+			s.UserField, s.UserID = f.name, id.String()
 		}
 	}
-	return nil, ""
+	s.ID = cmp.Or(s.ID, strings.TrimPrefix(s.ParentID+"/"+s.UserID, "/"))
+	return s
 }
 
 // Complete sets the times that a mended record lacks: a required create_time to that of its parent, and the planned date
 // of an entry to the day of its creation.
-func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
+func (d Decoder) Complete(record *moveinv1.Record, parent time.Time) {
 	message, p := contentOf(record)
 	if p == nil {
 		return
@@ -175,6 +156,6 @@ func (d *Decoder) Complete(record *moveinv1.Record, parent time.Time) {
 		message.Set(created.FieldDescriptor, protoreflect.ValueOfMessage(timestamppb.New(parent).ProtoReflect()))
 	}
 	if entry := record.GetEntry(); entry != nil && entry.PostDate == nil {
-		entry.PostDate = dateOf(entry.GetCreateTime().AsTime().In(d.options.Zone))
+		entry.PostDate = dateOf(entry.GetCreateTime().AsTime().In(d.Zone))
 	}
 }

@@ -18,11 +18,11 @@ import (
 )
 
 func decodeStrictly(line string) Line {
-	return NewDecoder(Options{Zone: time.FixedZone("", 8*3600)}).Decode([]byte(line))
+	return Decoder{Zone: time.FixedZone("", 8*3600)}.Decode([]byte(line))
 }
 
 func decodeRepairing(line string) Line {
-	return NewDecoder(Options{Zone: time.FixedZone("", 8*3600), Repair: true}).Decode([]byte(line))
+	return Decoder{Zone: time.FixedZone("", 8*3600), Repair: true}.Decode([]byte(line))
 }
 
 // wrapped returns a content as a record.
@@ -99,7 +99,7 @@ func TestARecordReadsBackAsItWasWritten(t *testing.T) {
 			record := wrapped(p, content)
 			line := Encode(nil, record)
 			got := decodeStrictly(string(line))
-			if len(got.Faults) > 0 || got.Kind != kind || ID(record) == "" || strings.Count(string(line), "\n") != 1 {
+			if len(got.Faults) > 0 || got.Kind != kind || SubjectOf(record).ID == "" || strings.Count(string(line), "\n") != 1 {
 				t.Fatalf("%s: %v", line, got.Faults)
 			}
 			back, _ := contentOf(got.Record)
@@ -284,8 +284,8 @@ func TestARecordIsIdentifiedForPeople(t *testing.T) {
 			t.Errorf("%s: %v", line, got.Faults)
 			continue
 		}
-		if kind, parent := Parent(got.Record); ID(got.Record) != want[0] || string(kind) != want[1] || parent != want[2] {
-			t.Errorf("%s: %q of %s %q", line, ID(got.Record), kind, parent)
+		if of := SubjectOf(got.Record); of.ID != want[0] || string(of.Parent) != want[1] || of.ParentID != want[2] {
+			t.Errorf("%s: %+v", line, of)
 		}
 	}
 	end := decodeStrictly(string(EncodeEnd(nil, map[Kind]int64{KindAlbum: 3, KindUser: 1})))

@@ -45,6 +45,8 @@ type plan struct {
 type field struct {
 	protoreflect.FieldDescriptor
 	form form
+	// read reads a value that is not null.
+	read func(r *reading, f *field, into protoreflect.Message, path string)
 	// name is the field's name, and bit its bit in the set of the fields that were read.
 	name string
 	bit  uint64
@@ -121,28 +123,28 @@ func newField(of protoreflect.FieldDescriptor) *field {
 	isID := f.name == "id" || strings.HasSuffix(f.name, "_id")
 	switch kind := of.Kind(); {
 	case kind == protoreflect.StringKind && isID:
-		f.form = formID
+		f.form, f.read = formID, (*reading).id
 		if content := Kind(strings.TrimSuffix(f.name, "_id")); slices.Contains(Kinds(), content) {
 			f.parent = content
 		}
 	case kind == protoreflect.StringKind:
-		f.form = formText
+		f.form, f.read = formText, (*reading).text
 	case kind == protoreflect.Int64Kind && isID:
-		f.form = formUser
+		f.form, f.read = formUser, (*reading).id
 	case kind == protoreflect.Int64Kind, kind == protoreflect.Int32Kind:
-		f.form, f.wanted = formInteger, "an integer"
+		f.form, f.read, f.wanted = formInteger, (*reading).number, "an integer"
 	case kind == protoreflect.DoubleKind:
-		f.form, f.wanted = formDecimal, "a number"
+		f.form, f.read, f.wanted = formDecimal, (*reading).number, "a number"
 	case kind == protoreflect.EnumKind:
-		f.form, f.words = formWord, words()[of.Enum().FullName()]
+		f.form, f.read, f.words = formWord, (*reading).word, words()[of.Enum().FullName()]
 	case of.Message().FullName() == "google.protobuf.Timestamp":
-		f.form = formTime
+		f.form, f.read = formTime, (*reading).time
 	case of.Message().FullName() == "waybook.type.v1.Date":
-		f.form = formDay
+		f.form, f.read = formDay, (*reading).day
 	case of.IsList():
-		f.form, f.object = formList, planOf(of.Message())
+		f.form, f.read, f.object = formList, (*reading).list, planOf(of.Message())
 	default:
-		f.form, f.object = formObject, planOf(of.Message())
+		f.form, f.read, f.object = formObject, (*reading).vote, planOf(of.Message())
 	}
 	f.repair, f.mended = f.standard()
 	return f

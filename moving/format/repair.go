@@ -98,7 +98,7 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 // charset mends the charset of a text, and entities. Each text is looked at alone: old tables have several charsets.
 func (r *reading) charset(value, path string) string {
 	isASCII := !strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf })
-	if !r.decoder.options.Repair || isASCII && strings.IndexByte(value, '&') < 0 {
+	if !r.decoder.Repair || isASCII && strings.IndexByte(value, '&') < 0 {
 		return value
 	}
 	if mended, repair := mendCharset(r.raw, value); repair != "" {

@@ -164,7 +164,7 @@ func isComplete(t *testing.T, name string, got Line, want string) {
 	if len(wanted.Faults) > 0 {
 		t.Fatalf("%s: %v", want, wanted.Faults)
 	}
-	NewDecoder(Options{Zone: time.FixedZone("", 8*3600), Repair: true}).Complete(got.Record, time.Unix(5, 0))
+	Decoder{Zone: time.FixedZone("", 8*3600), Repair: true}.Complete(got.Record, time.Unix(5, 0))
 	if a, b := string(Encode(nil, got.Record)), string(Encode(nil, wanted.Record)); a != b {
 		t.Errorf("%s became\n%swant\n%s", name, a, b)
 	}

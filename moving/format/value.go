@@ -153,7 +153,7 @@ func dateOf(at time.Time) *typev1.Date {
 // time reads a time, with milliseconds, as stores have.
 func (r *reading) time(f *field, into protoreflect.Message, path string) {
 	value, isText := r.bare(path)
-	at := parseTime(value, r.decoder.options.Zone)
+	at := parseTime(value, r.decoder.Zone)
 	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
 		if isText && !r.fault(WrongType, path, "number", "the seconds since 1970 are a string") {
 			return

@@ -15,7 +15,7 @@ import (
 
 // Input are the files, and how they are read.
 type Input struct {
-	format.Options
+	format.Decoder
 	// Files are the paths, in order; "-" is Stdin, for a check only.
 	Files []string
 	Stdin io.Reader
@@ -50,15 +50,15 @@ func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, 
 		done++
 		watch.Reach(done)
 		if l.Kind == format.KindEnd {
-			end = l.place
-			for kind, count := range l.end {
+			end = l.at
+			for kind, count := range l.End {
 				expected[kind] += count
 			}
 		} else {
 			report.count(l)
 		}
-		for _, fault := range l.faults {
-			if err := report.add(l.place, l.record, fault); err != nil {
+		for _, fault := range l.Faults {
+			if err := report.add(l.at, l.Record, fault); err != nil {
 				return err
 			}
 		}
@@ -77,9 +77,8 @@ func judged(ctx context.Context, input Input, take func(*line) error) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, seen.close()) }()
-	decoder := format.NewDecoder(input.Options)
-	j := &judge{index: seen, decoder: decoder, repair: input.Repair}
-	return walk(ctx, input, decoder, func(l *line) error {
+	j := &judge{index: seen, decoder: input.Decoder}
+	return walk(ctx, input, func(l *line) error {
 		j.take(l)
 		if seen.err != nil {
 			return seen.err

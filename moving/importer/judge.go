@@ -13,8 +13,7 @@ import (
 // judge decides which records are left out, by those before them.
 type judge struct {
 	index   *index
-	decoder *format.Decoder
-	repair  bool
+	decoder format.Decoder
 	// hasUsers says that a user came. References before it are not checked, and hasUnchecked says that there was one.
 	hasUsers, hasUnchecked bool
 
@@ -37,29 +36,26 @@ const (
 // take judges a line. The record stays if it has no faults but those that were mended.
 func (j *judge) take(l *line) {
 	j.line, j.hashes, j.parent = l, j.hashes[:0], 0
-	if l.record != nil && format.IsMended(l.faults) {
-		j.compare(l.record)
-		l.isKept = format.IsMended(l.faults)
+	if l.Record != nil && format.IsMended(l.Faults) {
+		j.compare(l.Record)
+		l.isKept = format.IsMended(l.Faults)
 	}
 	j.hasUsers = j.hasUsers || l.Kind == format.KindUser
 	if l.isKept {
-		j.enter(l.record)
+		j.enter(l.Record)
 	}
 }
 
 // compare compares the record with those before.
 func (j *judge) compare(record *moveinv1.Record) {
-	content, contentID := format.Parent(record)
-	if content != "" {
-		j.parent = j.refer(string(content)+"_id", content, contentID, "")
+	of := format.SubjectOf(record)
+	if of.Parent != "" {
+		j.parent = j.refer(string(of.Parent)+"_id", of.Parent, of.ParentID, "")
 	}
-	userField, user := format.User(record)
-	if content == "" && user != "" {
-		j.parent = j.user(userField, user, "")
-	} else if user != "" {
-		j.user(userField, user, map[format.Kind]format.Repair{format.KindComment: "missing-author"}[j.Kind])
+	if owner := j.user(of, record.GetComment() != nil); of.Parent == "" {
+		j.parent = owner
 	}
-	field, id := "id", format.ID(record)
+	field, id := "id", of.ID
 	switch r := record.GetRecord().(type) {
 	case *moveinv1.Record_User:
 		if j.hasUnchecked && !j.hasUsers {
@@ -68,21 +64,21 @@ func (j *judge) compare(record *moveinv1.Record) {
 	case *moveinv1.Record_Session:
 		field, id = "idrand", r.Session.GetIdrand()
 	case *moveinv1.Record_Reward:
-		id = user + "/" + id
+		id = of.UserID + "/" + id
 	case *moveinv1.Record_Entry:
 		quoted := r.Entry.GetQuotedId()
-		if quoted != "" && j.refer("quoted_id", format.KindEntry, quoted, "missing-quote") == 0 && j.repair {
+		if quoted != "" && j.refer("quoted_id", format.KindEntry, quoted, "missing-quote") == 0 && j.decoder.Repair {
 			r.Entry.QuotedId = ""
 		}
 	case *moveinv1.Record_Ballot:
-		field = userField
+		field = of.UserField
 		if choice := r.Ballot.GetChoice(); j.parent != 0 && known(choice) > j.parent&maskChoices { // #nosec G115 -- 1 to 20
 			j.fault(dangling, "choice", fmt.Sprint(choice), fmt.Sprintf("the entry has %d choices", j.parent&maskChoices), "")
 		}
 	case *moveinv1.Record_Recommendation:
-		field = userField
+		field = of.UserField
 	}
-	j.unique(field, j.Kind+content, id)
+	j.unique(field, j.Kind+of.Parent, id)
 	if email := record.GetUser().GetEmail(); email != "" {
 		j.unique("email", "email", strings.ToLower(email))
 	}
@@ -95,19 +91,24 @@ const order = "The order is users, content, what belongs to content"
 
 // fault adds a fault, which a rule mends with --repair, unless the rule is empty.
 func (j *judge) fault(class format.Class, field, value, text string, rule format.Repair) {
-	if !j.repair {
+	if !j.decoder.Repair {
 		rule = ""
 	}
-	j.faults = append(j.faults, format.Fault{Class: class, Field: field, Value: value, Text: text, Repair: rule})
+	j.Faults = append(j.Faults, format.Fault{Class: class, Field: field, Value: value, Text: text, Repair: rule})
 }
 
-// user checks a reference to a user, if the files have any. It returns what is known of the user.
-func (j *judge) user(field, id string, rule format.Repair) known {
-	if !j.hasUsers {
+// user checks a reference to a user, if there is one and the files have users. It returns what is known of the user.
+func (j *judge) user(of format.Subject, mayBeMissing bool) known {
+	switch {
+	case of.UserID == "":
+		return 0
+	case !j.hasUsers:
 		j.hasUnchecked = true
 		return 0
+	case mayBeMissing:
+		return j.refer(of.UserField, format.KindUser, of.UserID, "missing-author")
 	}
-	return j.refer(field, format.KindUser, id, rule)
+	return j.refer(of.UserField, format.KindUser, of.UserID, "")
 }
 
 // refer checks a reference. It returns what is known of the other record.

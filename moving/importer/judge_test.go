@@ -70,7 +70,7 @@ func write(t *testing.T, lines ...string) string {
 func input(t *testing.T, repair bool, paths ...string) (Input, *strings.Builder) {
 	var problems strings.Builder
 	return Input{
-		Files: paths, Options: format.Options{Zone: time.UTC, Repair: repair}, Scratch: t.TempDir(), Problems: &problems,
+		Files: paths, Decoder: format.Decoder{Zone: time.UTC, Repair: repair}, Scratch: t.TempDir(), Problems: &problems,
 	}, &problems
 }
 

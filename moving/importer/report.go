@@ -85,7 +85,7 @@ func (r *Report) count(l *line) {
 
 // add adds a problem, with a record if there is one.
 func (r *Report) add(at place, record *moveinv1.Record, fault format.Fault) error {
-	p := Problem{at, format.ID(record), fault}
+	p := Problem{at, format.SubjectOf(record).ID, fault}
 	groups, name := r.Problems, string(p.Class)
 	if p.Repair != "" {
 		groups, name = r.Repairs, string(p.Repair)

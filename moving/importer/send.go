@@ -16,8 +16,8 @@ import (
 	"github.com/waybook/waybook/waybookctl/retry"
 )
 
-// Services are the clients of the services.
-type Services struct{ Account, Album, Blog, Poi moveinv1.MoveInServiceClient }
+// Services are the clients of the services, by a kind that each has; the account server has users.
+type Services map[format.Kind]moveinv1.MoveInServiceClient
 
 // A request has at most maxRecords and maxBytes, or one record.
 const (
@@ -77,19 +77,13 @@ func (s *sender) begin() {
 
 // route returns the service of a record, and its rank.
 func (s *sender) route(l *line) (moveinv1.MoveInServiceClient, rank) {
-	kind, rank := l.Kind, rankContent
-	if parent, _ := format.Parent(l.record); parent != "" {
-		kind, rank = parent, rankChild
+	if parent := format.SubjectOf(l.Record).Parent; parent != "" {
+		return s.options.Services[parent], rankChild
 	}
-	switch kind {
-	case format.KindAlbum:
-		return s.options.Services.Album, rank
-	case format.KindEntry:
-		return s.options.Services.Blog, rank
-	case format.KindLandmark:
-		return s.options.Services.Poi, rank
+	if client := s.options.Services[l.Kind]; client != nil && l.Kind != format.KindUser {
+		return client, rankContent
 	}
-	return s.options.Services.Account, rankUser
+	return s.options.Services[format.KindUser], rankUser
 }
 
 // put sends a record, now or later.
@@ -102,7 +96,7 @@ func (s *sender) put(l *line) error {
 	}
 	s.rank = rank
 	const lead = 4 // the tag and the length of a record, at most
-	size := proto.Size(l.record) + lead
+	size := proto.Size(l.Record) + lead
 	b := s.pending[client]
 	if b != nil && (len(b.records) == maxRecords || b.bytes+size > maxBytes) {
 		if err := s.dispatch(b); err != nil {
@@ -114,7 +108,7 @@ func (s *sender) put(l *line) error {
 		b = &batch{client: client}
 		s.pending[client] = b
 	}
-	b.records, b.places, b.bytes = append(b.records, l.record), append(b.places, l.place), b.bytes+size
+	b.records, b.places, b.bytes = append(b.records, l.Record), append(b.places, l.at), b.bytes+size
 	b.isChained = b.isChained || rank == rankUser || l.Kind == format.KindEntry
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/linefile"
-	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // blockBytes and blockLines bound the lines that are decoded together, but for the last line.
@@ -21,25 +20,23 @@ const (
 	blockLines = 1000
 )
 
-// line is a line of a file. Kind, Record and what follows are those of its content.
+// line is a line of a file.
 type line struct {
-	place
-	text   []byte
-	record *moveinv1.Record
-	end    map[format.Kind]int64
-	faults []format.Fault
+	format.Line
+	at   place
+	text []byte
 	// isKept says that the record stays; judged sets it.
 	isKept bool
 }
 
-// block is some lines of a file. They have their content once decoded is closed.
+// block is some lines of a file, which are decoded once the channel is closed.
 type block struct {
 	lines   []line
 	decoded chan struct{}
 }
 
 // walk reads the files, decodes their lines on all cores, and calls take with one after the other.
-func walk(ctx context.Context, input Input, decoder *format.Decoder, take func(*line) error) error {
+func walk(ctx context.Context, input Input, take func(*line) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	blocks := make(chan *block, 2*runtime.GOMAXPROCS(0))
 	put := func(b *block) error {
@@ -50,7 +47,7 @@ func walk(ctx context.Context, input Input, decoder *format.Decoder, take func(*
 		}
 		group.Go(func() error {
 			defer close(b.decoded)
-			b.decode(decoder)
+			b.decode(input.Decoder)
 			return nil
 		})
 		return nil
@@ -89,12 +86,12 @@ func read(path string, stdin io.Reader, put func(*block) error) (err error) {
 		b := &block{decoded: make(chan struct{})}
 		for size := 0; size < blockBytes && len(b.lines) < blockLines; {
 			text, number, err := file.Next()
-			next := line{place: place{File: path, Line: number}, text: bytes.Clone(text)}
+			next := line{at: place{File: path, Line: number}, text: bytes.Clone(text)}
 			switch {
 			case errors.Is(err, io.EOF):
 				return put(b)
 			case errors.Is(err, linefile.ErrLong):
-				next.faults = []format.Fault{{Class: format.Unreadable, Text: err.Error()}}
+				next.Faults = []format.Fault{{Class: format.Unreadable, Text: err.Error()}}
 			case err != nil:
 				return fmt.Errorf("%s:%d: %w", path, number, err)
 			}
@@ -107,11 +104,11 @@ func read(path string, stdin io.Reader, put func(*block) error) (err error) {
 	}
 }
 
-func (b *block) decode(decoder *format.Decoder) {
+func (b *block) decode(decoder format.Decoder) {
 	for n := range b.lines {
 		if l := &b.lines[n]; l.text != nil {
-			got := decoder.Decode(l.text)
-			l.Kind, l.record, l.end, l.faults, l.text = got.Kind, got.Record, got.End, got.Faults, nil
+			l.Line, l.text = decoder.Decode(l.text), nil
+			l.at.Kind = l.Kind
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/importer"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -167,7 +168,9 @@ func (c *moveImport) Run(ctx context.Context, call *services, out *output.Printe
 	err := c.run(nil, out, columns, func(input importer.Input) (*importer.Report, error) {
 		return importer.Import(ctx, importer.Options{
 			Input: input, Verify: c.Verify, IsWhole: c.Yes, Workers: c.Workers,
-			Services: importer.Services{Account: client("account"), Album: client("album"), Blog: client("blog"), Poi: client("poi")},
+			Services: importer.Services{
+				format.KindUser: client("account"), format.KindAlbum: client("album"), format.KindEntry: client("blog"), format.KindLandmark: client("poi"),
+			},
 		}, watch)
 	})
 	if errors.Is(err, importer.ErrIncomplete) {
