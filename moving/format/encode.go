@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"time"
@@ -15,38 +16,34 @@ import (
 
 // Encode appends a record as a line of a file. Fields that are not set are left out.
 func Encode(line []byte, record *moveinv1.Record) []byte {
-	message := record.ProtoReflect()
-	which := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
-	if which == nil {
+	content, p := contentOf(record)
+	if p == nil {
 		return line
 	}
-	line = fmt.Appendf(line, `{"kind":%q`, which.Name())
-	line = appendFields(line, plans()[Kind(which.Name())], message.Get(which).Message(), ",")
-	return append(line, "}\n"...)
+	return append(p.append(line, fmt.Sprintf(`{"kind":%q,`, p.kind), content), '\n')
 }
 
 // EncodeEnd appends the line that ends an export, with the number of records of each kind.
 func EncodeEnd(line []byte, counts map[Kind]int64) []byte {
-	line = fmt.Appendf(line, `{"kind":%q`, KindEnd)
+	line = append(line, `{"kind":"end",`...)
 	for _, kind := range Kinds() {
 		if count := counts[kind]; count != 0 {
-			line = fmt.Appendf(line, `,%q:%d`, kind, count)
+			line = fmt.Appendf(line, "%q:%d,", kind, count)
 		}
 	}
-	return append(line, "}\n"...)
+	return append(bytes.TrimSuffix(line, []byte(",")), "}\n"...)
 }
 
-// appendFields appends the fields that are set, with a separator before the first one.
-func appendFields(line []byte, p *plan, message protoreflect.Message, separator string) []byte {
+// append appends an object that begins with a text and has the fields that are set.
+func (p *plan) append(line []byte, begin string, message protoreflect.Message) []byte {
+	line = append(line, begin...)
 	for _, f := range p.fields {
 		if message.Has(f.FieldDescriptor) {
-			line = append(line, separator...)
 			line = fmt.Appendf(line, "%q:", f.name)
-			line = f.append(line, message.Get(f.FieldDescriptor))
-			separator = ","
+			line = append(f.append(line, message.Get(f.FieldDescriptor)), ',')
 		}
 	}
-	return line
+	return append(bytes.TrimSuffix(line, []byte(",")), '}')
 }
 
 func (f *field) append(line []byte, value protoreflect.Value) []byte {
@@ -67,20 +64,17 @@ func (f *field) append(line []byte, value protoreflect.Value) []byte {
 		day, _ := value.Message().Interface().(*typev1.Date)
 		return fmt.Appendf(line, `"%04d-%02d-%02d"`, day.GetYear(), day.GetMonth(), day.GetDay())
 	case formObject:
-		return append(appendFields(append(line, '{'), f.object, value.Message(), ""), '}')
+		return f.object.append(line, "{", value.Message())
 	case formList:
 		line = append(line, '[')
 		for i := range value.List().Len() {
-			if i > 0 {
-				line = append(line, ',')
-			}
-			line = append(appendFields(append(line, '{'), f.object, value.List().Get(i).Message(), ""), '}')
+			line = append(f.object.append(line, "{", value.List().Get(i).Message()), ',')
 		}
-		return append(line, ']')
+		return append(bytes.TrimSuffix(line, []byte(",")), ']')
 	case formID:
 		// A number that every JSON reader keeps exactly is written as such.
-		if number, err := strconv.ParseInt(value.String(), 10, 64); err == nil && number > 0 && number < 1<<53 && strconv.FormatInt(number, 10) == value.String() {
-			return append(line, value.String()...)
+		if id := value.String(); onlyHas(id, digits) && id[0] != '0' && len(id) <= 15 {
+			return append(line, id...)
 		}
 	}
 	return quoted(line, value.String())

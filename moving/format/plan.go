@@ -34,6 +34,8 @@ const (
 
 // plan says how the fields of a message are read.
 type plan struct {
+	// kind is that of records; empty for the objects in them.
+	kind    Kind
 	message protoreflect.MessageType
 	fields  []*field
 	byName  map[string]*field
@@ -86,7 +88,9 @@ var plans = sync.OnceValue(func() map[Kind]*plan {
 	all := map[Kind]*plan{}
 	fields := (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
-		all[Kind(fields.Get(i).Name())] = planOf(fields.Get(i).Message())
+		p := planOf(fields.Get(i).Message())
+		p.kind = Kind(fields.Get(i).Name())
+		all[p.kind] = p
 	}
 	return all
 })
@@ -146,7 +150,8 @@ func newField(of protoreflect.FieldDescriptor) *field {
 	default:
 		f.form, f.read, f.object = formObject, (*reading).vote, planOf(of.Message())
 	}
-	f.repair, f.mended = f.standard()
+	f.repair = standards()[f.name]
+	f.mended = f.standard()
 	return f
 }
 

@@ -56,38 +56,32 @@ func Repairs() []RepairEntry {
 	}
 }
 
-// standard returns the rule for a bad value of the field, with the value that the field gets, which is invalid for none.
-func (f *field) standard() (Repair, protoreflect.Value) {
-	none := protoreflect.Value{}
-	switch name := f.name; {
-	case name == "email", name == "vote":
-		return Repair(name), none
-	case name == "password_hash":
-		return "password", none
-	case name == "category" && f.max == 16: // of albums
-		return "category", f.numeric(16)
-	case name == "category":
-		return "category", f.numeric(4)
-	case name == "type":
-		return "type", protoreflect.ValueOfEnum(3)
-	case name == "weather":
-		return "weather", protoreflect.ValueOfEnum(1)
-	case name == "zoom_level", name == "map_type":
-		return "map", none
-	case f.form == formDecimal:
-		return "position", f.numeric(0)
-	case f.form == formInteger && f.min == 0:
-		return "amount", f.numeric(0)
-	case f.form == formTime:
-		return "time", none
-	case f.form == formDay:
-		return "post-date", none
-	case f.form == formText && f.maxBytes > 0 && !f.required:
-		return "long-address", none
-	case f.form == formText && f.maxLen > 0 && f.required:
-		return "empty-text", protoreflect.ValueOfString(dash)
+// standards returns the rules for bad values, by the names of the fields.
+func standards() map[string]Repair {
+	return map[string]Repair{
+		"email": "email", "vote": "vote", "password_hash": "password", "icon_url": "long-address", "author_icon_url": "long-address",
+		"title": "empty-text", "name": "empty-text", "content": "empty-text", "text": "empty-text", "description": "empty-text",
+		"category": "category", "type": "type", "weather": "weather", "zoom_level": "map", "map_type": "map", "lat": "position", "lng": "position",
+		"score": "amount", "reward": "amount", "amount": "amount", "votes": "amount",
+		"create_time": "time", "update_time": "time", "expire_time": "time", "reply_time": "time", "post_date": "post-date",
 	}
-	return "", none
+}
+
+// standard returns the value that the field's rule gives in place of a bad one, which is invalid for none.
+func (f *field) standard() protoreflect.Value {
+	switch f.repair {
+	case "empty-text":
+		return protoreflect.ValueOfString(dash)
+	case "category":
+		return f.numeric(map[float64]float64{16: 16, 5: 4}[f.max]) // of albums and of landmarks
+	case "type":
+		return protoreflect.ValueOfEnum(3)
+	case "weather":
+		return protoreflect.ValueOfEnum(1)
+	case "position", "amount":
+		return f.numeric(0)
+	}
+	return protoreflect.Value{}
 }
 
 // entity finds the entities that are replaced. Without a semicolon, an address such as ?a=1&copy=2 would have one.
@@ -98,7 +92,7 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 // charset mends the charset of a text, and entities. Each text is looked at alone: old tables have several charsets.
 func (r *reading) charset(value, path string) string {
 	isASCII := !strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf })
-	if !r.decoder.Repair || isASCII && strings.IndexByte(value, '&') < 0 {
+	if !r.decoder.Repair || isASCII && !strings.Contains(value, "&") {
 		return value
 	}
 	if mended, repair := mendCharset(r.raw, value); repair != "" {

@@ -74,7 +74,7 @@ func (r *reading) bare(path string) (value string, isText bool) {
 // id reads an identifier. Zero is no user.
 func (r *reading) id(f *field, into protoreflect.Message, path string) {
 	value, isText := r.bare(path)
-	isDigits := onlyHas(value, "0123456789")
+	isDigits := onlyHas(value, digits)
 	isNumber := isDigits && value[0] != '0'
 	switch number, err := strconv.ParseInt(value, 10, 64); {
 	case f.form == formID && (isNumber || isText && !isDigits) && len(value) <= f.maxBytes &&
@@ -89,6 +89,8 @@ func (r *reading) id(f *field, into protoreflect.Message, path string) {
 	}
 }
 
+const digits = "0123456789"
+
 // onlyHas reports whether a text has nothing but some characters.
 func onlyHas(value, characters string) bool {
 	return value != "" && strings.Trim(value, characters) == ""
@@ -96,11 +98,11 @@ func onlyHas(value, characters string) bool {
 
 // number reads an integer or a decimal. All bounds are below 2^53, so a float64 is exact.
 func (r *reading) number(f *field, into protoreflect.Message, path string) {
-	digits, isText := r.bare(path)
-	value, err := strconv.ParseFloat(digits, 64)
-	isPlain := !isText && (f.form == formDecimal || onlyHas(digits, "-0123456789"))
+	written, isText := r.bare(path)
+	value, err := strconv.ParseFloat(written, 64)
+	isPlain := !isText && (f.form == formDecimal || onlyHas(written, "-"+digits))
 	switch {
-	case err != nil || !onlyHas(digits, "-+.eE0123456789") || f.form == formInteger && value != math.Trunc(value):
+	case err != nil || !onlyHas(written, "-+.eE"+digits) || f.form == formInteger && value != math.Trunc(value):
 		r.bad(f, into, WrongType, path, "%s is not %s", shown(r.raw), f.wanted)
 	case !isPlain && !r.fault(WrongType, path, "number", "%s is not %s; want it without quotes and decimals, as with: %s + 0", shown(r.raw), f.wanted, f.name):
 	case value < f.min || value > f.max:

@@ -52,7 +52,11 @@ func (j *judge) compare(record *moveinv1.Record) {
 	if of.Parent != "" {
 		j.parent = j.refer(string(of.Parent)+"_id", of.Parent, of.ParentID, "")
 	}
-	if owner := j.user(of, record.GetComment() != nil); of.Parent == "" {
+	missingUser := format.Repair("")
+	if j.Kind == format.KindComment {
+		missingUser = "missing-author"
+	}
+	if owner := j.user(of, missingUser); of.Parent == "" {
 		j.parent = owner
 	}
 	field, id := "id", of.ID
@@ -98,17 +102,12 @@ func (j *judge) fault(class format.Class, field, value, text string, rule format
 }
 
 // user checks a reference to a user, if there is one and the files have users. It returns what is known of the user.
-func (j *judge) user(of format.Subject, mayBeMissing bool) known {
-	switch {
-	case of.UserID == "":
+func (j *judge) user(of format.Subject, rule format.Repair) known {
+	if of.UserID == "" || !j.hasUsers {
+		j.hasUnchecked = j.hasUnchecked || of.UserID != ""
 		return 0
-	case !j.hasUsers:
-		j.hasUnchecked = true
-		return 0
-	case mayBeMissing:
-		return j.refer(of.UserField, format.KindUser, of.UserID, "missing-author")
 	}
-	return j.refer(of.UserField, format.KindUser, of.UserID, "")
+	return j.refer(of.UserField, format.KindUser, of.UserID, rule)
 }
 
 // refer checks a reference. It returns what is known of the other record.
