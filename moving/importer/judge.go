@@ -140,7 +140,7 @@ func (j *judge) enter(record *moveinv1.Record) {
 		record.GetEntry().GetCreateTime(), record.GetLandmark().GetCreateTime())
 	value |= known(created.GetSeconds()) << 8 // #nosec G115 -- back in time
 	for _, hash := range j.hashes {
-		j.index.put(hash, uint64(value))
+		j.index.add(hash, uint64(value))
 	}
 }
 
