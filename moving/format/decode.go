@@ -65,7 +65,6 @@ func (d Decoder) Decode(line []byte) Line {
 	return Line{Kind: kind, Record: record, Faults: r.faults}
 }
 
-// reading reads one line.
 type reading struct {
 	decoder Decoder
 	faults  []Fault
@@ -125,7 +124,6 @@ func (r *reading) end(fields []given) map[Kind]int64 {
 	return counts
 }
 
-// object reads the fields of an object.
 func (r *reading) object(p *plan, into protoreflect.Message, fields []given, path string) {
 	var seen, present uint64
 	for _, g := range fields {

@@ -16,7 +16,6 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// text reads a text.
 func (r *reading) text(f *field, into protoreflect.Message, path string) {
 	value, isText := stringOf(r.raw)
 	if !isText {
@@ -125,7 +124,6 @@ func (f *field) numeric(value float64) protoreflect.Value {
 	return protoreflect.ValueOfFloat64(value + 0)
 }
 
-// word reads a word of an enumeration.
 func (r *reading) word(f *field, into protoreflect.Message, path string) {
 	value, _ := r.bare(path)
 	number := slices.Index(f.words, r.charset(value, path))
@@ -136,7 +134,6 @@ func (r *reading) word(f *field, into protoreflect.Message, path string) {
 	into.Set(f.FieldDescriptor, protoreflect.ValueOfEnum(protoreflect.EnumNumber(number))) // #nosec G115 -- few
 }
 
-// day reads a day of the calendar.
 func (r *reading) day(f *field, into protoreflect.Message, path string) {
 	value, _ := r.bare(path)
 	day, err := time.Parse(time.DateOnly, value)

@@ -49,13 +49,11 @@ func newIndex(folder string) (*index, error) {
 	return &index{file: file, seed: maphash.MakeSeed()}, nil
 }
 
-// close removes the index.
 func (x *index) close() error {
 	defer func() { _ = os.Remove(x.file.Name()) }() // most often it is removed already
 	return x.file.Close()
 }
 
-// hash returns the hash of a key.
 func (x *index) hash(key string) uint64 { return max(1, maphash.String(x.seed, key)) }
 
 // get returns the value of a key by its hash; 0 if the key is not there.

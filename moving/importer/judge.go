@@ -46,7 +46,6 @@ func (j *judge) take(l *line) {
 	}
 }
 
-// compare compares the record with those before.
 func (j *judge) compare(record *moveinv1.Record) {
 	of := format.SubjectOf(record)
 	if of.Parent != "" {
@@ -144,7 +143,6 @@ func (j *judge) enter(record *moveinv1.Record) {
 	}
 }
 
-// hash returns the hash of a thing.
 func (j *judge) hash(kind format.Kind, id string) uint64 {
 	return j.index.hash(string(kind) + " " + id)
 }

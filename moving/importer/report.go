@@ -55,14 +55,12 @@ type Group struct {
 // maxExamples is how many problems of a group a report keeps.
 const maxExamples = 3
 
-// newReport returns a report that writes each problem to out.
 func newReport(out io.Writer) *Report {
 	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}, encoder: json.NewEncoder(out)}
 	r.encoder.SetEscapeHTML(false)
 	return r
 }
 
-// of returns the counts of a kind.
 func (r *Report) of(kind format.Kind) Counts {
 	name := cmp.Or(string(kind), string(format.Unreadable))
 	if r.Counts[name] == nil {
@@ -139,8 +137,7 @@ func (r *Report) compare(end place, expected map[format.Kind]int64) error {
 			continue
 		}
 		text := fmt.Sprintf("the files have %d records of this kind, and should have %d", read, want)
-		fault := format.Fault{Field: string(kind), Class: incomplete, Value: fmt.Sprint(want), Text: text}
-		if err := r.add(end, nil, fault); err != nil {
+		if err := r.add(end, nil, format.Fault{Field: string(kind), Class: incomplete, Value: fmt.Sprint(want), Text: text}); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ const (
 
 // sender sends records in batches, several at a time.
 type sender struct {
-	options Options
+	Options
 	ctx     context.Context
 	pending map[moveinv1.MoveInServiceClient]*batch
 	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.
@@ -65,25 +65,26 @@ const (
 )
 
 func newSender(ctx context.Context, options Options, report *Report, watch progress.Reporter) *sender {
-	s := &sender{ctx: ctx, options: options, report: report, watch: watch, rank: rankNone, pending: map[moveinv1.MoveInServiceClient]*batch{}}
+	s := &sender{Options: options, ctx: ctx, report: report, watch: watch, rank: rankNone}
+	s.pending = map[moveinv1.MoveInServiceClient]*batch{}
 	s.begin()
 	return s
 }
 
 func (s *sender) begin() {
 	s.group, s.working = errgroup.WithContext(s.ctx)
-	s.group.SetLimit(s.options.Workers)
+	s.group.SetLimit(s.Workers)
 }
 
 // route returns the service of a record, and its rank.
 func (s *sender) route(l *line) (moveinv1.MoveInServiceClient, rank) {
 	if parent := format.SubjectOf(l.Record).Parent; parent != "" {
-		return s.options.Services[parent], rankChild
+		return s.Services[parent], rankChild
 	}
-	if client := s.options.Services[l.Kind]; client != nil && l.Kind != format.KindUser {
+	if client := s.Services[l.Kind]; client != nil && l.Kind != format.KindUser {
 		return client, rankContent
 	}
-	return s.options.Services[format.KindUser], rankUser
+	return s.Services[format.KindUser], rankUser
 }
 
 // put sends a record, now or later.
@@ -154,7 +155,7 @@ func (s *sender) send(ctx context.Context, b *batch) error {
 		defer s.mu.Unlock()
 		s.watch.Note(text)
 	}}, func() error {
-		reply, err := b.client.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.options.Verify})
+		reply, err := b.client.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.Verify})
 		results = reply.GetResults()
 		return err
 	})
@@ -179,24 +180,22 @@ func (s *sender) send(ctx context.Context, b *batch) error {
 // take counts what became of a record, and reports all but what should.
 func (s *sender) take(at place, record *moveinv1.Record, result *moveinv1.Result) error {
 	outcome := strings.ToLower(strings.TrimPrefix(result.GetOutcome().String(), "OUTCOME_"))
-	if s.options.Verify && outcome == "inserted" {
+	if s.Verify && outcome == "inserted" {
 		outcome = absent
 	}
 	s.report.of(at.Kind)[outcome]++
-	fault := format.Fault{Class: format.Class(outcome), Field: strings.Join(result.GetFields(), ","), Value: result.GetReason()}
-	switch outcome {
-	case "inserted", "unchanged":
+	if outcome == "inserted" || outcome == "unchanged" {
 		return nil
-	case absent:
-		fault.Text = "it is not in Waybook"
-	case "different":
-		fault.Text = "Waybook has it otherwise, and keeps it so"
-	case "deleted":
-		fault.Text = "it was deleted in Waybook, and stays deleted"
-	case "refused":
-		fault.Text = result.GetReason() + ": " + result.GetMessage()
-	default:
+	}
+	text, isKnown := map[string]string{
+		absent:      "it is not in Waybook",
+		"different": "Waybook has it otherwise, and keeps it so",
+		"deleted":   "it was deleted in Waybook, and stays deleted",
+		"refused":   result.GetReason() + ": " + result.GetMessage(),
+	}[outcome]
+	if !isKnown {
 		return fmt.Errorf("a service gave the outcome %s, which this program does not know", outcome)
 	}
-	return s.report.add(at, record, fault)
+	fields := strings.Join(result.GetFields(), ",")
+	return s.report.add(at, record, format.Fault{Field: fields, Class: format.Class(outcome), Value: result.GetReason(), Text: text})
 }
