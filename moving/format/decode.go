@@ -54,11 +54,10 @@ func (d Decoder) Decode(line []byte) Line {
 		r.fault(Unreadable, "kind", "", "want one of %v", Kinds())
 		return Line{Faults: r.faults}
 	}
-	content := p.message.New()
-	r.object(p, content, fields, "")
 	record := &moveinv1.Record{}
 	message := record.ProtoReflect()
-	message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(kind)), protoreflect.ValueOfMessage(content))
+	content := message.Descriptor().Fields().ByName(protoreflect.Name(kind))
+	r.object(p, message.Mutable(content).Message(), fields, "")
 	if IsMended(r.faults) {
 		r.whole(record)
 	}

@@ -10,6 +10,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/edge"
@@ -29,11 +30,7 @@ func decodeRepairing(line string) Line {
 func wrapped(p *plan, content protoreflect.Message) *moveinv1.Record {
 	record := &moveinv1.Record{}
 	message := record.ProtoReflect()
-	for kind, of := range plans() {
-		if of == p {
-			message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(kind)), protoreflect.ValueOfMessage(content))
-		}
-	}
+	message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(p.kind)), protoreflect.ValueOfMessage(content))
 	return record
 }
 
@@ -41,8 +38,11 @@ func wrapped(p *plan, content protoreflect.Message) *moveinv1.Record {
 // the number choice: the parents, and the account or the name of an author.
 func filled(t *testing.T, p *plan, choice int) protoreflect.Message {
 	t.Helper()
-	message := p.message.New()
-	parents := 0
+	of, err := protoregistry.GlobalTypes.FindMessageByName(p.fields[0].ContainingMessage().FullName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	message, parents := of.New(), 0
 	for _, f := range p.fields {
 		isGuest, isAccount := strings.HasPrefix(f.name, "author_") && f.name != "author_id", f.name == "author_id" && f.min == 0
 		if f.parent != "" && f.ContainingOneof() != nil {

@@ -10,7 +10,6 @@ import (
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -35,10 +34,9 @@ const (
 // plan says how the fields of a message are read.
 type plan struct {
 	// kind is that of records; empty for the objects in them.
-	kind    Kind
-	message protoreflect.MessageType
-	fields  []*field
-	byName  map[string]*field
+	kind   Kind
+	fields []*field
+	byName map[string]*field
 	// names are the names of the fields, and oneOf of those of which exactly one is required, for people.
 	names, oneOf string
 }
@@ -96,11 +94,7 @@ var plans = sync.OnceValue(func() map[Kind]*plan {
 })
 
 func planOf(message protoreflect.MessageDescriptor) *plan {
-	of, err := protoregistry.GlobalTypes.FindMessageByName(message.FullName())
-	if err != nil {
-		panic(err) // it is linked with the package moveinv1
-	}
-	p := &plan{message: of, byName: map[string]*field{}}
+	p := &plan{byName: map[string]*field{}}
 	for i := range message.Fields().Len() {
 		f := newField(message.Fields().Get(i))
 		f.bit = 1 << i

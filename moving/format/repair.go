@@ -91,17 +91,20 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 
 // charset mends the charset of a text, and entities. Each text is looked at alone: old tables have several charsets.
 func (r *reading) charset(value, path string) string {
-	isASCII := !strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf })
-	if !r.decoder.Repair || isASCII && !strings.Contains(value, "&") {
+	if !r.decoder.Repair {
 		return value
 	}
-	if mended, repair := mendCharset(r.raw, value); repair != "" {
-		r.fault(Charset, path, repair, "the text is in another charset")
-		value = mended
+	if strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		if mended, repair := mendCharset(r.raw, value); repair != "" {
+			r.fault(Charset, path, repair, "the text is in another charset")
+			value = mended
+		}
 	}
-	if plain := entity().ReplaceAllStringFunc(value, html.UnescapeString); plain != value {
-		r.fault(Charset, path, "entities", "the text has entities of HTML")
-		value = plain
+	if strings.Contains(value, "&") {
+		if plain := entity().ReplaceAllStringFunc(value, html.UnescapeString); plain != value {
+			r.fault(Charset, path, "entities", "the text has entities of HTML")
+			value = plain
+		}
 	}
 	return value
 }
@@ -186,20 +189,17 @@ func fromBig5(raw []byte, least int) (string, bool) {
 }
 
 // toWindows1252 returns the bytes that a text was before it was taken for Windows-1252, or for Latin-1. It reports false
-// if it was not, or if all are ASCII.
+// if it was not.
 func toWindows1252(value string) (raw []byte, isIt bool) {
-	hasMore := false
 	for _, c := range value {
 		b, isThere := charmap.Windows1252.EncodeRune(c)
-		switch {
-		case isThere:
-		case c >= 0x80 && c < 0xA0:
-			b = byte(c)
-		default:
+		if c >= 0x80 && c < 0xA0 {
+			b, isThere = byte(c), true
+		}
+		if !isThere {
 			return nil, false
 		}
-		hasMore = hasMore || b >= utf8.RuneSelf
 		raw = append(raw, b)
 	}
-	return raw, hasMore
+	return raw, true
 }

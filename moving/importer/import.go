@@ -45,7 +45,7 @@ type Options struct {
 // ErrIncomplete reports files that lack records, or do not say how many they should have.
 var ErrIncomplete = errors.New("the files are incomplete")
 
-// Check reads the files, and reports what they hold and what is wrong.
+// Check reads the files, and reports what they hold and what is wrong. With ErrIncomplete, it returns a report, too.
 func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, error) {
 	watch.Start("checking", progress.Records, 0)
 	defer watch.Finish()
@@ -100,11 +100,8 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 		return nil, err
 	}
 	report, err := Check(ctx, options.Input, watch)
-	if err != nil {
-		return nil, err
-	}
-	if report.IsIncomplete() && !options.IsWhole {
-		return report, ErrIncomplete
+	if err != nil && !(options.IsWhole && errors.Is(err, ErrIncomplete)) {
+		return report, err
 	}
 	if err := unchanged(options.Input.Files, before); err != nil {
 		return report, err

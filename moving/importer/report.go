@@ -111,9 +111,6 @@ func (r *Report) Kinds() (found []string) {
 // incomplete files have other numbers of records than their end records say, or no end record.
 const incomplete = "incomplete"
 
-// IsIncomplete reports whether the files lack records, or do not say how many they should have.
-func (r *Report) IsIncomplete() bool { return r.Problems[incomplete] != nil }
-
 // Unmended returns the number of problems that were not mended, apart from those of incomplete files.
 func (r *Report) Unmended() (count int64) {
 	for class, group := range r.Problems {
@@ -125,21 +122,21 @@ func (r *Report) Unmended() (count int64) {
 }
 
 // compare compares the numbers of records with those of the end records, of which the last is at a place.
-func (r *Report) compare(end place, expected map[format.Kind]int64) error {
+func (r *Report) compare(end place, expected map[format.Kind]int64) (wrong error) {
+	fault := format.Fault{Class: incomplete, Text: "the files have no end record, so nobody knows whether they are whole"}
 	if end.Kind == "" {
 		end.Kind = format.KindEnd
-		const text = "the files have no end record, so nobody knows whether they are whole"
-		return r.add(end, nil, format.Fault{Class: incomplete, Text: text})
+		return cmp.Or(r.add(end, nil, fault), ErrIncomplete)
 	}
 	for _, kind := range format.Kinds() {
-		read, want := r.Counts[string(kind)]["read"], expected[kind]
-		if read == want {
-			continue
-		}
-		text := fmt.Sprintf("the files have %d records of this kind, and should have %d", read, want)
-		if err := r.add(end, nil, format.Fault{Field: string(kind), Class: incomplete, Value: fmt.Sprint(want), Text: text}); err != nil {
-			return err
+		if read, want := r.Counts[string(kind)]["read"], expected[kind]; read != want {
+			fault.Field, fault.Value = string(kind), fmt.Sprint(want)
+			fault.Text = fmt.Sprintf("the files have %d records of this kind, and should have %d", read, want)
+			if err := r.add(end, nil, fault); err != nil {
+				return err
+			}
+			wrong = ErrIncomplete
 		}
 	}
-	return nil
+	return wrong
 }

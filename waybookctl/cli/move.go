@@ -126,11 +126,7 @@ have other numbers. docs/moving-in.md explains the files.`
 // Run checks the files.
 func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, watch progress.Reporter) error {
 	return c.run(in, out, importer.Columns()[:2], func(input importer.Input) (*importer.Report, error) {
-		report, err := importer.Check(ctx, input, watch)
-		if err == nil && report.IsIncomplete() {
-			err = importer.ErrIncomplete
-		}
-		return report, err
+		return importer.Check(ctx, input, watch)
 	})
 }
 
