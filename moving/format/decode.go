@@ -84,7 +84,8 @@ func (r *reading) fault(class Class, field string, repair Repair, format string,
 		return true
 	}
 	fault := Fault{
-		Field: strings.ToValidUTF8(field, "\uFFFD"), Class: class, Value: shown(r.raw), Text: fmt.Sprintf(format, args...), Repair: repair,
+		Field: strings.ToValidUTF8(field, "\uFFFD"), Class: class, Value: shown(r.raw),
+		Text: fmt.Sprintf(format, args...), Repair: repair,
 	}
 	if field == "password_hash" || field == "idrand" { // an unknown form may be the password itself
 		fault.Value = ""

@@ -59,11 +59,13 @@ func Repairs() []RepairEntry {
 // standards returns the rules for bad values, by the names of the fields.
 func standards() map[string]Repair {
 	return map[string]Repair{
-		"email": "email", "vote": "vote", "password_hash": "password", "icon_url": "long-address", "author_icon_url": "long-address",
-		"title": "empty-text", "name": "empty-text", "content": "empty-text", "text": "empty-text", "description": "empty-text",
-		"category": "category", "type": "type", "weather": "weather", "zoom_level": "map", "map_type": "map", "lat": "position", "lng": "position",
-		"score": "amount", "reward": "amount", "amount": "amount", "votes": "amount",
-		"create_time": "time", "update_time": "time", "expire_time": "time", "reply_time": "time", "post_date": "post-date",
+		"email": "email", "vote": "vote", "password_hash": "password", "post_date": "post-date",
+		"icon_url": "long-address", "author_icon_url": "long-address",
+		"title": "empty-text", "name": "empty-text", "content": "empty-text", "text": "empty-text",
+		"description": "empty-text",
+		"category": "category", "type": "type", "weather": "weather", "zoom_level": "map", "map_type": "map",
+		"lat": "position", "lng": "position", "score": "amount", "reward": "amount", "amount": "amount", "votes": "amount",
+		"create_time": "time", "update_time": "time", "expire_time": "time", "reply_time": "time",
 	}
 }
 

@@ -80,7 +80,8 @@ func (r *reading) id(f *field, into protoreflect.Message, path string) {
 		!text.IsBlank(value) && text.IsValid(value) && !text.IsHalved(r.raw, value):
 		into.Set(f.FieldDescriptor, protoreflect.ValueOfString(value))
 	case f.form == formID:
-		r.fault(WrongType, path, "", "%s is no identifier; want a positive number, or a text of at most %d bytes; null for none", shown(r.raw), f.maxBytes)
+		r.fault(WrongType, path, "",
+			"%s is no identifier; want a positive number, or a text of at most %d bytes; null for none", shown(r.raw), f.maxBytes)
 	case isNumber && err == nil && number <= int64(f.max):
 		into.Set(f.FieldDescriptor, protoreflect.ValueOfInt64(number))
 	case value != "0" || f.required:
@@ -103,9 +104,11 @@ func (r *reading) number(f *field, into protoreflect.Message, path string) {
 	switch {
 	case err != nil || !onlyHas(written, "-+.eE"+digits) || f.form == formInteger && value != math.Trunc(value):
 		r.bad(f, into, WrongType, path, "%s is not %s", shown(r.raw), f.wanted)
-	case !isPlain && !r.fault(WrongType, path, "number", "%s is not %s; want it without quotes and decimals, as with: %s + 0", shown(r.raw), f.wanted, f.name):
+	case !isPlain && !r.fault(WrongType, path, "number",
+		"%s is not %s; want it without quotes and decimals, as with: %s + 0", shown(r.raw), f.wanted, f.name):
 	case value < f.min || value > f.max:
-		if r.bad(f, into, OutOfRange, path, "%s is not from %v to %v", shown(r.raw), f.min, f.max) && value > f.max && f.repair == "amount" {
+		isMended := r.bad(f, into, OutOfRange, path, "%s is not from %v to %v", shown(r.raw), f.min, f.max)
+		if isMended && value > f.max && f.repair == "amount" {
 			into.Set(f.FieldDescriptor, f.numeric(f.max))
 		}
 	default:
@@ -160,7 +163,8 @@ func (r *reading) time(f *field, into protoreflect.Message, path string) {
 		at = time.Unix(seconds, 0)
 	}
 	if seconds := at.Unix(); seconds <= firstSecond || seconds >= lastSecond {
-		r.bad(f, into, WrongType, path, "%s is no time; want 2008-03-05T09:07:31Z, 2008-03-05 09:07:31 or seconds since 1970", shown(r.raw))
+		r.bad(f, into, WrongType, path,
+			"%s is no time; want 2008-03-05T09:07:31Z, 2008-03-05 09:07:31 or seconds since 1970", shown(r.raw))
 		return
 	}
 	into.Set(f.FieldDescriptor, protoreflect.ValueOfMessage(timestamppb.New(at.Truncate(time.Millisecond)).ProtoReflect()))

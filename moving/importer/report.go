@@ -56,7 +56,8 @@ type Group struct {
 const maxExamples = 3
 
 func newReport(out io.Writer) *Report {
-	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}, encoder: json.NewEncoder(out)}
+	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}}
+	r.encoder = json.NewEncoder(out)
 	r.encoder.SetEscapeHTML(false)
 	return r
 }

@@ -196,6 +196,7 @@ func (s *sender) take(at place, record *moveinv1.Record, result *moveinv1.Result
 	if !isKnown {
 		return fmt.Errorf("a service gave the outcome %s, which this program does not know", outcome)
 	}
-	fields := strings.Join(result.GetFields(), ",")
-	return s.report.add(at, record, format.Fault{Field: fields, Class: format.Class(outcome), Value: result.GetReason(), Text: text})
+	return s.report.add(at, record, format.Fault{
+		Field: strings.Join(result.GetFields(), ","), Class: format.Class(outcome), Value: result.GetReason(), Text: text,
+	})
 }
