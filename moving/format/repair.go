@@ -63,7 +63,7 @@ func standards() map[string]Repair {
 		"icon_url": "long-address", "author_icon_url": "long-address",
 		"title": "empty-text", "name": "empty-text", "content": "empty-text", "text": "empty-text",
 		"description": "empty-text",
-		"category": "category", "type": "type", "weather": "weather", "zoom_level": "map", "map_type": "map",
+		"category":    "category", "type": "type", "weather": "weather", "zoom_level": "map", "map_type": "map",
 		"lat": "position", "lng": "position", "score": "amount", "reward": "amount", "amount": "amount", "votes": "amount",
 		"create_time": "time", "update_time": "time", "expire_time": "time", "reply_time": "time",
 	}

@@ -155,12 +155,13 @@ func dateOf(at time.Time) *typev1.Date {
 // time reads a time, with milliseconds, as stores have.
 func (r *reading) time(f *field, into protoreflect.Message, path string) {
 	value, isText := r.bare(path)
-	at := parseTime(value, r.decoder.Zone)
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
-		if isText && !r.fault(WrongType, path, "number", "the seconds since 1970 are a string") {
-			return
-		}
-		at = time.Unix(seconds, 0)
+	seconds, err := strconv.ParseInt(value, 10, 64)
+	at := time.Unix(seconds, 0)
+	switch {
+	case err != nil:
+		at = parseTime(value, r.decoder.Zone)
+	case isText && !r.fault(WrongType, path, "number", "the seconds since 1970 are a string"):
+		return
 	}
 	if seconds := at.Unix(); seconds <= firstSecond || seconds >= lastSecond {
 		r.bad(f, into, WrongType, path,
