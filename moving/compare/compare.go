@@ -136,7 +136,6 @@ func (r *run) play(ctx context.Context, lines *linefile.Reader, report progress.
 	return ended
 }
 
-// ask gets both replies to a line.
 func (r *run) ask(ctx context.Context, line Finding) (a asked) {
 	a.Finding = line
 	query := ""
@@ -225,7 +224,6 @@ func (s *Server) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// reply reads the reply of a server.
 func (r *run) reply(ctx context.Context, from Server, query string) (*element, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from.String()+"?"+query, nil)
 	if err != nil {

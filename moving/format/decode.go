@@ -2,13 +2,17 @@ package format
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/internal/text"
@@ -25,29 +29,20 @@ const (
 )
 
 // Decode reads a line.
-func (d *Decoder) Decode(line []byte) Line {
-	r := reading{decoder: d, isBytes: !utf8.Valid(line)}
-	if r.isBytes && !d.options.Repair {
+func (d Decoder) Decode(line []byte) Line {
+	r := reading{decoder: d}
+	if !d.Repair && !utf8.Valid(line) {
 		r.fault(Unreadable, "", "", "this is not valid UTF-8; convert these rows, or repair them with --repair")
 		return Line{Faults: r.faults}
 	}
 	var few [24]given // enough for most records, and not on the heap
 	fields, isObject := fieldsIn(line, few[:0])
-	if !isObject && r.isBytes {
-		// The second byte of a character in Big5 can be a backslash.
-		if converted, isBig5 := fromBig5(line, -1); isBig5 {
-			if fields, isObject = fieldsIn([]byte(converted), few[:0]); isObject {
-				r.isBytes = false
-				r.fault(Charset, "", "big5", "the line is Big5")
-			}
-		}
-	}
 	if !isObject {
 		r.fault(Unreadable, "", "", "this is not a JSON object of at most %d fields; each line must be one complete object", maxFields)
 		return Line{Faults: r.faults}
 	}
 	kind := Kind("")
-	if i := slices.IndexFunc(fields, func(g given) bool { return string(g.name) == "kind" }); i >= 0 {
+	if i := slices.IndexFunc(fields, func(g given) bool { return g.name == "kind" }); i >= 0 {
 		name, _ := stringOf(fields[i].value)
 		kind, fields = Kind(name), slices.Delete(fields, i, i+1)
 	}
@@ -59,44 +54,43 @@ func (d *Decoder) Decode(line []byte) Line {
 		r.fault(Unreadable, "kind", "", "want one of %v", Kinds())
 		return Line{Faults: r.faults}
 	}
-	content := p.message.New()
-	r.object(p, content, fields, "")
 	record := &moveinv1.Record{}
 	message := record.ProtoReflect()
-	message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(kind)), protoreflect.ValueOfMessage(content))
-	r.whole(record)
+	content := message.Descriptor().Fields().ByName(protoreflect.Name(kind))
+	r.object(p, message.Mutable(content).Message(), fields, "")
+	if IsMended(r.faults) {
+		r.whole(record)
+	}
 	return Line{Kind: kind, Record: record, Faults: r.faults}
 }
 
-// reading reads one line.
 type reading struct {
-	decoder *Decoder
+	decoder Decoder
 	faults  []Fault
 	// raw is the value that is being read.
-	raw json.RawMessage
-	// isBytes says that the line is not valid UTF-8.
-	isBytes bool
+	raw []byte
 }
 
 // fault adds a fault, and reports whether it is to be mended by a rule. A fault that is not mended takes the last place
 // if there is none left.
 func (r *reading) fault(class Class, field string, repair Repair, format string, args ...any) (isMended bool) {
-	if !r.decoder.options.Repair {
+	if !r.decoder.Repair {
 		repair = ""
 	}
 	if len(r.faults) == maxFaults && repair == "" {
 		r.faults = r.faults[:maxFaults-1]
 	}
-	if r.isBytes {
-		field = strings.ToValidUTF8(field, "\uFFFD")
+	if len(r.faults) == maxFaults {
+		return true
 	}
-	value := shown(r.raw)
+	fault := Fault{
+		Field: strings.ToValidUTF8(field, "\uFFFD"), Class: class, Value: shown(r.raw),
+		Text: fmt.Sprintf(format, args...), Repair: repair,
+	}
 	if field == "password_hash" || field == "idrand" { // an unknown form may be the password itself
-		value = ""
+		fault.Value = ""
 	}
-	if len(r.faults) < maxFaults {
-		r.faults = append(r.faults, Fault{Class: class, Field: field, Value: value, Text: fmt.Sprintf(format, args...), Repair: repair})
-	}
+	r.faults = append(r.faults, fault)
 	return repair != ""
 }
 
@@ -113,38 +107,38 @@ func (r *reading) bad(f *field, into protoreflect.Message, class Class, path, fo
 func (r *reading) end(fields []given) map[Kind]int64 {
 	counts := map[Kind]int64{}
 	for _, g := range fields {
-		name := string(g.name)
+		kind := Kind(g.name)
 		count, err := strconv.ParseInt(string(g.value), 10, 64)
 		r.raw = g.value
-		switch _, isTwice := counts[Kind(name)]; {
-		case plans()[Kind(name)] == nil:
-			r.fault(UnknownField, name, "", "this is no kind of records; want some of %v", Kinds())
+		switch _, isTwice := counts[kind]; {
+		case plans()[kind] == nil:
+			r.fault(UnknownField, g.name, "", "this is no kind of records; want some of %v", Kinds())
 		case isTwice:
-			r.fault(Conflict, name, "", "this field is there twice")
+			r.fault(Conflict, g.name, "", "this field is there twice")
 		case err != nil || count < 0:
-			r.fault(WrongType, name, "", "%s is no number of records", shown(g.value))
+			r.fault(WrongType, g.name, "", "%s is no number of records", shown(g.value))
 		default:
-			counts[Kind(name)] = count
+			counts[kind] = count
 		}
 	}
 	return counts
 }
 
-// object reads the fields of an object.
 func (r *reading) object(p *plan, into protoreflect.Message, fields []given, path string) {
 	var seen, present uint64
 	for _, g := range fields {
-		f := p.byName[string(g.name)]
+		f := p.byName[g.name]
 		r.raw = g.value
 		switch {
-		case f == nil && string(g.name) != "kind":
-			r.fault(UnknownField, path+string(g.name), "unknown-field", "there is no such field; want some of %s", p.names)
+		case f == nil && g.name != "kind":
+			r.fault(UnknownField, path+g.name, "unknown-field", "there is no such field; want some of %s", p.names)
 		case f == nil || seen&f.bit != 0:
-			r.fault(Conflict, path+string(g.name), "", "this field is there twice")
-		case string(g.value) == "null" || !r.value(f, into, path+f.name):
+			r.fault(Conflict, path+g.name, "", "this field is there twice")
+		case string(g.value) == "null":
 			seen |= f.bit
 		default:
 			seen, present = seen|f.bit, present|f.bit
+			f.read(r, f, into, path+f.name)
 		}
 	}
 	r.raw = nil
@@ -162,35 +156,14 @@ func (r *reading) object(p *plan, into protoreflect.Message, fields []given, pat
 	}
 }
 
-// value reads the value of a field. It reports false if the field counts as absent.
-func (r *reading) value(f *field, into protoreflect.Message, path string) (isPresent bool) {
-	switch f.form {
-	case formText:
-		r.text(f, into, path)
-	case formID, formUser:
-		return r.id(f, into, path)
-	case formInteger, formDecimal:
-		r.number(f, into, path)
-	case formWord:
-		r.word(f, into, path)
-	case formTime, formDay:
-		r.time(f, into, path)
-	case formList:
-		r.list(f, into, path)
-	case formObject:
-		r.vote(f, into, path)
-	}
-	return true
-}
-
 // vote reads an object in a record. A vote that cannot be read is left out, as a whole.
 func (r *reading) vote(f *field, into protoreflect.Message, path string) {
 	before := len(r.faults)
 	r.nested(f, into.Mutable(f.FieldDescriptor).Message(), path)
-	for i := before; i < len(r.faults); i++ {
-		if r.faults[i].Repair == "" && r.decoder.options.Repair && f.repair != "" {
-			r.faults[i].Repair = f.repair
-			into.Clear(f.FieldDescriptor)
+	if faults := r.faults[before:]; r.decoder.Repair && !IsMended(faults) {
+		into.Clear(f.FieldDescriptor)
+		for i := range faults {
+			faults[i].Repair = cmp.Or(faults[i].Repair, f.repair)
 		}
 	}
 }
@@ -222,7 +195,7 @@ func (r *reading) list(f *field, into protoreflect.Message, path string) {
 }
 
 // stringOf returns the text of a JSON string.
-func stringOf(raw json.RawMessage) (text string, isText bool) {
+func stringOf(raw []byte) (text string, isText bool) {
 	if len(raw) == 0 || raw[0] != '"' {
 		return "", false
 	}
@@ -239,74 +212,31 @@ func shown(raw []byte) string {
 
 // given is a field of an object, with its value as it is written.
 type given struct {
-	name  []byte
-	value json.RawMessage
+	name  string
+	value []byte
 }
 
 // fieldsIn appends the fields of a JSON object, in their order. The values are parts of data. It reports false
 // if data is no object, or has too many fields. A map of json.RawMessage takes several times as long.
 func fieldsIn(data []byte, into []given) (_ []given, isObject bool) {
-	if !json.Valid(data) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if begin, err := d.ReadToken(); err != nil || begin.Kind() != '{' {
 		return nil, false
 	}
-	rest := skipSpace(data)
-	if rest[0] != '{' {
-		return nil, false
-	}
-	// What follows relies on data being valid.
-	for rest = skipSpace(rest[1:]); rest[0] != '}'; rest = skipSpace(rest) {
-		if rest[0] == ',' {
-			rest = skipSpace(rest[1:])
-		}
-		end := endOfValue(rest)
-		name := rest[1 : end-1]
-		if bytes.IndexByte(name, '\\') >= 0 {
-			text, _ := stringOf(rest[:end])
-			name = []byte(text)
-		}
-		rest = skipSpace(rest[end:])
-		rest = skipSpace(rest[1:]) // the colon
-		end = endOfValue(rest)
-		value := rest[:end:end]
-		if rest = rest[end:]; len(into) == maxFields {
+	for d.PeekKind() != '}' {
+		token, err := d.ReadToken()
+		if err != nil || len(into) == maxFields {
 			return nil, false
 		}
-		into = append(into, given{name, value})
-	}
-	return into, true
-}
-
-func skipSpace(data []byte) []byte {
-	for len(data) > 0 && data[0] <= ' ' {
-		data = data[1:]
-	}
-	return data
-}
-
-// endOfValue returns the length of the value with which valid JSON begins.
-func endOfValue(data []byte) int {
-	depth, isText := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case isText && c == '\\':
-			i++
-		case c == '"':
-			if isText = !isText; !isText && depth == 0 {
-				return i + 1
-			}
-		case isText:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			if depth == 0 {
-				return i
-			}
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		case depth == 0 && (c == ',' || c == ':' || c <= ' '):
-			return i
+		name := token.String() // valid until the next call
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, false
 		}
+		end := d.InputOffset()
+		into = append(into, given{name, data[end-int64(len(value)) : end]})
 	}
-	return len(data)
+	_, endErr := d.ReadToken()
+	_, moreErr := d.ReadToken()
+	return into, endErr == nil && errors.Is(moreErr, io.EOF)
 }

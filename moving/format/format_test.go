@@ -10,6 +10,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/edge"
@@ -18,22 +19,18 @@ import (
 )
 
 func decodeStrictly(line string) Line {
-	return NewDecoder(Options{Zone: time.FixedZone("", 8*3600)}).Decode([]byte(line))
+	return Decoder{Zone: time.FixedZone("", 8*3600)}.Decode([]byte(line))
 }
 
 func decodeRepairing(line string) Line {
-	return NewDecoder(Options{Zone: time.FixedZone("", 8*3600), Repair: true}).Decode([]byte(line))
+	return Decoder{Zone: time.FixedZone("", 8*3600), Repair: true}.Decode([]byte(line))
 }
 
 // wrapped returns a content as a record.
 func wrapped(p *plan, content protoreflect.Message) *moveinv1.Record {
 	record := &moveinv1.Record{}
 	message := record.ProtoReflect()
-	for kind, of := range plans() {
-		if of == p {
-			message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(kind)), protoreflect.ValueOfMessage(content))
-		}
-	}
+	message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(p.kind)), protoreflect.ValueOfMessage(content))
 	return record
 }
 
@@ -41,8 +38,11 @@ func wrapped(p *plan, content protoreflect.Message) *moveinv1.Record {
 // the number choice: the parents, and the account or the name of an author.
 func filled(t *testing.T, p *plan, choice int) protoreflect.Message {
 	t.Helper()
-	message := p.message.New()
-	parents := 0
+	of, err := protoregistry.GlobalTypes.FindMessageByName(p.fields[0].ContainingMessage().FullName())
+	if err != nil {
+		t.Fatal(err)
+	}
+	message, parents := of.New(), 0
 	for _, f := range p.fields {
 		isGuest, isAccount := strings.HasPrefix(f.name, "author_") && f.name != "author_id", f.name == "author_id" && f.min == 0
 		if f.parent != "" && f.ContainingOneof() != nil {
@@ -99,7 +99,7 @@ func TestARecordReadsBackAsItWasWritten(t *testing.T) {
 			record := wrapped(p, content)
 			line := Encode(nil, record)
 			got := decodeStrictly(string(line))
-			if len(got.Faults) > 0 || got.Kind != kind || ID(record) == "" || strings.Count(string(line), "\n") != 1 {
+			if len(got.Faults) > 0 || got.Kind != kind || SubjectOf(record).ID == "" || strings.Count(string(line), "\n") != 1 {
 				t.Fatalf("%s: %v", line, got.Faults)
 			}
 			back, _ := contentOf(got.Record)
@@ -284,8 +284,8 @@ func TestARecordIsIdentifiedForPeople(t *testing.T) {
 			t.Errorf("%s: %v", line, got.Faults)
 			continue
 		}
-		if kind, parent := Parent(got.Record); ID(got.Record) != want[0] || string(kind) != want[1] || parent != want[2] {
-			t.Errorf("%s: %q of %s %q", line, ID(got.Record), kind, parent)
+		if of := SubjectOf(got.Record); of.ID != want[0] || string(of.Parent) != want[1] || of.ParentID != want[2] {
+			t.Errorf("%s: %+v", line, of)
 		}
 	}
 	end := decodeStrictly(string(EncodeEnd(nil, map[Kind]int64{KindAlbum: 3, KindUser: 1})))

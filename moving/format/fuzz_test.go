@@ -17,7 +17,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		for _, repair := range []bool{false, true} {
-			decoder := NewDecoder(Options{Zone: time.UTC, Repair: repair})
+			decoder := Decoder{Zone: time.UTC, Repair: repair}
 			got := decoder.Decode(line)
 			isGood := true
 			for _, fault := range got.Faults {
@@ -32,12 +32,12 @@ func FuzzDecode(f *testing.F) {
 			if got.Record == nil || !isGood {
 				continue
 			}
-			decoder.Complete(got.Record, time.Time{})
+			decoder.Complete(got.Record, time.Unix(0, 0))
 			content, _ := contentOf(got.Record)
 			if err := protovalidate.Validate(content.Interface()); err != nil {
 				t.Fatalf("%v, which is %v", err, got.Record)
 			}
-			again := NewDecoder(Options{Zone: time.UTC}).Decode(Encode(nil, got.Record))
+			again := Decoder{Zone: time.UTC}.Decode(Encode(nil, got.Record))
 			if len(again.Faults) > 0 || !proto.Equal(again.Record, got.Record) {
 				t.Fatalf("%v became %v: %v", got.Record, again.Record, again.Faults)
 			}
@@ -53,7 +53,7 @@ func BenchmarkDecode(b *testing.B) {
 		"album":   album,
 	} {
 		for _, repair := range []string{"", " with repairs"} {
-			decoder := NewDecoder(Options{Zone: time.FixedZone("", 8*3600), Repair: repair != ""})
+			decoder := Decoder{Zone: time.FixedZone("", 8*3600), Repair: repair != ""}
 			b.Run(name+repair, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

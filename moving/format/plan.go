@@ -1,8 +1,7 @@
 package format
 
 import (
-	"fmt"
-	"math"
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -35,9 +33,10 @@ const (
 
 // plan says how the fields of a message are read.
 type plan struct {
-	message protoreflect.MessageType
-	fields  []*field
-	byName  map[string]*field
+	// kind is that of records; empty for the objects in them.
+	kind   Kind
+	fields []*field
+	byName map[string]*field
 	// names are the names of the fields, and oneOf of those of which exactly one is required, for people.
 	names, oneOf string
 }
@@ -46,13 +45,15 @@ type plan struct {
 type field struct {
 	protoreflect.FieldDescriptor
 	form form
+	// read reads a value that is not null.
+	read func(r *reading, f *field, into protoreflect.Message, path string)
 	// name is the field's name, and bit its bit in the set of the fields that were read.
 	name string
 	bit  uint64
 	// required says that the zero value is no value.
 	required bool
-	// minLen and maxLen count characters, and maxBytes bytes in UTF-8. 0 is no bound.
-	minLen, maxLen, maxBytes int
+	// maxLen counts characters, and maxBytes bytes in UTF-8. 0 is no bound.
+	maxLen, maxBytes int
 	// isName says that the text has a visible character.
 	isName bool
 	// pattern matches a text; nil for any. wanted says to people what it matches, or which number is wanted.
@@ -62,10 +63,8 @@ type field struct {
 	min, max float64
 	// words are the words of an enumeration.
 	words []string
-	// parent is the kind of the content that the field names, to which the record belongs. isChoice says that several
-	// fields can do so.
-	parent   Kind
-	isChoice bool
+	// parent is the kind of the content that the field names, to which the record belongs.
+	parent Kind
 	// object is the plan of an object, or of the items of a list.
 	object *plan
 	// repair is the rule that gives the field the value mended, or none if that is invalid, in place of a bad one.
@@ -87,23 +86,21 @@ var plans = sync.OnceValue(func() map[Kind]*plan {
 	all := map[Kind]*plan{}
 	fields := (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
-		all[Kind(fields.Get(i).Name())] = planOf(fields.Get(i).Message())
+		p := planOf(fields.Get(i).Message())
+		p.kind = Kind(fields.Get(i).Name())
+		all[p.kind] = p
 	}
 	return all
 })
 
 func planOf(message protoreflect.MessageDescriptor) *plan {
-	of, err := protoregistry.GlobalTypes.FindMessageByName(message.FullName())
-	if err != nil {
-		panic(err) // it is linked with the package moveinv1
-	}
-	p := &plan{message: of, byName: map[string]*field{}}
+	p := &plan{byName: map[string]*field{}}
 	for i := range message.Fields().Len() {
 		f := newField(message.Fields().Get(i))
 		f.bit = 1 << i
 		p.fields, p.byName[f.name] = append(p.fields, f), f
 		p.names += ", " + f.name
-		if f.isChoice {
+		if f.isChoice() {
 			p.oneOf += ", " + f.name
 		}
 	}
@@ -111,47 +108,64 @@ func planOf(message protoreflect.MessageDescriptor) *plan {
 	return p
 }
 
+// isChoice reports whether exactly one of this field and others is required.
+func (f *field) isChoice() bool {
+	return f.ContainingOneof() != nil && !f.ContainingOneof().IsSynthetic()
+}
+
 func newField(of protoreflect.FieldDescriptor) *field {
-	f := &field{FieldDescriptor: of, name: string(of.Name()), min: math.Inf(-1), max: math.Inf(1)}
-	if rules, _ := proto.GetExtension(of.Options(), validate.E_Field).(*validate.FieldRules); rules != nil {
-		f.take(rules.ProtoReflect())
-	}
+	f := &field{FieldDescriptor: of, name: string(of.Name())}
+	rules, _ := proto.GetExtension(of.Options(), validate.E_Field).(*validate.FieldRules)
+	f.take(rules)
 	f.isName, _ = proto.GetExtension(of.Options(), typev1.E_Name).(bool)
-	if f.isChoice = of.ContainingOneof() != nil && !of.ContainingOneof().IsSynthetic(); f.isChoice {
-		f.required = false
-	}
 	isID := f.name == "id" || strings.HasSuffix(f.name, "_id")
 	switch kind := of.Kind(); {
 	case kind == protoreflect.StringKind && isID:
-		f.form = formID
-		if content, isOther := strings.CutSuffix(f.name, "_id"); isOther && slices.Contains(Kinds(), Kind(content)) {
-			f.parent = Kind(content)
+		f.form, f.read = formID, (*reading).id
+		if content := Kind(strings.TrimSuffix(f.name, "_id")); slices.Contains(Kinds(), content) {
+			f.parent = content
 		}
 	case kind == protoreflect.StringKind:
-		f.form = formText
+		f.form, f.read = formText, (*reading).text
 	case kind == protoreflect.Int64Kind && isID:
-		f.form = formUser
+		f.form, f.read = formUser, (*reading).id
 	case kind == protoreflect.Int64Kind, kind == protoreflect.Int32Kind:
-		f.form, f.wanted = formInteger, "an integer"
+		f.form, f.read, f.wanted = formInteger, (*reading).number, "an integer"
 	case kind == protoreflect.DoubleKind:
-		f.form, f.wanted = formDecimal, "a number"
+		f.form, f.read, f.wanted = formDecimal, (*reading).number, "a number"
 	case kind == protoreflect.EnumKind:
-		f.form, f.words = formWord, words()[of.Enum().FullName()]
+		f.form, f.read, f.words = formWord, (*reading).word, words()[of.Enum().FullName()]
 	case of.Message().FullName() == "google.protobuf.Timestamp":
-		f.form = formTime
+		f.form, f.read = formTime, (*reading).time
 	case of.Message().FullName() == "waybook.type.v1.Date":
-		f.form = formDay
+		f.form, f.read = formDay, (*reading).day
+	case of.IsList():
+		f.form, f.read, f.object = formList, (*reading).list, planOf(of.Message())
 	default:
-		f.form, f.object = formObject, planOf(of.Message())
-		if of.IsList() {
-			f.form = formList
-		}
+		f.form, f.read, f.object = formObject, (*reading).vote, planOf(of.Message())
 	}
-	if f.name == "password_hash" {
-		f.pattern, f.wanted = regexp.MustCompile(passwordPattern), "one of the forms of docs/moving-in.md"
-	}
-	f.repair, f.mended = f.standard()
+	f.repair = standards()[f.name]
+	f.mended = f.standard()
 	return f
+}
+
+// take takes the rules of protovalidate that the messages have. TestTheDecoderAgreesWithProtovalidate finds others.
+func (f *field) take(rules *validate.FieldRules) {
+	text, integer, long := rules.GetString(), rules.GetInt32(), rules.GetInt64()
+	decimal, items := rules.GetDouble(), rules.GetRepeated()
+	f.maxLen, f.maxBytes = int(text.GetMaxLen()), int(text.GetMaxBytes()) // #nosec G115 -- at most 100,000
+	f.min = cmp.Or(float64(integer.GetGte()), float64(long.GetGte()), decimal.GetGte(), float64(items.GetMinItems()))
+	f.max = cmp.Or(float64(integer.GetLte()), float64(long.GetLte()), decimal.GetLte(), float64(items.GetMaxItems()))
+	f.required = !f.isChoice() && (rules.GetRequired() || text.GetMinLen() > 0 || text.HasPattern() ||
+		len(rules.GetEnum().GetNotIn()) > 0 || f.min > 0 && !f.HasPresence())
+	switch {
+	case f.name == "password_hash":
+		f.pattern, f.wanted = regexp.MustCompile(passwordPattern), "one of the forms of docs/moving-in.md"
+	case text.GetEmail():
+		f.pattern, f.wanted = regexp.MustCompile(emailPattern), "an email address"
+	case text.HasPattern():
+		f.pattern, f.wanted = regexp.MustCompile(text.GetPattern()), "a text like "+text.GetPattern()
+	}
 }
 
 // words returns the words of the enumerations, in the order of their numbers (rules 7.2 and 7.3). 0 has none.
@@ -160,52 +174,4 @@ func words() map[protoreflect.FullName][]string {
 		"waybook.blog.v1.BlogType": {"", "0_0", "0_1", "0_2", "0_3", "0_4", "0_5", "0_6", "0_7", "0_8"},
 		"waybook.blog.v1.Weather":  {"", "晴空萬里", "狂風暴雨", "陰雨綿綿", "雨過天晴", "烏雲滿天", "大雪數日", "有彩虹"},
 	}
-}
-
-// take takes the rules of an option of protovalidate, and of the messages in it.
-func (f *field) take(rules protoreflect.Message) {
-	rules.Range(func(rule protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		switch rule.Name() {
-		case "string", "int64", "int32", "double", "enum", "repeated":
-			f.take(value.Message())
-		case "required":
-			f.required = true
-		case "min_len":
-			f.minLen, f.required = int(value.Uint()), true // #nosec G115 -- few
-		case "max_len":
-			f.maxLen = int(value.Uint()) // #nosec G115 -- at most 100,000
-		case "max_bytes":
-			f.maxBytes = int(value.Uint()) // #nosec G115 -- at most 2,000
-		case "pattern":
-			f.pattern = regexp.MustCompile(value.String())
-			f.required, f.wanted = f.required || !f.pattern.MatchString(""), "a text like "+value.String()
-		case "email":
-			f.pattern, f.wanted = regexp.MustCompile(emailPattern), "an email address"
-		case "gte":
-			f.min = number(value)
-			f.required = f.required || f.min > 0 && !f.HasPresence()
-		case "lte":
-			f.max = number(value)
-		case "not_in":
-			f.required = true // only 0 is not in the enumerations
-		case "min_items":
-			f.min, f.required = float64(value.Uint()), true
-		case "max_items":
-			f.max = float64(value.Uint())
-		case "defined_only", "ignore": // the words are those that are defined; an absent text has no fault
-		default:
-			panic(fmt.Sprintf("format: %s has the rule %s, which the decoder does not know", f.FullName(), rule.FullName()))
-		}
-		return true
-	})
-}
-
-func number(value protoreflect.Value) float64 {
-	switch value := value.Interface().(type) {
-	case int32:
-		return float64(value)
-	case int64:
-		return float64(value)
-	}
-	return value.Float()
 }

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"encoding/json"
 	"html"
 	"regexp"
 	"strings"
@@ -39,8 +38,7 @@ func Repairs() []RepairEntry {
 		{"entities", "entities of HTML with a semicolon, such as `&amp;` and `&#26481;`", "their characters, once"},
 		{"control-characters", "characters that XML 1.0 cannot carry", "the text without them"},
 		{"blanks", "blanks around an identifier, a time or a word", "the value without them"},
-		{"number", "a number in quotes, an integer with decimals such as 3.0, a text without quotes", "the number, the text"},
-		{"zero-id", "an optional identifier that is 0 or empty", "none"},
+		{"number", "a number in quotes, an integer with decimals such as 3.0", "the number"},
 		{"category", "a missing or unknown category", "16 (albums), 4 (landmarks)"},
 		{"type", "a missing or unknown type of an entry", "0_2"},
 		{"weather", "a missing or unknown weather", "晴空萬里"},
@@ -58,38 +56,34 @@ func Repairs() []RepairEntry {
 	}
 }
 
-// standard returns the rule for a bad value of the field, with the value that the field gets, which is invalid for none.
-func (f *field) standard() (Repair, protoreflect.Value) {
-	none := protoreflect.Value{}
-	switch name := f.name; {
-	case name == "email", name == "vote":
-		return Repair(name), none
-	case name == "password_hash":
-		return "password", none
-	case name == "category" && f.max == 16: // of albums
-		return "category", f.numeric(16)
-	case name == "category":
-		return "category", f.numeric(4)
-	case name == "type":
-		return "type", protoreflect.ValueOfEnum(3)
-	case name == "weather":
-		return "weather", protoreflect.ValueOfEnum(1)
-	case name == "zoom_level", name == "map_type":
-		return "map", none
-	case f.form == formDecimal:
-		return "position", f.numeric(0)
-	case f.form == formInteger && f.min == 0:
-		return "amount", f.numeric(0)
-	case f.form == formTime:
-		return "time", none
-	case f.form == formDay:
-		return "post-date", none
-	case f.form == formText && f.maxBytes > 0 && !f.required:
-		return "long-address", none
-	case f.form == formText && f.maxLen > 0 && f.required:
-		return "empty-text", protoreflect.ValueOfString(dash)
+// standards returns the rules for bad values, by the names of the fields.
+func standards() map[string]Repair {
+	return map[string]Repair{
+		"email": "email", "vote": "vote", "password_hash": "password", "post_date": "post-date",
+		"icon_url": "long-address", "author_icon_url": "long-address",
+		"title": "empty-text", "name": "empty-text", "content": "empty-text", "text": "empty-text",
+		"description": "empty-text",
+		"category":    "category", "type": "type", "weather": "weather", "zoom_level": "map", "map_type": "map",
+		"lat": "position", "lng": "position", "score": "amount", "reward": "amount", "amount": "amount", "votes": "amount",
+		"create_time": "time", "update_time": "time", "expire_time": "time", "reply_time": "time",
 	}
-	return "", none
+}
+
+// standard returns the value that the field's rule gives in place of a bad one, which is invalid for none.
+func (f *field) standard() protoreflect.Value {
+	switch f.repair {
+	case "empty-text":
+		return protoreflect.ValueOfString(dash)
+	case "category":
+		return f.numeric(map[float64]float64{16: 16, 5: 4}[f.max]) // of albums and of landmarks
+	case "type":
+		return protoreflect.ValueOfEnum(3)
+	case "weather":
+		return protoreflect.ValueOfEnum(1)
+	case "position", "amount":
+		return f.numeric(0)
+	}
+	return protoreflect.Value{}
 }
 
 // entity finds the entities that are replaced. Without a semicolon, an address such as ?a=1&copy=2 would have one.
@@ -99,24 +93,27 @@ var entity = sync.OnceValue(func() *regexp.Regexp {
 
 // charset mends the charset of a text, and entities. Each text is looked at alone: old tables have several charsets.
 func (r *reading) charset(value, path string) string {
-	isASCII := !strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf })
-	if !r.decoder.options.Repair || isASCII && strings.IndexByte(value, '&') < 0 {
+	if !r.decoder.Repair {
 		return value
 	}
-	if mended, repair := mendCharset(r.raw, value); repair != "" {
-		r.fault(Charset, path, repair, "the text is in another charset")
-		value = mended
+	if strings.ContainsFunc(value, func(c rune) bool { return c >= utf8.RuneSelf }) {
+		if mended, repair := mendCharset(r.raw, value); repair != "" {
+			r.fault(Charset, path, repair, "the text is in another charset")
+			value = mended
+		}
 	}
-	if plain := entity().ReplaceAllStringFunc(value, html.UnescapeString); plain != value {
-		r.fault(Charset, path, "entities", "the text has entities of HTML")
-		value = plain
+	if strings.Contains(value, "&") {
+		if plain := entity().ReplaceAllStringFunc(value, html.UnescapeString); plain != value {
+			r.fault(Charset, path, "entities", "the text has entities of HTML")
+			value = plain
+		}
 	}
 	return value
 }
 
 // mendCharset returns a text of a JSON string, raw, in the charset in which it was written. The repair is empty if that
 // is UTF-8.
-func mendCharset(raw json.RawMessage, value string) (string, Repair) {
+func mendCharset(raw []byte, value string) (string, Repair) {
 	if !utf8.Valid(raw) {
 		return fromBytes(raw)
 	}
@@ -134,22 +131,12 @@ func mendCharset(raw json.RawMessage, value string) (string, Repair) {
 }
 
 // fromBytes returns the text of a JSON string that is not UTF-8.
-func fromBytes(raw json.RawMessage) (string, Repair) {
-	var wide []rune
-	for _, b := range raw {
-		wide = append(wide, rune(b))
-	}
-	text, _ := stringOf(json.RawMessage(string(wide)))
-	var narrow []byte
-	for _, c := range text {
-		narrow = append(narrow, byte(min(c, 0xFF))) // 0xFF is nothing in Big5
-	}
-	if converted, isBig5 := fromBig5(narrow, 0); isBig5 {
-		return converted, "big5"
-	}
-	if converted, isBig5 := fromBig5(raw, 0); isBig5 {
-		if text, isText := stringOf(json.RawMessage(converted)); isText {
-			return text, "big5"
+func fromBytes(raw []byte) (string, Repair) {
+	wide, _ := charmap.ISO8859_1.NewDecoder().Bytes(raw) // has a character for each byte
+	text, _ := stringOf(wide)
+	if narrow, err := charmap.ISO8859_1.NewEncoder().Bytes([]byte(text)); err == nil {
+		if converted, isBig5 := fromBig5(narrow, 0); isBig5 {
+			return converted, "big5"
 		}
 	}
 	return strings.Map(func(c rune) rune {
@@ -204,20 +191,17 @@ func fromBig5(raw []byte, least int) (string, bool) {
 }
 
 // toWindows1252 returns the bytes that a text was before it was taken for Windows-1252, or for Latin-1. It reports false
-// if it was not, or if all are ASCII.
+// if it was not.
 func toWindows1252(value string) (raw []byte, isIt bool) {
-	hasMore := false
 	for _, c := range value {
 		b, isThere := charmap.Windows1252.EncodeRune(c)
-		switch {
-		case isThere:
-		case c >= 0x80 && c < 0xA0:
-			b = byte(c)
-		default:
+		if c >= 0x80 && c < 0xA0 {
+			b, isThere = byte(c), true
+		}
+		if !isThere {
 			return nil, false
 		}
-		hasMore = hasMore || b >= utf8.RuneSelf
 		raw = append(raw, b)
 	}
-	return raw, hasMore
+	return raw, true
 }

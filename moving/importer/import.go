@@ -3,26 +3,30 @@
 package importer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/waybook/waybook/moving/format"
+	"github.com/waybook/waybook/moving/linefile"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
 
 // Input are the files, and how they are read.
 type Input struct {
-	format.Options
+	format.Decoder
 	// Files are the paths, in order; "-" is Stdin, for a check only.
 	Files []string
 	Stdin io.Reader
-	// Scratch is the folder of the index, which takes some 30 bytes for each record; "" is that of the system.
+	// Scratch is the folder of the index, which takes some 50 bytes for each record; "" is that of the system.
 	Scratch string
-	// Problems gets all problems, a JSON object in each line, unless it is nil.
+	// Problems gets all problems, a JSON object in each line.
 	Problems io.Writer
 }
 
@@ -41,28 +45,28 @@ type Options struct {
 // ErrIncomplete reports files that lack records, or do not say how many they should have.
 var ErrIncomplete = errors.New("the files are incomplete")
 
-// Check reads the files, and reports what they hold and what is wrong.
+// Check reads the files, and reports what they hold and what is wrong. With ErrIncomplete, it returns a report, too.
 func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, error) {
 	watch.Start("checking", progress.Records, 0)
 	defer watch.Finish()
 	report, expected, done := newReport(input.Problems), map[format.Kind]int64{}, int64(0)
-	end := Problem{File: input.Files[len(input.Files)-1]}
-	err := judged(ctx, input, report.add, func(b *block) error {
-		for n, line := range b.lines {
-			if line.Kind == format.KindEnd {
-				end = b.places[n]
-				for kind, count := range line.End {
-					expected[kind] += count
-				}
-				continue
+	end := place{File: input.Files[len(input.Files)-1]}
+	err := judged(ctx, input, func(l *line) error {
+		done++
+		watch.Reach(done)
+		if l.Kind == format.KindEnd {
+			end = l.at
+			for kind, count := range l.End {
+				expected[kind] += count
 			}
-			report.of(line.Kind)["read"]++
-			if !b.isKept[n] {
-				report.of(line.Kind)["left_out"]++
+		} else {
+			report.count(l)
+		}
+		for _, fault := range l.Faults {
+			if err := report.add(l.at, l.Record, fault); err != nil {
+				return err
 			}
 		}
-		done += int64(len(b.lines))
-		watch.Reach(done)
 		return nil
 	})
 	if err != nil {
@@ -71,29 +75,20 @@ func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, 
 	return report, report.compare(end, expected)
 }
 
-// judged reads the files, tells what is wrong, and calls take with each block of lines.
-func judged(ctx context.Context, input Input, tell func(Problem) error, take func(*block) error) (err error) {
+// judged reads the files, and calls take with each line.
+func judged(ctx context.Context, input Input, take func(*line) error) (err error) {
 	seen, err := newIndex(input.Scratch)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, seen.close()) }()
-	decoder := format.NewDecoder(input.Options)
-	j := &judge{index: seen, decoder: decoder, repair: input.Repair}
-	return walk(ctx, input, decoder, func(b *block) error {
-		for n := range b.lines {
-			faults, isKept := j.take(&b.lines[n])
-			if seen.err != nil {
-				return seen.err
-			}
-			b.isKept = append(b.isKept, isKept)
-			for _, fault := range faults {
-				if err := tell(b.places[n].of(b.lines[n].Record, fault)); err != nil {
-					return err
-				}
-			}
+	j := &judge{index: seen, decoder: input.Decoder}
+	return walk(ctx, input, func(l *line) error {
+		j.take(l)
+		if seen.err != nil {
+			return seen.err
 		}
-		return take(b)
+		return take(l)
 	})
 }
 
@@ -105,11 +100,8 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 		return nil, err
 	}
 	report, err := Check(ctx, options.Input, watch)
-	if err != nil {
-		return nil, err
-	}
-	if report.IsIncomplete() && !options.IsWhole {
-		return report, ErrIncomplete
+	if err != nil && !(options.IsWhole && errors.Is(err, ErrIncomplete)) {
+		return report, err
 	}
 	if err := unchanged(options.Input.Files, before); err != nil {
 		return report, err
@@ -121,15 +113,11 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 	watch.Start(map[bool]string{false: "importing", true: "verifying"}[options.Verify], progress.Records, total)
 	defer watch.Finish()
 	s := newSender(ctx, options, report, watch)
-	err = judged(ctx, options.Input, func(Problem) error { return nil }, func(b *block) error {
-		for n, line := range b.lines {
-			if b.isKept[n] {
-				if err := s.put(b.places[n], line.Record); err != nil {
-					return err
-				}
-			}
+	err = judged(ctx, options.Input, func(l *line) error {
+		if !l.isKept {
+			return nil
 		}
-		return nil
+		return s.put(l)
 	})
 	if err == nil {
 		err = s.settle()
@@ -138,26 +126,125 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 	return report, errors.Join(err, unchanged(options.Input.Files, before))
 }
 
-// state returns how large and how old each of the files is, which must be regular ones.
-func state(paths []string) (state []string, err error) {
+// state describes the files, which must be regular ones, by their sizes and ages.
+func state(paths []string) (state string, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if path == "-" || err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("an import reads the files twice, and %s is no regular file; write it to one first", path)
+			return "", fmt.Errorf("an import reads the files twice, and %s is no regular file; write it to one first", path)
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		state = append(state, fmt.Sprintf("%s, %d bytes, %v", path, info.Size(), info.ModTime()))
+		state += fmt.Sprintf("; %s, %d bytes, %v", path, info.Size(), info.ModTime())
 	}
 	return state, nil
 }
 
 // unchanged reports files that were changed since.
-func unchanged(paths, before []string) error {
+func unchanged(paths []string, before string) error {
 	now, err := state(paths)
-	if err == nil && !slices.Equal(now, before) {
-		err = fmt.Errorf("files were changed while they were read; run the command again. Now: %s; before: %s", now, before)
+	if err == nil && now != before {
+		err = fmt.Errorf("files were changed while they were read; run the command again. Before%s. Now%s", before, now)
 	}
 	return err
+}
+
+// blockBytes and blockLines bound the lines that are decoded together, but for the last line.
+const (
+	blockBytes = 128 << 10
+	blockLines = 1000
+)
+
+// line is a line of a file.
+type line struct {
+	format.Line
+	at   place
+	text []byte
+	// isKept says that the record stays; judged sets it.
+	isKept bool
+}
+
+// block is some lines of a file, which are decoded once the channel is closed.
+type block struct {
+	lines   []line
+	decoded chan struct{}
+}
+
+// walk reads the files, decodes their lines on all cores, and calls take with one after the other.
+func walk(ctx context.Context, input Input, take func(*line) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	blocks := make(chan *block, 2*runtime.GOMAXPROCS(0))
+	put := func(b *block) error {
+		select {
+		case blocks <- b:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		group.Go(func() error {
+			defer close(b.decoded)
+			b.decode(input.Decoder)
+			return nil
+		})
+		return nil
+	}
+	group.Go(func() error {
+		defer close(blocks)
+		for _, path := range input.Files {
+			if err := read(path, input.Stdin, put); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	group.Go(func() error {
+		for b := range blocks {
+			<-b.decoded
+			for n := range b.lines {
+				if err := take(&b.lines[n]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// read reads a file in blocks.
+func read(path string, stdin io.Reader, put func(*block) error) (err error) {
+	file, err := linefile.Open(path, stdin, format.MaxLineBytes)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	for {
+		b := &block{decoded: make(chan struct{})}
+		for size := 0; size < blockBytes && len(b.lines) < blockLines; {
+			text, number, err := file.Next()
+			next := line{at: place{File: path, Line: number}, text: bytes.Clone(text)}
+			switch {
+			case errors.Is(err, io.EOF):
+				return put(b)
+			case errors.Is(err, linefile.ErrLong):
+				next.Faults = []format.Fault{{Class: format.Unreadable, Text: err.Error()}}
+			case err != nil:
+				return fmt.Errorf("%s:%d: %w", path, number, err)
+			}
+			size += len(text)
+			b.lines = append(b.lines, next)
+		}
+		if err := put(b); err != nil {
+			return err
+		}
+	}
+}
+
+func (b *block) decode(decoder format.Decoder) {
+	for n := range b.lines {
+		if l := &b.lines[n]; l.text != nil {
+			l.Line, l.text = decoder.Decode(l.text), nil
+			l.at.Kind = l.Kind
+		}
+	}
 }

@@ -42,8 +42,8 @@ type service struct {
 func (s *stored) services() Services {
 	service := func(kinds ...format.Kind) moveinv1.MoveInServiceClient { return &service{s, kinds} }
 	return Services{
-		Account: service(format.KindUser, format.KindSession, format.KindReward),
-		Album:   service(format.KindAlbum), Blog: service(format.KindEntry), Poi: service(format.KindLandmark),
+		format.KindUser:  service(format.KindUser, format.KindSession, format.KindReward),
+		format.KindAlbum: service(format.KindAlbum), format.KindEntry: service(format.KindEntry), format.KindLandmark: service(format.KindLandmark),
 	}
 }
 
@@ -54,8 +54,8 @@ func kindOf(record *moveinv1.Record) format.Kind {
 
 // nameOf returns what identifies a record among all.
 func nameOf(record *moveinv1.Record) string {
-	parent, _ := format.Parent(record)
-	return fmt.Sprint(kindOf(record), parent, " ", format.ID(record))
+	of := format.SubjectOf(record)
+	return fmt.Sprint(kindOf(record), of.Parent, " ", of.ID)
 }
 
 // MoveIn stores what is not there.
@@ -78,7 +78,7 @@ func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _
 	added := map[string]*moveinv1.Record{}
 	for _, record := range request.GetRecords() {
 		kind := kindOf(record)
-		if parent, _ := format.Parent(record); !slices.Contains(s.kinds, kind) && !slices.Contains(s.kinds, parent) {
+		if parent := format.SubjectOf(record).Parent; !slices.Contains(s.kinds, kind) && !slices.Contains(s.kinds, parent) {
 			return nil, status.Errorf(codes.InvalidArgument, "a %s of another server", kind)
 		}
 		reply.Results = append(reply.Results, s.moveIn(record, added))
@@ -104,8 +104,8 @@ func (s *service) moveIn(record *moveinv1.Record, added map[string]*moveinv1.Rec
 		return &moveinv1.Result{Outcome: moveinv1.Outcome_OUTCOME_UNCHANGED}
 	}
 	var needed []string
-	if parent, id := format.Parent(record); parent != "" {
-		needed = append(needed, string(parent)+" "+id)
+	if of := format.SubjectOf(record); of.Parent != "" {
+		needed = append(needed, string(of.Parent)+" "+of.ParentID)
 	}
 	for _, id := range []int64{record.GetAlbum().GetOwnerId(), record.GetLandmark().GetOwnerId(), record.GetEntry().GetAuthorId(), record.GetSession().GetUserId()} {
 		if id != 0 {

@@ -12,25 +12,16 @@ import (
 
 // Problem is something wrong with a record of the files, or with what is stored of it.
 type Problem struct {
-	File  string       `json:"file"`
-	Line  int64        `json:"line"`
-	Kind  format.Kind  `json:"kind"`
-	ID    string       `json:"id"`
-	Field string       `json:"field"`
-	Class format.Class `json:"class"`
-	Value string       `json:"value"`
-	Text  string       `json:"text"`
-	// Repair is the rule by which the problem was mended; empty if it was not.
-	Repair format.Repair `json:"repair"`
+	place
+	ID string `json:"id"`
+	format.Fault
 }
 
-// of adds what is wrong, of a record if there is one.
-func (p Problem) of(record *moveinv1.Record, fault format.Fault) Problem {
-	if record != nil {
-		p.ID = format.ID(record)
-	}
-	p.Class, p.Field, p.Value, p.Text, p.Repair = fault.Class, fault.Field, fault.Value, fault.Text, fault.Repair
-	return p
+// place is where a record is in the files.
+type place struct {
+	File string      `json:"file"`
+	Line int64       `json:"line"`
+	Kind format.Kind `json:"kind"`
 }
 
 // Report says what the files hold, what is wrong with it, and what became of it.
@@ -64,17 +55,13 @@ type Group struct {
 // maxExamples is how many problems of a group a report keeps.
 const maxExamples = 3
 
-// newReport returns a report that writes each problem to out, unless that is nil.
 func newReport(out io.Writer) *Report {
-	if out == nil {
-		out = io.Discard
-	}
-	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}, encoder: json.NewEncoder(out)}
+	r := &Report{Counts: map[string]Counts{}, Problems: map[string]*Group{}, Repairs: map[string]*Group{}}
+	r.encoder = json.NewEncoder(out)
 	r.encoder.SetEscapeHTML(false)
 	return r
 }
 
-// of returns the counts of a kind.
 func (r *Report) of(kind format.Kind) Counts {
 	name := cmp.Or(string(kind), string(format.Unreadable))
 	if r.Counts[name] == nil {
@@ -86,8 +73,18 @@ func (r *Report) of(kind format.Kind) Counts {
 	return r.Counts[name]
 }
 
-// add adds a problem.
-func (r *Report) add(p Problem) error {
+// count counts a line that was read.
+func (r *Report) count(l *line) {
+	counts := r.of(l.Kind)
+	counts["read"]++
+	if !l.isKept {
+		counts["left_out"]++
+	}
+}
+
+// add adds a problem, with a record if there is one.
+func (r *Report) add(at place, record *moveinv1.Record, fault format.Fault) error {
+	p := Problem{at, format.SubjectOf(record).ID, fault}
 	groups, name := r.Problems, string(p.Class)
 	if p.Repair != "" {
 		groups, name = r.Repairs, string(p.Repair)
@@ -115,9 +112,6 @@ func (r *Report) Kinds() (found []string) {
 // incomplete files have other numbers of records than their end records say, or no end record.
 const incomplete = "incomplete"
 
-// IsIncomplete reports whether the files lack records, or do not say how many they should have.
-func (r *Report) IsIncomplete() bool { return r.Problems[incomplete] != nil }
-
 // Unmended returns the number of problems that were not mended, apart from those of incomplete files.
 func (r *Report) Unmended() (count int64) {
 	for class, group := range r.Problems {
@@ -129,20 +123,21 @@ func (r *Report) Unmended() (count int64) {
 }
 
 // compare compares the numbers of records with those of the end records, of which the last is at a place.
-func (r *Report) compare(end Problem, expected map[format.Kind]int64) error {
-	end.Kind, end.Class = format.KindEnd, incomplete
-	if end.Line == 0 {
-		end.Text = "the files have no end record, so nobody knows whether they are whole"
-		return r.add(end)
+func (r *Report) compare(end place, expected map[format.Kind]int64) (wrong error) {
+	fault := format.Fault{Class: incomplete, Text: "the files have no end record, so nobody knows whether they are whole"}
+	if end.Kind == "" {
+		end.Kind = format.KindEnd
+		return cmp.Or(r.add(end, nil, fault), ErrIncomplete)
 	}
 	for _, kind := range format.Kinds() {
-		if read := r.Counts[string(kind)]["read"]; read != expected[kind] {
-			end.Field, end.Value = string(kind), fmt.Sprint(expected[kind])
-			end.Text = fmt.Sprintf("the files have %d records of this kind, and should have %d", read, expected[kind])
-			if err := r.add(end); err != nil {
+		if read, want := r.Counts[string(kind)]["read"], expected[kind]; read != want {
+			fault.Field, fault.Value = string(kind), fmt.Sprint(want)
+			fault.Text = fmt.Sprintf("the files have %d records of this kind, and should have %d", read, want)
+			if err := r.add(end, nil, fault); err != nil {
 				return err
 			}
+			wrong = ErrIncomplete
 		}
 	}
-	return nil
+	return wrong
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 
@@ -17,8 +16,8 @@ import (
 	"github.com/waybook/waybook/waybookctl/retry"
 )
 
-// Services are the clients of the services.
-type Services struct{ Account, Album, Blog, Poi moveinv1.MoveInServiceClient }
+// Services are the clients of the services, by a kind that each has; the account server has users.
+type Services map[format.Kind]moveinv1.MoveInServiceClient
 
 // A request has at most maxRecords and maxBytes, or one record.
 const (
@@ -28,7 +27,7 @@ const (
 
 // sender sends records in batches, several at a time.
 type sender struct {
-	options Options
+	Options
 	ctx     context.Context
 	pending map[moveinv1.MoveInServiceClient]*batch
 	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.
@@ -36,8 +35,6 @@ type sender struct {
 	// group sends, until ctx of it ends.
 	group   *errgroup.Group
 	working context.Context
-	// last is closed when the last chained batch of a client is acknowledged.
-	last map[moveinv1.MoveInServiceClient]chan struct{}
 
 	// mu guards what follows, and the report.
 	mu     sync.Mutex
@@ -50,9 +47,9 @@ type sender struct {
 type batch struct {
 	client  moveinv1.MoveInServiceClient
 	records []*moveinv1.Record
-	places  []Problem
+	places  []place
 	bytes   int
-	// isChained says that the records may need those of the batch before: sessions and rewards their users, entries those
+	// isChained says that the records may need those of batches before: sessions and rewards their users, entries those
 	// that they quote.
 	isChained bool
 }
@@ -68,37 +65,31 @@ const (
 )
 
 func newSender(ctx context.Context, options Options, report *Report, watch progress.Reporter) *sender {
-	s := &sender{ctx: ctx, options: options, report: report, watch: watch, last: map[moveinv1.MoveInServiceClient]chan struct{}{}}
+	s := &sender{Options: options, ctx: ctx, report: report, watch: watch, rank: rankNone}
+	s.pending = map[moveinv1.MoveInServiceClient]*batch{}
 	s.begin()
 	return s
 }
 
 func (s *sender) begin() {
-	s.pending, s.rank = map[moveinv1.MoveInServiceClient]*batch{}, rankNone
 	s.group, s.working = errgroup.WithContext(s.ctx)
-	s.group.SetLimit(s.options.Workers)
+	s.group.SetLimit(s.Workers)
 }
 
 // route returns the service of a record, and its rank.
-func (s *sender) route(kind format.Kind, record *moveinv1.Record) (moveinv1.MoveInServiceClient, rank) {
-	rank := rankContent
-	if parent, _ := format.Parent(record); parent != "" {
-		kind, rank = parent, rankChild
+func (s *sender) route(l *line) (moveinv1.MoveInServiceClient, rank) {
+	if parent := format.SubjectOf(l.Record).Parent; parent != "" {
+		return s.Services[parent], rankChild
 	}
-	switch kind {
-	case format.KindAlbum:
-		return s.options.Services.Album, rank
-	case format.KindEntry:
-		return s.options.Services.Blog, rank
-	case format.KindLandmark:
-		return s.options.Services.Poi, rank
+	if client := s.Services[l.Kind]; client != nil && l.Kind != format.KindUser {
+		return client, rankContent
 	}
-	return s.options.Services.Account, rankUser
+	return s.Services[format.KindUser], rankUser
 }
 
 // put sends a record, now or later.
-func (s *sender) put(at Problem, record *moveinv1.Record) error {
-	client, rank := s.route(at.Kind, record)
+func (s *sender) put(l *line) error {
+	client, rank := s.route(l)
 	if rank > s.rank {
 		if err := s.settle(); err != nil {
 			return err
@@ -106,7 +97,7 @@ func (s *sender) put(at Problem, record *moveinv1.Record) error {
 	}
 	s.rank = rank
 	const lead = 4 // the tag and the length of a record, at most
-	size := proto.Size(record) + lead
+	size := proto.Size(l.Record) + lead
 	b := s.pending[client]
 	if b != nil && (len(b.records) == maxRecords || b.bytes+size > maxBytes) {
 		if err := s.dispatch(b); err != nil {
@@ -118,39 +109,41 @@ func (s *sender) put(at Problem, record *moveinv1.Record) error {
 		b = &batch{client: client}
 		s.pending[client] = b
 	}
-	b.records, b.places, b.bytes = append(b.records, record), append(b.places, at), b.bytes+size
-	b.isChained = b.isChained || rank == rankUser || at.Kind == format.KindEntry
+	b.records, b.places, b.bytes = append(b.records, l.Record), append(b.places, l.at), b.bytes+size
+	b.isChained = b.isChained || rank == rankUser || l.Kind == format.KindEntry
 	return nil
 }
 
 // settle sends what is pending, and waits until all is acknowledged.
 func (s *sender) settle() error {
-	for b := range maps.Values(s.pending) {
+	for _, b := range s.pending {
 		if err := s.dispatch(b); err != nil {
 			return err
 		}
 	}
+	clear(s.pending)
+	return s.wait()
+}
+
+// wait waits until all that was sent is acknowledged.
+func (s *sender) wait() error {
 	err := s.group.Wait()
 	s.begin()
 	return err
 }
 
-// dispatch sends a batch once a worker is free.
+// dispatch sends a batch once a worker is free, and a chained one once all before it are acknowledged.
 func (s *sender) dispatch(b *batch) error {
-	if last := s.last[b.client]; b.isChained && last != nil {
-		<-last
+	if b.isChained {
+		if err := s.wait(); err != nil {
+			return err
+		}
 	}
 	if s.working.Err() != nil {
 		return cmp.Or(s.group.Wait(), context.Cause(s.working))
 	}
-	done, ctx := make(chan struct{}), s.working
-	if b.isChained {
-		s.last[b.client] = done
-	}
-	s.group.Go(func() error {
-		defer close(done)
-		return s.send(ctx, b)
-	})
+	ctx := s.working
+	s.group.Go(func() error { return s.send(ctx, b) })
 	return nil
 }
 
@@ -162,7 +155,7 @@ func (s *sender) send(ctx context.Context, b *batch) error {
 		defer s.mu.Unlock()
 		s.watch.Note(text)
 	}}, func() error {
-		reply, err := b.client.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.options.Verify})
+		reply, err := b.client.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.Verify})
 		results = reply.GetResults()
 		return err
 	})
@@ -185,26 +178,25 @@ func (s *sender) send(ctx context.Context, b *batch) error {
 }
 
 // take counts what became of a record, and reports all but what should.
-func (s *sender) take(at Problem, record *moveinv1.Record, result *moveinv1.Result) error {
+func (s *sender) take(at place, record *moveinv1.Record, result *moveinv1.Result) error {
 	outcome := strings.ToLower(strings.TrimPrefix(result.GetOutcome().String(), "OUTCOME_"))
-	if s.options.Verify && outcome == "inserted" {
+	if s.Verify && outcome == "inserted" {
 		outcome = absent
 	}
 	s.report.of(at.Kind)[outcome]++
-	fault := format.Fault{Class: format.Class(outcome), Field: strings.Join(result.GetFields(), ","), Value: result.GetReason()}
-	switch outcome {
-	case "inserted", "unchanged":
+	if outcome == "inserted" || outcome == "unchanged" {
 		return nil
-	case absent:
-		fault.Text = "it is not in Waybook"
-	case "different":
-		fault.Text = "Waybook has it otherwise, and keeps it so"
-	case "deleted":
-		fault.Text = "it was deleted in Waybook, and stays deleted"
-	case "refused":
-		fault.Text = result.GetReason() + ": " + result.GetMessage()
-	default:
+	}
+	text, isKnown := map[string]string{
+		absent:      "it is not in Waybook",
+		"different": "Waybook has it otherwise, and keeps it so",
+		"deleted":   "it was deleted in Waybook, and stays deleted",
+		"refused":   result.GetReason() + ": " + result.GetMessage(),
+	}[outcome]
+	if !isKnown {
 		return fmt.Errorf("a service gave the outcome %s, which this program does not know", outcome)
 	}
-	return s.report.add(at.of(record, fault))
+	return s.report.add(at, record, format.Fault{
+		Field: strings.Join(result.GetFields(), ","), Class: format.Class(outcome), Value: result.GetReason(), Text: text,
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/importer"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
@@ -29,13 +30,13 @@ type moveFiles struct {
 	Repair   bool     `help:"Mend what can be mended. What was mended is counted by rule, and --problems lists it."`
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
 	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON; - for standard output. It holds texts of the files."`
-	Scratch  string   `placeholder:"DIRECTORY" help:"Where a temporary file is, of some 30 bytes for each record; the system's directory by default."`
+	Scratch  string   `placeholder:"DIRECTORY" help:"Where a temporary file is, of some 50 bytes for each record; the system's directory by default."`
 	newFile  `embed:""`
 }
 
 // run has do read the files, and prints its report, even if it fails.
 func (f *moveFiles) run(in io.Reader, out *output.Printer, columns []string, do func(importer.Input) (*importer.Report, error)) error {
-	input := importer.Input{Files: f.Files, Stdin: in, Scratch: f.Scratch}
+	input := importer.Input{Files: f.Files, Stdin: in, Scratch: f.Scratch, Problems: io.Discard}
 	input.Repair = f.Repair
 	var err error
 	if input.Zone, err = time.LoadLocation(f.TimeZone); err != nil {
@@ -125,11 +126,7 @@ have other numbers. docs/moving-in.md explains the files.`
 // Run checks the files.
 func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, watch progress.Reporter) error {
 	return c.run(in, out, importer.Columns()[:2], func(input importer.Input) (*importer.Report, error) {
-		report, err := importer.Check(ctx, input, watch)
-		if err == nil && report.IsIncomplete() {
-			err = importer.ErrIncomplete
-		}
-		return report, err
+		return importer.Check(ctx, input, watch)
 	})
 }
 
@@ -167,7 +164,9 @@ func (c *moveImport) Run(ctx context.Context, call *services, out *output.Printe
 	err := c.run(nil, out, columns, func(input importer.Input) (*importer.Report, error) {
 		return importer.Import(ctx, importer.Options{
 			Input: input, Verify: c.Verify, IsWhole: c.Yes, Workers: c.Workers,
-			Services: importer.Services{Account: client("account"), Album: client("album"), Blog: client("blog"), Poi: client("poi")},
+			Services: importer.Services{
+				format.KindUser: client("account"), format.KindAlbum: client("album"), format.KindEntry: client("blog"), format.KindLandmark: client("poi"),
+			},
 		}, watch)
 	})
 	if errors.Is(err, importer.ErrIncomplete) {

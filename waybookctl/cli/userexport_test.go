@@ -127,7 +127,7 @@ func TestAnExportOfAPersonForgetsNoField(t *testing.T) {
 				t.Errorf("%s is lost", field.FullName())
 			}
 		}
-		decoder := format.NewDecoder(format.Options{Zone: time.UTC})
+		decoder := format.Decoder{Zone: time.UTC}
 		for line := range strings.Lines(file.String()) {
 			got := decoder.Decode([]byte(line))
 			if len(got.Faults) > 0 {
