@@ -101,13 +101,13 @@ var messy = map[string][]string{
 	"func=getBlog&blogID=9":              {"<blogTitle>-<", ">我騎了一整天的車<", "<type>0_2<", "<zoomLevel>14<"},
 	"func=getPOI&POIID=3":                {">中正紀念堂<", ">阿海<", "http://images.example/poi/4.jpg", ">夕陽<"},
 	"func=getUserAlbumList&userID=7":     {"<album2>"},
-	"func=getUserAlbumList&userID=11":    {"FAILED"},
+	"func=getUserAlbumList&userID=11":    {"<albumList></albumList>"},
 	"func=getCategoryPOIList&category=4": {">中正紀念堂<"},
 }
 
 // mended are how often each repair mends testdata/old.sql.
-const mended = "2 amount,1 author,3 big5,2 blanks,1 category,1 control-characters,1 email,2 empty-text,1 entities,2 long-text,1 map,1 missing-author,1 missing-quote," +
-	"7 number,2 password,2 position,1 post-date,5 time,1 type,21 utf8-as-latin1,1 vote,1 weather,1 zero-id,"
+const mended = "2 amount,1 author,3 big5,1 blanks,1 category,1 control-characters,1 duplicate-email,1 email,2 empty-text,1 entities,2 long-text,1 map,1 missing-author,1 missing-quote," +
+	"7 number,2 password,2 position,1 post-date,5 time,1 type,21 utf8-as-latin1,1 vote,1 weather,"
 
 // TestTheGuideOfAnEveningWorks runs the commands of docs/moving-in.md as they are. Only addresses are others: the old
 // server is Waybook.
@@ -142,7 +142,7 @@ func TestTheGuideOfAnEveningWorks(t *testing.T) {
 	printed, replies, _ := strings.Cut(output.String(), "# read")
 	for _, want := range []string{"INSERTED UNCHANGED DIFFERENT DELETED REFUSED\n" + counts("%d 0 0 0 0"), "UNCHANGED ABSENT DIFFERENT DELETED REFUSED\n" + counts("%d 0 0 0 0"),
 		"INSERTED UNCHANGED DIFFERENT DELETED REFUSED\n" + counts("0 %d 0 0 0"),
-		"\nPROBLEMS CLASS\n9 dangling\n3 duplicate\n1 wrong-type\n", "\nMENDED RULE\n" + strings.ReplaceAll(mended, ",", "\n"),
+		"\nPROBLEMS CLASS\n9 dangling\n2 duplicate\n1 wrong-type\n", "\nMENDED RULE\n" + strings.ReplaceAll(mended, ",", "\n"),
 		"15 the same, 0 allowed, 0 different, 0 trouble\n",
 	} {
 		if !strings.Contains(words(printed), want) {
@@ -184,7 +184,7 @@ func counts(format string) (text string) {
 		kind          string
 		read, leftOut int
 	}{
-		{"user", 7, 1}, {"session", 3, 2}, {"reward", 3, 1}, {"album", 4, 1}, {"entry", 3, 0}, {"landmark", 1, 0}, {"photo", 7, 3}, {"comment", 1506, 1}, {"ballot", 3, 2},
+		{"user", 7, 0}, {"session", 3, 2}, {"reward", 3, 1}, {"album", 4, 1}, {"entry", 3, 0}, {"landmark", 1, 0}, {"photo", 7, 3}, {"comment", 1506, 1}, {"ballot", 3, 2},
 		{"recommendation", 3, 2},
 	} {
 		text += fmt.Sprintf("%s %d %d "+format+"\n", each.kind, each.read, each.leftOut, each.read-each.leftOut)

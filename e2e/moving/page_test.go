@@ -17,7 +17,7 @@ import (
 // The examples of the page have all fields of the records, and nothing wrong.
 func TestTheExamplesOfThePageHaveAllFields(t *testing.T) {
 	t.Parallel()
-	decoder, kinds := format.NewDecoder(format.Options{Zone: time.UTC}), (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
+	decoder, kinds := format.Decoder{Zone: time.UTC}, (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields()
 	shown := map[string]string{}
 	for line := range strings.Lines(guide(t, "json")[0]) {
 		decoded := decoder.Decode([]byte(line))

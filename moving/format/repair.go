@@ -53,6 +53,9 @@ func Repairs() []RepairEntry {
 		{"author", "an author with an account and a name; without either", "the account; the name `-`"},
 		{"reply-time", "the time of no reply", "none"},
 		{"unknown-field", "an unknown field", "none"},
+		{"missing-author", "an unknown author of a comment", "an author without a name"},
+		{"missing-quote", "an unknown quoted entry", "none"},
+		{"duplicate-email", "the email address of an earlier user", "none, and no password"},
 	}
 }
 

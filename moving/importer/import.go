@@ -106,6 +106,7 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 	if err := unchanged(options.Input.Files, before); err != nil {
 		return report, err
 	}
+	report.isVerification = options.Verify
 	var total int64
 	for _, counts := range report.Counts {
 		total += counts["read"] - counts["left_out"]

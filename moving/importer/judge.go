@@ -81,9 +81,10 @@ func (j *judge) compare(record *moveinv1.Record) {
 	case *moveinv1.Record_Recommendation:
 		field = of.UserField
 	}
-	j.unique(field, j.Kind+of.Parent, id)
-	if email := record.GetUser().GetEmail(); email != "" {
-		j.unique("email", "email", strings.ToLower(email))
+	j.unique(field, j.Kind+of.Parent, id, "")
+	email := record.GetUser().GetEmail()
+	if email != "" && !j.unique("email", "email", strings.ToLower(email), "duplicate-email") && j.decoder.Repair {
+		record.GetUser().Email, record.GetUser().PasswordHash = "", ""
 	}
 }
 
@@ -118,17 +119,20 @@ func (j *judge) refer(field string, kind format.Kind, id string, rule format.Rep
 	return known(found)
 }
 
-// unique checks that nothing before is the same thing.
-func (j *judge) unique(field string, kind format.Kind, id string) {
+// unique checks that nothing before is the same thing, and reports whether that is so.
+func (j *judge) unique(field string, kind format.Kind, id string, rule format.Repair) bool {
 	hash := j.hash(kind, id)
-	if j.index.get(hash) != 0 {
+	isNew := j.index.get(hash) == 0
+	if isNew {
+		j.hashes = append(j.hashes, hash)
+	} else {
 		value := id
 		if field == "idrand" { // whoever has it is logged in
 			value = ""
 		}
-		j.fault("duplicate", field, value, "an earlier record has the same", "")
+		j.fault("duplicate", field, value, "an earlier record has the same", rule)
 	}
-	j.hashes = append(j.hashes, hash)
+	return isNew
 }
 
 // enter notes that the record is there, and gives a mended one the times that it lacks.

@@ -112,7 +112,11 @@ func TestARecordIsComparedWithThoseBefore(t *testing.T) {
 				"14 session 14 duplicate idrand", "15 reward 900 duplicate id", "17 album 5 duplicate id", "18 entry 8 duplicate id", "19 landmark poi-3 duplicate id",
 				"20 photo 31 duplicate id", "22 comment 77 duplicate id", "24 ballot 8/12 duplicate user_id", "26 recommendation poi-3/12 duplicate user_id", noEnd,
 			},
-			nil,
+			[]string{
+				"11 user 12 duplicate id", "11 user 12 duplicate email duplicate-email", "12 user 13 duplicate email duplicate-email",
+				"14 session 14 duplicate idrand", "15 reward 900 duplicate id", "17 album 5 duplicate id", "18 entry 8 duplicate id", "19 landmark poi-3 duplicate id",
+				"20 photo 31 duplicate id", "22 comment 77 duplicate id", "24 ballot 8/12 duplicate user_id", "26 recommendation poi-3/12 duplicate user_id", noEnd,
+			},
 		},
 		{
 			"everything below a user who is left out", slices.Concat([]string{with(user, "id", "7", "email", ""), with(user, "name", "{}")}, all()[1:7],

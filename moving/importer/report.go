@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/waybook/waybook/moving/format"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
@@ -33,6 +34,8 @@ type Report struct {
 	Repairs  map[string]*Group `json:"repairs"`
 
 	encoder *json.Encoder
+	// isVerification says that the records were compared with what is stored, and nothing else.
+	isVerification bool
 }
 
 // Counts are numbers of records, by one of Columns.
@@ -112,10 +115,12 @@ func (r *Report) Kinds() (found []string) {
 // incomplete files have other numbers of records than their end records say, or no end record.
 const incomplete = "incomplete"
 
-// Unmended returns the number of problems that were not mended, apart from those of incomplete files.
+// Unmended returns the number of problems that were not mended, apart from those of incomplete files. Of a verification,
+// these are the records that are not stored as the files have them.
 func (r *Report) Unmended() (count int64) {
+	outcomes := Columns()[4:]
 	for class, group := range r.Problems {
-		if class != incomplete {
+		if class != incomplete && (!r.isVerification || slices.Contains(outcomes, class)) {
 			count += group.Count
 		}
 	}

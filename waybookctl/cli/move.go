@@ -144,8 +144,8 @@ func (*moveImport) Help() string {
 not in Waybook, and changes and deletes nothing. If it ends early, run it again. What Waybook has otherwise, what was
 deleted there and what a service refuses is reported.
 
-The exit status is 4 if anything was left out, differs, was deleted or refused, or with --verify is not there. It
-is 1 if nothing was imported because a file cannot be read, or lacks records by its end record.`
+The exit status is 4 if anything was left out, differs, was deleted or refused; with --verify, only if a record that
+is not left out is not there or differs. It is 1 if nothing was imported because a file cannot be read, or lacks records by its end record.`
 }
 
 // Run imports the files.
