@@ -15,6 +15,17 @@ import (
 // the list in the failure of an unknown func.
 func Operations() []operation.Description { return clientless().Operations() }
 
+// AddedElements returns the elements that additions bring to the replies of the legacy reads, each as the function and
+// its path without positions: those of rules 9.3 and 17.15.
+func AddedElements() []string {
+	return []string{
+		"getAlbum/ownerID", "getAlbum/comments/comment/commentID", "getAlbum/comments/comment/commenterID",
+		"getPOI/ownerID", "getPOI/comments/comment/commentID", "getPOI/comments/comment/commenterID", "getPOI/photos/photo/photoID",
+		"getBlog/authorID", "getBlog/comments/comment/commentID", "getBlog/comments/comment/commenterID",
+		"getUserAlbumList/next", "getCategoryPOIList/next",
+	}
+}
+
 // clientless returns a Config of the whole table whose clients are never called.
 func clientless() *Config {
 	return &Config{
@@ -102,8 +113,6 @@ func Failures() []FailureEntry {
 		plainEntry("CHOICE_NOT_FOUND", "the vote has no such choice", "send the position of a choice, from 1"),
 		plainEntry("ALREADY_VOTED", "the user has voted for another choice", "a ballot is final"),
 		plainEntry("CONFLICT", "concurrent writers kept changing the same document", "retry"),
-		plainEntry("READ_ONLY", "the old server is about to be replaced, and `-primary-read-only` lets no write and no login pass; `info` is its sentence",
-			"retry when the switch is over"),
 		plainEntry("INTERNAL_ERROR", "a fault of the server; its log has the cause", "report it with the `X-Request-Id` of the reply"),
 		refusalEntry("UNREADABLE_REQUEST", http.StatusBadRequest, "the body ended early", "send the whole body, with its length"),
 		refusalEntry("REQUEST_TIMEOUT", http.StatusRequestTimeout, "the body took longer than 30 seconds to arrive", "retry on a faster connection"),

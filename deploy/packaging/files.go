@@ -21,7 +21,7 @@ import (
 var documents = []string{
 	"README.md", "CHANGELOG.md", "deploy/systemd/waybook.service", "deploy/systemd/waybook.yaml", "deploy/systemd/mongodb.conf",
 	"deploy/systemd/waybook-backup.service", "deploy/systemd/waybook-backup.timer",
-	"deploy/proxy/nginx.conf", "deploy/proxy/Caddyfile", "moving/moveread/queries/old.sql",
+	"deploy/proxy/nginx.conf", "deploy/proxy/Caddyfile",
 }
 
 // entry is a file of an archive.
@@ -42,7 +42,7 @@ func (r *release) archive(p platform, programs string) error {
 		entries = append(entries, entry{folder + "/" + each.Name(), filepath.Join(programs, each.Name()), 0o755})
 	}
 	for _, each := range documents {
-		entries = append(entries, entry{folder + "/" + strings.TrimPrefix(each, "moving/moveread/"), filepath.Join(r.root, each), 0o644})
+		entries = append(entries, entry{folder + "/" + each, filepath.Join(r.root, each), 0o644})
 	}
 	write, suffix := r.tar, ".tar.gz"
 	if p.os == "windows" {

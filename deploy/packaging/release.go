@@ -134,7 +134,7 @@ func (r *release) make(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(r.list(ctx, "waybook", r.root), r.list(ctx, "moveread", filepath.Join(r.root, "moving/moveread")), r.notes(), r.checksums())
+	return errors.Join(r.list(ctx, "waybook", r.root), r.notes(), r.checksums())
 }
 
 // makeFor compiles the programs for a platform and puts them into an archive, and for Linux into packages.
@@ -147,25 +147,10 @@ func (r *release) makeFor(ctx context.Context, p platform) (err error) {
 	if err := r.ociimages(ctx, "-compile", programs, "-platforms", p.String()); err != nil {
 		return err
 	}
-	if err := r.moveread(ctx, p, programs); err != nil {
-		return err
-	}
 	if err := r.archive(p, programs); err != nil || p.os != "linux" {
 		return err
 	}
 	return r.packages(p, programs)
-}
-
-// moveread compiles the program that reads old databases, which is a module of its own.
-func (r *release) moveread(ctx context.Context, p platform, programs string) error {
-	name := "moveread"
-	if p.os == "windows" {
-		name += ".exe"
-	}
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags=timetzdata", "-ldflags=-s -w -buildid=", "-o", filepath.Join(programs, name), ".") // #nosec G204 -- fixed
-	command.Dir, command.Stdout, command.Stderr = filepath.Join(r.root, "moving/moveread"), r.log, os.Stderr
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+p.os, "GOARCH="+p.arch)
-	return command.Run()
 }
 
 // images makes an OCI archive of each image.

@@ -58,12 +58,6 @@ func TestEachRequestOfTheAdminPortGetsOneAnswerAndNoOtherBytesGetOne(t *testing.
 	attack(t, p, func(seed uint64) error { return exchange(p.Admin, seed, made, ownHosts) })
 }
 
-func TestEachRequestThatAnOldServerAnswersGetsOneAnswerAndNoOtherBytesGetOne(t *testing.T) {
-	old, made := start(t)
-	p, _ := start(t, "-primary", "http://"+old.HTTP)
-	attack(t, p, func(seed uint64) error { return exchange(p.HTTP, seed, made, anyHost) })
-}
-
 // exchange sends the bytes of a seed to a port and judges the replies.
 func exchange(address string, seed uint64, made albums, hosts hosts) error {
 	random := rand.New(rand.NewPCG(seed, 1))

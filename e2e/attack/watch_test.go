@@ -22,7 +22,7 @@ type watched struct {
 	stop    chan struct{}
 }
 
-// more is what a program may hold more than before: for connections of the test, and idle ones to an old server.
+// more is what a program may hold more than before: for connections of the test.
 var more = state{goroutines: 4 * attackers, descriptors: 2 * attackers, heapMiB: 8}
 
 const (

@@ -17,26 +17,14 @@ import (
 // moveIn moves in the data of an old service: some 100,000 documents.
 func moveIn(t *testing.T, p *launch.Process) {
 	t.Helper()
-	importOld(t, p, filepath.Join(t.TempDir(), "journal"), 33)
-}
-
-// importOld moves in a part of the data of an old service.
-func importOld(t *testing.T, p *launch.Process, journal string, part int) {
-	t.Helper()
-	if out, err := importing(t, p.GRPC, journal, part).CombinedOutput(); err != nil {
-		t.Fatalf("move import: %v\n%s", err, out)
-	}
-}
-
-// importing returns the command that does so.
-func importing(t *testing.T, address, journal string, part int) *exec.Cmd {
-	t.Helper()
-	files, err := olddata.Write(t.TempDir(), "", olddata.Defaults().Divided(part))
+	file, err := olddata.Years(1. / 40).Write(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"move", "import", "--address", address, "--journal", journal, "--allow", olddata.Allowances}, files...)
-	return exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), args...) // #nosec G204 -- the test built the program
+	command := exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), "move", "import", file, "--address", p.GRPC) // #nosec G204 -- the test built the program
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("move import: %v\n%s", err, out)
+	}
 }
 
 // movedIn are the fields of a reply that lead to content that was moved in.

@@ -53,26 +53,6 @@ func Build(directory string, how Make, packages ...string) error {
 	return nil
 }
 
-// BuildOutside builds the program of a module that is not of the workspace, whose folder is given, as Build does.
-func BuildOutside(directory, folder string) error {
-	shared, err := sharedDirectory(AsShipped)
-	if err != nil {
-		return err
-	}
-	unlock, err := lock(filepath.Join(shared, "lock"))
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	command := exec.Command("go", append(building(shared), ".")...)
-	command.Dir, command.Env = folder, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", folder, err, output)
-	}
-	name := filepath.Base(folder)
-	return os.Symlink(filepath.Join(shared, name), filepath.Join(directory, name))
-}
-
 // BuildAlone is Build for programs that only one test needs. Packages may begin with flags of go
 // build.
 func BuildAlone(directory string, how Make, packages ...string) error {

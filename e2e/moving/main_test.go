@@ -1,20 +1,17 @@
-// Package moving_test moves data and clients to Waybook.
-//
-// It moves the clients of an old server, as far as the comparison of the two goes: waybookctl compare, and the
-// edge with -shadow and -primary. The old server is that of package oldserver. It moves in the data of an old
-// service, which package olddata makes. And it imports and exports files of landmarks over TCP.
+// Package moving_test moves old services to Waybook: one whose database nobody looked after, by the commands of
+// docs/moving-in.md, and one that package olddata makes, by an import that is killed. And it imports and exports files of
+// landmarks over TCP.
 package moving_test
 
 import (
-	"net/http"
-	"net/http/httptest"
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/waybookctl/cli"
 )
 
 // binaries is the directory of the programs, which are built once for all tests.
@@ -23,44 +20,33 @@ var binaries string
 func TestMain(m *testing.M) {
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries = directory
-		return launch.Build(directory, launch.AsTested, append(launch.Programs(),
-			"github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")...)
+		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
 	}))
 }
 
-// startStandalone starts standalone on its demo content.
-func startStandalone(t *testing.T, args ...string) *launch.Process {
+// startOn starts standalone without demo content on a store.
+func startOn(t *testing.T, data string) *launch.Process {
 	t.Helper()
-	return launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), args...)
+	return launch.Start(t, filepath.Join(binaries, "standalone"), data, "-demo=false", "-grpc=")
 }
 
-// serve serves a handler on loopback until the test ends, and returns its address.
-func serve(t *testing.T, handler http.Handler) string {
+// expectRun runs a command of waybookctl, which must have an exit status, and returns what it prints, with one blank between
+// two words.
+func expectRun(t *testing.T, status int, args ...string) string {
 	t.Helper()
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// patience ends a test that would hang.
-const patience = time.Minute
-
-// await waits until the metrics of a program have a line.
-func await(t *testing.T, p *launch.Process, line string) {
-	t.Helper()
-	for limit := time.Now().Add(patience); ; {
-		metrics := launch.Metrics(t, p.Admin)
-		if strings.Contains(metrics, line+"\n") {
-			return
-		}
-		if time.Now().After(limit) {
-			var ours []string
-			for each := range strings.Lines(metrics) {
-				if strings.HasPrefix(each, "waybook_shadow") && !strings.Contains(each, "_bucket") {
-					ours = append(ours, each)
-				}
-			}
-			t.Fatalf("the metrics have no line %s:\n%s\n%s", line, strings.Join(ours, ""), p.Logged())
-		}
+	var out, notes bytes.Buffer
+	got := cli.Run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &notes}, func(string) (string, bool) { return "", false })
+	if got != status {
+		t.Fatalf("%v: status %d, want %d\n%s%s", args, got, status, out.String(), notes.String())
 	}
+	return words(out.String())
+}
+
+// words returns a text with one blank between the words of each line.
+func words(text string) string {
+	var lines strings.Builder
+	for line := range strings.Lines(text) {
+		lines.WriteString(strings.Join(strings.Fields(line), " ") + "\n")
+	}
+	return lines.String()
 }

@@ -1,162 +1,131 @@
-// Package olddata makes the data of an old service in the format of docs/moving-in.md: always the
-// same data for the same options. It has what such services have after years: identifiers with gaps,
-// some of which are texts, comments of people without accounts, references to what was deleted, and
-// texts that nobody would choose.
+// Package olddata makes the data of an old service in the format of docs/moving-in.md: always the same data for the same
+// sizes, in the order that an import wants. It has identifiers with gaps, some of which are texts, comments of people without
+// accounts, and texts that nobody would choose.
 package olddata
 
 import (
 	"bufio"
 	"errors"
-	"flag"
-	"io"
-	"math/rand/v2"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/waybook/waybook/moving/movefile"
+	"github.com/waybook/waybook/moving/format"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
-// Options say how much is made, and with which flaws.
-type Options struct {
-	Seed                                                          uint64
-	Users, Albums, Photos, Comments, Entries, Landmarks, Sessions int
-	// Flaws is how many of 10,000 records have a flaw: a reference to what is gone, a title that is
-	// too long, or a control character.
-	Flaws int
-	// Scattered children are under any parent, as if all had come at the same time. A store takes more writes for them.
-	Scattered bool
-	// Edition 2 is the same service some days later: titles were changed, comments added and removed.
-	Edition int
-}
+// Sizes say how many things there are. Of photos and comments, there are a thousand more under each thousandth parent.
+type Sizes struct{ Users, Albums, Photos, Comments, Entries, Landmarks int }
 
-// Defaults returns the sizes of a service that ran for years.
-func Defaults() Options {
-	return Options{Seed: 1, Users: 20_000, Albums: 200_000, Photos: 1_000_000, Comments: 2_000_000, Entries: 100_000,
-		Landmarks: 20_000, Sessions: 5_000, Flaws: 3, Edition: 1}
-}
-
-// Flags adds flags for all options, whose defaults are the present ones.
-func (o *Options) Flags(flags *flag.FlagSet) {
-	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of all that is random")
-	flags.IntVar(&o.Users, "users", o.Users, "number of users")
-	flags.IntVar(&o.Albums, "albums", o.Albums, "number of albums")
-	flags.IntVar(&o.Photos, "photos", o.Photos, "number of photos")
-	flags.IntVar(&o.Comments, "comments", o.Comments, "number of comments")
-	flags.IntVar(&o.Entries, "entries", o.Entries, "number of entries, half of them with a vote")
-	flags.IntVar(&o.Landmarks, "landmarks", o.Landmarks, "number of landmarks")
-	flags.IntVar(&o.Sessions, "sessions", o.Sessions, "number of sessions")
-	flags.IntVar(&o.Flaws, "flaws", o.Flaws, "how many of 10,000 records have a flaw")
-	flags.BoolVar(&o.Scattered, "scattered", o.Scattered, "photos and comments are under albums of any time")
-	flags.IntVar(&o.Edition, "edition", o.Edition, "1, or 2 for the same service some days later")
-}
-
-// Divided returns the options with all sizes divided.
-func (o Options) Divided(by int) Options {
-	for _, size := range []*int{&o.Users, &o.Albums, &o.Photos, &o.Comments, &o.Entries, &o.Landmarks, &o.Sessions} {
-		*size /= by
-	}
-	return o
-}
-
-// Allowances are those that files with flaws need.
-const Allowances = "long-titles,control-characters,dangling"
-
-// Write writes the data to files in a folder, and returns their paths. compression is "", "gz" or
-// "zst".
-func Write(folder, compression string, options Options) (paths []string, err error) {
-	s, comments := service{options}, options.Comments
-	if options.Edition > 1 {
-		comments += options.Comments/100 + 1
-	}
-	for _, part := range []struct {
-		name  string
-		count int
-		nth   func(n int) []movefile.Record
-	}{
-		{"comments", comments, s.comment}, {"photos", s.Photos, s.photo}, {"albums", s.Albums, s.album}, {"entries", s.Entries, s.entry},
-		{"landmarks", s.Landmarks, s.landmark}, {"users", s.Users, s.person},
+// Years returns the sizes of a part of a service that ran for years, and has four million records.
+func Years(part float64) (s Sizes) {
+	for size, count := range map[*int]float64{
+		&s.Users: 20_000, &s.Albums: 200_000, &s.Photos: 850_000, &s.Comments: 1_720_000, &s.Entries: 100_000, &s.Landmarks: 20_000,
 	} {
-		path := filepath.Join(folder, part.name+".ndjson")
-		if compression != "" {
-			path += "." + compression
-		}
-		if err := writeFile(path, compression, part.count, part.nth); err != nil {
-			return nil, err
-		}
-		paths = append(paths, path)
+		*size = max(2, int(part*count))
 	}
-	return paths, nil
+	return s
 }
 
-// writeFile writes the records of each of several things.
-func writeFile(path, compression string, count int, nth func(int) []movefile.Record) (err error) {
+// Write writes the data to a file in a folder, compressed by zstd, and returns its path.
+func (s Sizes) Write(folder string) (path string, err error) {
+	path = filepath.Join(folder, "old.ndjson.zst")
 	file, err := os.Create(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	var unpacked io.Writer = file
-	finish := func() error { return nil }
-	switch compression {
-	case "gz":
-		packed := gzip.NewWriter(file)
-		unpacked, finish = packed, packed.Close
-	case "zst":
-		packed, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			return err
+	packed, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return "", errors.Join(err, file.Close())
+	}
+	out, counts, line := bufio.NewWriterSize(packed, 1<<16), map[format.Kind]int64{}, []byte(nil)
+	for kind, record := range s.records {
+		counts[kind]++
+		line = format.Encode(line[:0], record)
+		_, _ = out.Write(line) // Flush has the error
+	}
+	_, _ = out.Write(format.EncodeEnd(nil, counts))
+	return path, errors.Join(out.Flush(), packed.Close(), file.Close())
+}
+
+// Requests returns a read of each user, album, entry and landmark, as waybookctl compare takes them.
+func (s Sizes) Requests() string {
+	var text strings.Builder
+	for n := range s.Users {
+		fmt.Fprintf(&text, "func=getUserAlbumList&userID=%d\nfunc=getUserBlogList&userID=%d\n", number(n), number(n))
+	}
+	for kind, count := range []int{s.Albums, s.Entries, s.Landmarks} {
+		for n := range count {
+			query := []string{"func=getAlbum&albumID=", "func=getBlog&blogID=", "func=getPOI&POIID="}[kind]
+			text.WriteString(query + id(contents()[kind], n) + "\n")
 		}
-		unpacked, finish = packed, packed.Close
-	case "":
-	default:
-		return errors.New("the compression is gz, zst or none")
 	}
-	buffered := bufio.NewWriterSize(unpacked, 1<<16)
-	out := movefile.NewWriter(buffered)
-	for n := range count {
-		for _, record := range nth(n) {
-			if err := out.Write(record); err != nil {
-				return err
+	return text.String()
+}
+
+// records makes all records.
+func (s Sizes) records(yield func(format.Kind, *moveinv1.Record) bool) {
+	fields, isGoing := (*moveinv1.Record)(nil).ProtoReflect().Descriptor().Fields(), true
+	put := func(content proto.Message) {
+		for i := range fields.Len() {
+			if field := fields.Get(i); isGoing && field.Message() == content.ProtoReflect().Descriptor() {
+				record := &moveinv1.Record{}
+				record.ProtoReflect().Set(field, protoreflect.ValueOfMessage(content.ProtoReflect()))
+				isGoing = yield(format.Kind(field.Name()), record)
 			}
 		}
 	}
-	return errors.Join(out.End(), buffered.Flush(), finish())
-}
-
-// service makes the records.
-type service struct{ Options }
-
-// dice returns random numbers for one thing: always the same ones.
-func (s service) dice(kind movefile.Kind, n int) *rand.Rand {
-	const spread = 0x9e3779b97f4a7c15
-	return rand.New(rand.NewPCG(s.Seed*spread+uint64(kind[0])<<8+uint64(kind[1]), uint64(n)*spread+1)) // #nosec G404 -- the same ones each time
-}
-
-// number returns the identifier of the nth thing of a kind. They grow, with gaps.
-func (s service) number(kind movefile.Kind, n int) int64 {
-	return 7 + 3*int64(n) + int64(s.dice(kind, n).IntN(3))
-}
-
-// id returns the identifier of the nth thing of a kind, of which some have texts.
-func (s service) id(kind movefile.Kind, n int) movefile.ID {
-	number := s.number(kind, n)
-	if number%53 == 0 {
-		return movefile.ID("old-" + string(kind[:1]) + "." + Decimal(number))
+	for n := range s.Users {
+		put(user(n))
+		put(&moveinv1.Session{UserId: number(n), Idrand: fmt.Sprintf("%032x", n), ExpireTime: moment(2*s.Users+n, s.Users)})
+		put(&moveinv1.Reward{Id: id(format.KindReward, n), UserId: number(n), Amount: 10})
 	}
-	return movefile.ID(Decimal(number))
+	for n := range s.Albums {
+		put(s.album(n))
+	}
+	for n := range s.Landmarks {
+		put(s.landmark(n))
+	}
+	for n := range s.Entries {
+		put(s.entry(n))
+	}
+	s.children(s.Albums, s.Photos, func(parent, child int) { put(photo(parent, child)) })
+	for kind, parents := range []int{s.Albums, s.Entries, s.Landmarks} {
+		s.children(parents, s.Comments*(13-6*kind)/20, func(parent, child int) { put(s.comment(kind, parent, child)) })
+	}
+	for n := range s.Entries {
+		for choice, voter := range s.some(format.KindBallot, n) {
+			put(&moveinv1.Ballot{EntryId: id(format.KindEntry, n), UserId: voter, Choice: int32(choice) + 1}) // #nosec G115 -- at most five
+		}
+	}
+	for n := range s.Albums {
+		of := &moveinv1.Recommendation_AlbumId{AlbumId: id(format.KindAlbum, n)}
+		for _, user := range s.some(format.KindRecommendation, n) {
+			put(&moveinv1.Recommendation{Parent: of, UserId: user})
+		}
+	}
 }
 
-func (s service) user(n int) movefile.ID { return movefile.ID(Decimal(s.number(movefile.KindUser, n))) }
-
-// isChanged reports whether a later edition changed the nth thing of a kind.
-func (s service) isChanged(kind movefile.Kind, n int) bool {
-	return s.Edition > 1 && s.number(kind, n)%31 == 0
+// contents are the kinds of content, in the order of the functions above.
+func contents() []format.Kind {
+	return []format.Kind{format.KindAlbum, format.KindEntry, format.KindLandmark}
 }
 
-// gone is an identifier that nothing has.
-func gone(die *rand.Rand) movefile.ID { return movefile.ID(Decimal(900_000_000 + die.Int64N(1000))) }
-
-func (s service) hasFlaw(die *rand.Rand) bool { return die.IntN(10_000) < s.Flaws }
+// children calls put for each child of each parent. One of a thousand parents has many. The numbers of children tell when they
+// came: those of all parents are mixed.
+func (s Sizes) children(count, of int, put func(parent, child int)) {
+	for parent := range count {
+		n := dice("children", parent).IntN(2*of/count + 1)
+		if parent%1000 == 1 {
+			n += 1000
+		}
+		for k := range min(n, of) {
+			put(parent, k*count+parent)
+		}
+	}
+}

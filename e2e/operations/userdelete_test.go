@@ -9,6 +9,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -25,9 +26,9 @@ func names(users []printedUser) string {
 func TestUsersAreListedAndFound(t *testing.T) {
 	t.Parallel()
 	o := operator{t, startEmpty(t).GRPC}
-	md5 := &accountv1.MovedUser{UserId: 7, Name: "Old", Email: "old@example.com", PasswordHash: "8743b52063cd84097a65d1633f5c74f5"}
-	_, err := accountv1.NewAccountServiceClient(launch.Dial(t, o.address)).
-		MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{md5}})
+	old := &moveinv1.User{Id: 7, Name: "Old", Email: "old@example.com", PasswordHash: "8743b52063cd84097a65d1633f5c74f5"}
+	_, err := moveinv1.NewMoveInServiceClient(launch.Dial(t, o.address)).
+		MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: []*moveinv1.Record{{Record: &moveinv1.Record_User{User: old}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func ofGuide(t *testing.T, language, photos string) string {
 		t.Fatal(err)
 	}
 	for _, block := range blocks {
-		if block.Language == language {
+		if block.Language == language && strings.Contains(block.Text, "/srv/old") {
 			return replaced(t, block.Text, "/srv/old", photos)
 		}
 	}
@@ -118,11 +118,17 @@ func ofGuide(t *testing.T, language, photos string) string {
 }
 
 func nginx(t *testing.T, own ports, upstream string) (program string, environment, args []string) {
-	directory := t.TempDir()
-	write(t, directory, "waybook.conf", replaced(t, example(t, "proxy/nginx.conf"),
+	return nginxWith(t, replaced(t, example(t, "proxy/nginx.conf"),
 		"server 127.0.0.1:8080;", "server "+upstream+";", "    location / {", ofGuide(t, "nginx", own.photos)+"    location / {",
 		"listen 80;", "listen "+own.http+";", "listen 443 ssl", "listen "+own.https+" ssl",
 		"/etc/ssl/waybook/fullchain.pem", own.certificate, "/etc/ssl/waybook/privkey.pem", own.key))
+}
+
+// nginxWith returns how nginx runs with a site.
+func nginxWith(t *testing.T, site string) (program string, environment, args []string) {
+	t.Helper()
+	directory := t.TempDir()
+	write(t, directory, "waybook.conf", site)
 	user := ""
 	if os.Geteuid() == 0 {
 		user = "user root;\n" // others cannot enter the directories of a test

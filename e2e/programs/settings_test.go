@@ -49,13 +49,13 @@ func TestAMalformedAddressIsReportedWithItsSettingAndWithoutItsPassword(t *testi
 		}
 		args := []string{"-check"}
 		for _, name := range []string{
-			"console-tiles", "console-photos", "shadow", "primary", "trusted-origins", "trusted-proxies", "path-prefix",
+			"console-tiles", "console-photos", "trusted-origins", "trusted-proxies", "path-prefix",
 			"otlp-endpoint", "admin-hosts",
 		} {
 			args = append(args, "-"+name+"=https://"+rest)
 		}
 		p = launch.Begin(t, binary, nil, append(args, "https://"+rest)...)
-		expectRefusal(t, p, 78, "console-tiles", "shadow")
+		expectRefusal(t, p, 78, "console-tiles", "console-photos")
 		if strings.Contains(p.Printed(), "s3cr3t") {
 			t.Errorf("the password is printed:\n%s", p.Printed())
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
@@ -76,13 +77,14 @@ type clients struct {
 	Account accountv1.AccountServiceClient
 	Album   albumv1.AlbumServiceClient
 	Poi     poiv1.PoiServiceClient
+	moveIn  moveinv1.MoveInServiceClient
 	store   storev1.StoreServiceClient
 }
 
 func clientsOf(connection grpc.ClientConnInterface) clients {
 	return clients{
 		accountv1.NewAccountServiceClient(connection), albumv1.NewAlbumServiceClient(connection),
-		poiv1.NewPoiServiceClient(connection), storev1.NewStoreServiceClient(connection),
+		poiv1.NewPoiServiceClient(connection), moveinv1.NewMoveInServiceClient(connection), storev1.NewStoreServiceClient(connection),
 	}
 }
 
@@ -157,7 +159,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a read by the operator", calling(operator.Account.GetUser, &accountv1.GetUserRequest{UserId: ann}), nil},
 		{"a change by an owner", calling(edge.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("u")}), nil},
 		{"a change by another user", calling(edge.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}), event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
-		{"users of an old service", calling(operator.Account.MoveInUsers, &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{{UserId: 123456, Name: "x"}}}), event("users_moved_in", "ok", "", "operator", accounts+"MoveInUsers")},
+		{"a user of an old service", calling(operator.moveIn.MoveIn, &moveinv1.MoveInRequest{Records: []*moveinv1.Record{record(&moveinv1.User{Id: 123456, Name: "x"})}}), event("records_moved_in", "ok", "", "operator", "/waybook.movein.v1.MoveInService/MoveIn")},
 		{"a deletion too early", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
 		{"a disabled user", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
 		{"a deletion", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},

@@ -11,6 +11,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	_ "github.com/waybook/waybook/proto/gen/waybook/store/v1" // registers its contract
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -73,18 +74,12 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 		return &accountv1.VerifySessionsRequest{Sessions: []*accountv1.VerifySessionRequest{{UserId: user, Token: strings.Repeat("0", 32)}}}
 	case "FindUsers":
 		return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "x"}}
-	case "MoveInUsers":
-		return &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{movedAnn("")}}
 	case "DeleteUser": // of one who is gone, because a user has to be disabled before
 		return &accountv1.DeleteUserRequest{UserId: 1}
 	case "CreateBlog":
 		return newBlogRequest(user)
-	case "MoveInAlbums":
-		return &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{movedAlbum("1", user)}}
-	case "MoveInBlogs":
-		return &blogv1.MoveInBlogsRequest{Blogs: []*blogv1.MovedBlog{movedBlog("1", user)}}
-	case "MoveInPois":
-		return &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", user)}}
+	case "MoveIn":
+		return &moveinv1.MoveInRequest{Records: whole("album", "1", user, 1)}
 	case "ResolveOldIds":
 		request := newMessage(method.Input()).ProtoReflect()
 		oldIDs := request.Mutable(request.Descriptor().Fields().ByName("old_ids")).List()

@@ -13,8 +13,7 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/waybooktest"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/standalone/app"
 )
@@ -179,25 +178,20 @@ func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
 	for name, f := range feeds {
 		_, tokens[name] = f.catchUp(t, "", 0)
 	}
-	albumID := must(w.Album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{movedAlbum("1", owner)}}))(t).GetResults()[0].GetId()
-	movedAgain := movedAlbum("1", owner)
-	movedAgain.Comments = append(movedAgain.Comments, &typev1.MovedComment{OldId: "new", Author: &typev1.MovedComment_AuthorId{AuthorId: owner}, Text: "new", CreateTime: movedAgain.GetCreateTime()})
-	must(w.Poi.MoveInPois(ctx, &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", owner)}}))(t)
+	records := whole("album", "1", owner, 1)
+	albumID := w.moveRecords(records[0])[0].GetId()
+	expectAll(t, w.moveRecords(whole("landmark", "1", owner, 1)[0]), inserted)
 	must(w.importPois(ctx, batchOf(owner, importedPoi("a", "imported"))))(t)
 	all, token := feeds["Album"].catchUp(t, tokens["Album"], 0)
 	if len(all) != 1 || all[0].id != albumID || all[0].kind != isCreated {
 		t.Errorf("moved in: %v", all)
 	}
-	before := all[0].parts
-	reply := must(w.Album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{
-		Options: &typev1.MoveOptions{Update: true}, Albums: []*albumv1.MovedAlbum{movedAgain},
-	}))(t)
-	if result := reply.GetResults()[0]; result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_UPDATED {
-		t.Fatalf("moved in again: %v", result)
-	}
-	all, _ = feeds["Album"].catchUp(t, token, 0)
-	if len(all) != 1 || all[0].kind != isChanged || all[0].parts.GetComments() <= before.GetComments() || all[0].parts.GetPhotos() != before.GetPhotos() {
-		t.Errorf("moved in again: %v after %v", all, before)
+	for _, one := range []*moveinv1.Record{records[5], records[4], records[6]} {
+		before := all[0].parts
+		expectAll(t, w.moveRecords(one), inserted)
+		if all, token = feeds["Album"].catchUp(t, token, 0); len(all) != 1 || all[0].kind != isChanged || all[0].parts.GetComments() <= before.GetComments() || all[0].parts.GetPhotos() != before.GetPhotos() {
+			t.Fatalf("%v moved in: %v after %v", one, all, before)
+		}
 	}
 	all, _ = feeds["Poi"].catchUp(t, tokens["Poi"], 0)
 	if len(all) != 2 || all[1].title != "imported" {

@@ -2,89 +2,25 @@ package rpc_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
-	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
-
-// check looks for violated constraints in the store.
-func (p *parts) check() {
-	p.t.Helper()
-	if findings := p.findings(integrity.Look); len(findings) > 0 {
-		p.t.Errorf("a check found %+v", findings)
-	}
-}
-
-func (p *parts) findings(mode integrity.Mode) (all []integrity.Finding) {
-	p.t.Helper()
-	for _, each := range p.Services {
-		constrained, ok := each.(content.Service)
-		if !ok {
-			continue
-		}
-		for _, constraint := range constrained.Constraints() {
-			findings, err := constraint.Check(p.t.Context(), mode, func(string, int64) {})
-			if err != nil {
-				p.t.Errorf("a check of %s: %v", constraint.Children, err)
-			}
-			all = append(all, findings...)
-		}
-	}
-	return all
-}
-
-func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
-	t.Parallel()
-	p := startParts(t)
-	owner, friend := p.newUser("a"), p.newUser("b")
-	results := p.moveAlbums(nil, fullAlbum("4711", owner, 100, friend, owner))
-	expectOutcomes(t, results, created)
-	if want := id.OfOld(4711, id.PlaceOf(owner)); results[0].GetId() != want {
-		t.Errorf("it is %d, want %d", results[0].GetId(), want)
-	}
-	reply := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(t)
-	album := reply.GetAlbum()
-	if album.GetTitle() != "舊相簿 4711" || album.GetScore() != 9 || !proto.Equal(album.GetCreateTime(), longAgo(0)) || !proto.Equal(album.GetUpdateTime(), longAgo(5)) {
-		t.Errorf("got %v", album)
-	}
-	if len(reply.GetPhotos()) != 3 || reply.GetPhotos()[2].GetDescription() != "photo 2" || reply.GetPhotos()[2].GetPhotoId() != id.OfOld(102, id.PlaceOf(owner)) {
-		t.Errorf("photos %v", reply.GetPhotos())
-	}
-	if len(reply.GetComments()) != 4 {
-		t.Fatalf("comments %v", reply.GetComments())
-	}
-	first, second := reply.GetComments()[0], reply.GetComments()[1]
-	if first.GetAuthor().GetUserId() != 0 || first.GetAuthor().GetName() != "路人" || first.GetAuthor().GetIconUrl() != "guest.png" || first.GetReply().GetText() != "reply 0" {
-		t.Errorf("the first comment is %v", first)
-	}
-	if second.GetAuthor().GetName() != "a" || second.GetReply() != nil || !proto.Equal(second.GetCreateTime(), longAgo(1)) {
-		t.Errorf("the second comment is %v", second)
-	}
-	p.check()
-	again := must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: friend}))(t)
-	if again.GetScore() != 9 {
-		t.Errorf("a recommendation that was moved in counted again: %v", again)
-	}
-	withdrawn := must(p.Album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: friend}))(t)
-	if withdrawn.GetScore() != 8 {
-		t.Errorf("after a withdrawal the score is %v", withdrawn)
-	}
-	p.check()
-}
 
 // onEachEngine runs a test on an embedded store, and in the long form on MongoDB's wire protocol behind a mongos. The
 // latter refuses commands on sharded collections that neither name a place nor say that they ask all.
@@ -100,263 +36,352 @@ func onEachEngine(t *testing.T, test func(*testing.T, *parts)) {
 	})
 }
 
-func TestTheSameRecordsChangeNothing(t *testing.T) { onEachEngine(t, theSameRecordsChangeNothing) }
+// longAgo is a time of the old service.
+func longAgo(days int) *timestamppb.Timestamp {
+	return timestamppb.New(time.Date(2009, 3, 1, 8, 30, 0, 0, time.UTC).AddDate(0, 0, days))
+}
 
-func theSameRecordsChangeNothing(t *testing.T, p *parts) {
-	a, b := p.newUser("a"), p.newUser("b")
-	albums := []*albumv1.MovedAlbum{fullAlbum("1", a, 100, b), fullAlbum("2", b, 200), fullAlbum("IMG-7", a, 300, a, b)}
-	albums[2].Photos[1].OldId, albums[2].Comments[1].OldId = "DSC_1", "c-1"
-	blogs := []*blogv1.MovedBlog{fullBlog("1", a, 100, a, b), movedBlog("2", b), fullBlog("x", b, 200, a)}
-	pois := []*poiv1.MovedPoi{fullPoi("1", a, 100), movedPoi("2", b), fullPoi("y", b, 200)}
-	for _, options := range []*typev1.MoveOptions{nil, nil, updating} {
-		want := unchanged
-		if p.store.count(t, "albums") == 0 {
-			want = created
+const (
+	inserted = moveinv1.Outcome_OUTCOME_INSERTED
+	equal    = moveinv1.Outcome_OUTCOME_UNCHANGED
+	differs  = moveinv1.Outcome_OUTCOME_DIFFERENT
+	deleted  = moveinv1.Outcome_OUTCOME_DELETED
+	rejected = moveinv1.Outcome_OUTCOME_REFUSED
+)
+
+// record returns the record of a message.
+func record(of proto.Message) *moveinv1.Record {
+	r := &moveinv1.Record{}
+	fields := r.ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		if fields.Get(i).Message().FullName() == of.ProtoReflect().Descriptor().FullName() {
+			r.ProtoReflect().Set(fields.Get(i), protoreflect.ValueOfMessage(of.ProtoReflect()))
 		}
-		expectOutcomes(t, p.moveAlbums(options, albums...), want, want, want)
-		expectOutcomes(t, p.moveBlogs(options, blogs...), want, want, want)
-		expectOutcomes(t, p.movePois(options, pois...), want, want, want)
+	}
+	return r
+}
+
+// oldContent returns one record of each kind of content, with all fields, and two of what belongs to each; those of a and b.
+// Each list is of one server, in an order in which it moves in.
+func oldContent(a, b int64) (all [][]*moveinv1.Record) {
+	album := &moveinv1.Album{
+		Id: "4711", OwnerId: a, Title: "舊相簿", Category: 4, Lat: proto.Float64(25.03), Lng: proto.Float64(121.5), Score: 9,
+		CreateTime: longAgo(0), UpdateTime: longAgo(5),
+	}
+	landmark := &moveinv1.Landmark{
+		Id: "poi-3", OwnerId: b, Name: "舊地標", Category: 3, Lat: proto.Float64(24.5), Lng: proto.Float64(-121.5), Score: 1,
+		CreateTime: longAgo(1), UpdateTime: longAgo(6),
+	}
+	entry := &moveinv1.Entry{
+		Id: "8", AuthorId: a, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Lat: proto.Float64(-25.03), Lng: proto.Float64(1.5), Title: "舊標題",
+		Content: "一\n二", PostDate: &typev1.Date{Year: 2009, Month: 3, Day: 1}, Weather: blogv1.Weather_WEATHER_RAINBOW, QuotedId: "7",
+		ZoomLevel: proto.Int32(12), MapType: proto.Int32(2), Score: 3, Reward: 25, CreateTime: longAgo(2), UpdateTime: longAgo(7),
+		Vote: &moveinv1.Vote{Description: "哪裡?", Choices: []*moveinv1.Choice{{Description: "山", Votes: 10}, {Description: "海"}, {Description: "城", Votes: 1}}},
+	}
+	quoted := proto.CloneOf(entry)
+	quoted.Id, quoted.QuotedId, quoted.Vote, quoted.UpdateTime, quoted.ZoomLevel, quoted.MapType = "7", "", nil, nil, nil, nil
+	other := proto.CloneOf(entry)
+	other.Id, other.QuotedId = "e-x", "e-y"
+	another := proto.CloneOf(quoted)
+	another.Id = "e-y"
+	return [][]*moveinv1.Record{
+		append([]*moveinv1.Record{record(album)}, of("album", "4711", a, b)...),
+		append([]*moveinv1.Record{record(landmark)}, of("landmark", "poi-3", a, b)...),
+		append([]*moveinv1.Record{record(quoted), record(entry), record(another), record(other)}, of("entry", "8", a, b)...),
+	}
+}
+
+// of returns records of what belongs to content.
+func of(kind, contentID string, a, b int64) (all []*moveinv1.Record) {
+	add := func(message proto.Message) {
+		message.ProtoReflect().Set(message.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(kind+"_id")), protoreflect.ValueOfString(contentID))
+		all = append(all, record(message))
+	}
+	if kind != "entry" {
+		add(&moveinv1.Photo{Id: "31", Url: "old/31.jpg", Description: "陰陽海"})
+		add(&moveinv1.Photo{Id: "DSC_1", Url: "old/32.jpg"})
+	}
+	add(&moveinv1.Comment{Id: "77", AuthorId: b, Text: "好美", CreateTime: longAgo(1), Reply: "謝謝", ReplyTime: longAgo(3)})
+	add(&moveinv1.Comment{Id: "c-1", AuthorName: "路人", AuthorIconUrl: "guest.gif", Text: "!", CreateTime: longAgo(2)})
+	if kind == "entry" {
+		add(&moveinv1.Ballot{UserId: a, Choice: 1})
+		add(&moveinv1.Ballot{UserId: b, Choice: 2})
+	}
+	add(&moveinv1.Recommendation{UserId: a})
+	add(&moveinv1.Recommendation{UserId: b})
+	return all
+}
+
+// moveRecords sends records of one server.
+func (w *waybook) moveRecords(records ...*moveinv1.Record) []*moveinv1.Result {
+	w.t.Helper()
+	return must(w.MoveIn.MoveIn(w.t.Context(), &moveinv1.MoveInRequest{Records: records}))(w.t).GetResults()
+}
+
+// expectAll checks that all results have an outcome.
+func expectAll(t testing.TB, got []*moveinv1.Result, want moveinv1.Outcome) {
+	t.Helper()
+	for i, result := range got {
+		if result.GetOutcome() != want || (result.GetReason() != "") != (want == rejected) || (len(result.GetFields()) > 0) != (want == differs) {
+			t.Errorf("record %d: %v, want %v", i, result, want)
+		}
+	}
+}
+
+// expectShown checks the replies about what oldContent has.
+func (w *waybook) expectShown(a, b int64) {
+	w.t.Helper()
+	album := must(w.Album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(w.t)
+	if got := album.GetAlbum(); got.GetAlbumId() != id.OfOld(4711, id.PlaceOf(a)) || got.GetOwner().GetUserId() != a || got.GetTitle() != "舊相簿" || got.GetCategory() != 4 ||
+		got.GetLocation().GetLat() != 25.03 || got.GetLocation().GetLng() != 121.5 || got.GetScore() != 9 ||
+		!proto.Equal(got.GetCreateTime(), longAgo(0)) || !proto.Equal(got.GetUpdateTime(), longAgo(5)) {
+		w.t.Errorf("the album is %v", got)
+	}
+	photos, written := album.GetPhotos(), album.GetComments()
+	if len(photos) != 2 || photos[0].GetThumbnailUrl() != "old/31.jpg" || photos[0].GetDescription() != "陰陽海" || photos[1].GetOldId() != "DSC_1" {
+		w.t.Errorf("its photos are %v", photos)
+	}
+	if len(written) != 2 || written[0].GetAuthor().GetUserId() != b || written[0].GetReply().GetText() != "謝謝" || !proto.Equal(written[0].GetReply().GetCreateTime(), longAgo(3)) ||
+		written[1].GetAuthor().GetName() != "路人" || written[1].GetAuthor().GetIconUrl() != "guest.gif" || written[1].GetAuthor().GetUserId() != 0 || written[1].GetReply() != nil {
+		w.t.Errorf("its comments are %v", written)
+	}
+	pois := must(w.Poi.ResolveOldIds(w.t.Context(), &poiv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{{Kind: typev1.Identifies_IDENTIFIES_CONTENT, OldId: "poi-3"}}}))(w.t)
+	poi := must(w.Poi.GetPoi(w.t.Context(), &poiv1.GetPoiRequest{PoiId: pois.GetIds()[0]}))(w.t)
+	if got := poi.GetPoi(); got.GetName() != "舊地標" || got.GetCategory() != 3 || got.GetScore() != 2 || got.GetOwner().GetUserId() != b || len(poi.GetPhotos()) != 2 {
+		w.t.Errorf("the landmark is %v", poi)
+	}
+	blog := must(w.Blog.GetBlog(w.t.Context(), &blogv1.GetBlogRequest{BlogId: 8}))(w.t)
+	if got := blog.GetBlog(); got.GetReplyBlogId() != id.OfOld(7, id.PlaceOf(a)) || got.GetZoomLevel() != 12 || got.GetMapType() != 2 || got.GetReward() != 25 || got.GetScore() != 3 ||
+		!proto.Equal(got.GetPostDate(), &typev1.Date{Year: 2009, Month: 3, Day: 1}) || got.GetWeather() != blogv1.Weather_WEATHER_RAINBOW || len(blog.GetComments()) != 2 {
+		w.t.Errorf("the entry is %v", blog)
+	}
+	votes := []int64{}
+	for _, each := range blog.GetBlog().GetVote().GetChoices() {
+		votes = append(votes, each.GetVotes())
+	}
+	if !slices.Equal(votes, []int64{10, 1, 1}) {
+		w.t.Errorf("the votes are %v", votes)
+	}
+	plain := must(w.Blog.GetBlog(w.t.Context(), &blogv1.GetBlogRequest{BlogId: 7}))(w.t).GetBlog()
+	if plain.GetZoomLevel() != 14 || plain.GetMapType() != 1 || !proto.Equal(plain.GetUpdateTime(), plain.GetCreateTime()) {
+		w.t.Errorf("the quoted entry is %v", plain)
+	}
+}
+
+func TestRecordsMoveInOnce(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		a, b := p.newUser("a"), p.newUser("b")
+		all := oldContent(a, b)
+		for _, records := range all {
+			dry := must(p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: records[:1], ValidateOnly: true}))(t)
+			expectAll(t, dry.GetResults(), inserted)
+			expectAll(t, p.moveRecords(records...), inserted)
+		}
+		for range 2 {
+			p.expectShown(a, b)
+			p.check()
+			for _, records := range all {
+				expectAll(t, p.moveRecords(records...), equal)
+				dry := must(p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: records, ValidateOnly: true}))(t)
+				expectAll(t, dry.GetResults(), equal)
+			}
+		}
 		for collection, n := range map[string]int64{
-			"albums": 3, "album_photos": 9, "album_comments": 12, "album_recommendations": 3, "album_aliases": 3,
-			"blogs": 3, "blog_comments": 6, "blog_ballots": 3, "blog_recommendations": 3, "blog_aliases": 3,
-			"pois": 3, "poi_photos": 4, "poi_comments": 4, "poi_recommendations": 2, "poi_aliases": 3,
+			"albums": 1, "album_photos": 2, "album_comments": 2, "album_recommendations": 2, "album_aliases": 1, "blogs": 4, "blog_comments": 2,
+			"blog_ballots": 2, "blog_recommendations": 2, "blog_aliases": 4, "pois": 1, "poi_photos": 2, "poi_comments": 2, "poi_recommendations": 2, "poi_aliases": 1,
 		} {
 			if count := p.store.count(t, collection); count != n {
 				t.Errorf("%s has %d documents, want %d", collection, count, n)
 			}
 		}
-		p.check()
-	}
+	})
 }
 
-func TestAnEntryMovesInWithItsVote(t *testing.T) {
-	t.Parallel()
-	p := startParts(t)
-	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
-	expectOutcomes(t, p.moveBlogs(nil, fullBlog("5", a, 100, a, b)), created)
-	blog := must(p.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 5}))(t).GetBlog()
-	if votes := p.votes(5); !slices.Equal(votes, []int64{11, 1, 1}) || blog.GetScore() != 2 || blog.GetReward() != 25 || blog.GetZoomLevel() != 14 {
-		t.Errorf("votes %v in %v", votes, blog)
-	}
-	cast := must(p.Blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: c, Choice: 1}))(t)
-	if cast.GetVote().GetChoices()[0].GetVotes() != 12 {
-		t.Errorf("after a ballot: %v", cast)
-	}
-	expectFault(t, failed(p.Blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: b, Choice: 1})), codes.AlreadyExists, "ALREADY_VOTED")
-	p.Sweep()
-	if n := p.store.count(t, "rewards"); n != 0 {
-		t.Errorf("%d rewards were granted again", n)
-	}
-	p.check()
-}
-
-func TestAQuoteIsCompletedWhenTheQuotedEntryIsThere(t *testing.T) {
+// A number that the old service showed includes the users who were moved in, whenever they are.
+func TestAnOldNumberIncludesItsUsers(t *testing.T) {
 	t.Parallel()
 	p := startParts(t)
 	a, b := p.newUser("a"), p.newUser("b")
-	quoting := movedBlog("10", a)
-	quoting.QuotedOldId = "20"
-	results := p.moveBlogs(nil, quoting)
-	expectOutcomes(t, results, created)
-	if !results[0].GetIsQuoteMissing() {
-		t.Error("the missing quote was not reported")
-	}
-	both := movedBlog("11", a)
-	both.QuotedOldId = "20"
-	results = p.moveBlogs(nil, both, movedBlog("20", b))
-	expectOutcomes(t, results, created, created)
-	if results[0].GetIsQuoteMissing() {
-		t.Error("an entry of the same request is missing")
-	}
-	results = p.moveBlogs(nil, quoting)
-	expectOutcomes(t, results, updated)
-	for _, blogID := range []int64{10, 11} {
-		reply := must(p.Blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: blogID}))(t)
-		if quoted := reply.GetBlog().GetReplyBlogId(); quoted != id.OfOld(20, id.PlaceOf(b)) {
-			t.Errorf("entry %d quotes %d", blogID, quoted)
+	all := oldContent(a, b)
+	p.moveRecords(all[0][0])
+	withScore := func(want int64) {
+		t.Helper()
+		if got := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(t).GetAlbum().GetScore(); got != want {
+			t.Errorf("the score is %d, want %d", got, want)
 		}
 	}
-	expectOutcomes(t, p.moveBlogs(nil, quoting), unchanged)
-}
-
-func TestAnUpdateMakesContentEqualToItsRecord(t *testing.T) {
-	t.Parallel()
-	onEachEngine(t, anUpdateMakesContentEqualToItsRecord)
-}
-
-func anUpdateMakesContentEqualToItsRecord(t *testing.T, p *parts) {
-	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
-	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), created)
-	// What users have added since stays.
-	must(p.Album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: a, AlbumId: 1, ThumbnailUrl: "new.jpg"}))(t)
-	must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 1, UserId: c}))(t)
-
-	changed := fullAlbum("1", a, 100, a)
-	changed.Title, changed.UnnamedScore = "新", 8
-	changed.Photos = append(changed.Photos[:2], &albumv1.MovedPhoto{OldId: "150", ThumbnailUrl: "late.jpg"})
-	changed.Photos[0].Description = "changed"
-	changed.Comments = changed.Comments[1:]
-	changed.Comments[0].Author = &typev1.MovedComment_Guest{Guest: &typev1.Guest{Name: "gone"}}
-	expectOutcomes(t, p.moveAlbums(nil, changed), different)
-	dry := &typev1.MoveOptions{Update: true, ValidateOnly: true}
-	expectOutcomes(t, p.moveAlbums(dry, changed), updated)
-	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), different) // since its owner has added a photo
-	expectOutcomes(t, p.moveAlbums(updating, changed), updated)
-	expectOutcomes(t, p.moveAlbums(updating, changed), unchanged)
-	p.check()
-	reply, err := p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
-	var shown []string
-	for _, photo := range got(t, reply, err).GetPhotos() {
-		shown = append(shown, photo.GetThumbnailUrl()+photo.GetDescription())
+	must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: p.newUser("c")}))(t)
+	withScore(10)
+	p.moveRecords(all[0]...)
+	withScore(10)
+	must(p.Album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: a}))(t)
+	withScore(9)
+	got := p.moveRecords(all[0]...)
+	expectAll(t, got[:5], equal)
+	if got[5].GetOutcome() != deleted || got[6].GetOutcome() != equal {
+		t.Errorf("a recommendation that was withdrawn: %v", got[5:])
 	}
-	if want := []string{"old/0.jpgchanged", "old/1.jpgphoto 1", "late.jpg", "new.jpg"}; !slices.Equal(shown, want) {
-		t.Errorf("photos %q, want %q", shown, want)
-	}
-	if reply.GetAlbum().GetTitle() != "新" || reply.GetAlbum().GetScore() != 10 || len(reply.GetComments()) != 3 || reply.GetComments()[0].GetAuthor().GetName() != "gone" {
-		t.Errorf("got %v", reply)
-	}
-}
-
-func TestSplitContentIsVisibleWithItsLastRecord(t *testing.T) {
-	t.Parallel()
-	onEachEngine(t, splitContentIsVisibleWithItsLastRecord)
-}
-
-func splitContentIsVisibleWithItsLastRecord(t *testing.T, p *parts) {
-	a, b := p.newUser("a"), p.newUser("b")
-	first, second, last := fullAlbum("1", a, 100, a), fullAlbum("1", a, 200, b), fullAlbum("1", a, 300)
-	first.Continues, second.Continues, second.Part, last.Part = true, true, 1, 2
-	for range 2 {
-		expectOutcomes(t, p.moveAlbums(nil, first), created)
-	}
-	expectFault(t, failed(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})), codes.NotFound, "ALBUM_NOT_FOUND")
-	// An operator runs store check --fix meanwhile.
-	if findings := p.findings(integrity.Repair); len(findings) != 3 {
-		t.Errorf("a check found %+v", findings)
-	}
-	// The last two come in one request.
-	expectOutcomes(t, p.moveAlbums(nil, second, last), created, created)
-	reply := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1}))(t)
-	if len(reply.GetPhotos()) != 9 || len(reply.GetComments()) != 12 || reply.GetAlbum().GetScore() != 9 {
-		t.Errorf("got %v", reply)
-	}
-	p.check()
-	expectOutcomes(t, p.moveAlbums(updating, first, second, last), unchanged, unchanged, unchanged)
+	withScore(9)
+	must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: a}))(t)
+	p.moveRecords(all[0]...)
+	withScore(10)
 	p.check()
 }
 
-func TestRecordsAreRefusedOneByOne(t *testing.T) {
+// Whatever field of a record is forgotten, where it is stored or where it is compared, its other value counts as equal.
+func TestEveryFieldOfARecordIsStoredAndCompared(t *testing.T) {
 	t.Parallel()
 	p := startParts(t)
 	a, b := p.newUser("a"), p.newUser("b")
-	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
-	long := movedAlbum("2", a)
-	long.Title = strings.Repeat("長", 201)
-	nobody := movedAlbum("3", 999)
-	foreign := movedAlbum("1", b)
-	stolen := fullAlbum("5", a, 100)
-	control := movedAlbum("6", a)
-	control.Comments = []*typev1.MovedComment{{OldId: "7", Author: &typev1.MovedComment_AuthorId{AuthorId: a}, CreateTime: longAgo(0), Text: "\x00"}}
-	results := p.moveAlbums(nil, long, nobody, foreign, movedAlbum("4", a), movedAlbum("4", a), stolen, control)
-	for i, want := range []struct{ field, reason string }{
-		{"title", "INVALID_PARAMETER"}, {"", "USER_NOT_FOUND"}, {"", "OWNER_CHANGED"}, {}, {"", "REPEATED"}, {}, {"comments[0].text", "INVALID_PARAMETER"},
-	} {
-		if want.reason != "" {
-			expectProblem(t, results[i], want.field, want.reason)
-			if results[i].GetOutcome() != refused {
-				t.Errorf("record %d: %v", i, results[i])
-			}
-		}
-	}
-	expectOutcomes(t, results[3:4], created)
-	if problems := results[5].GetProblems(); results[5].GetOutcome() != created || len(problems) != 7 ||
-		problems[0].GetField() != "comments[0].old_id" || problems[6].GetField() != "photos[2].old_id" || problems[6].GetReason() != "ID_TAKEN" {
-		t.Errorf("children under another album: %v", results[5])
-	}
-	expectOutcomes(t, p.moveAlbums(&typev1.MoveOptions{Widen: []typev1.Limit{typev1.Limit_LIMIT_TITLE}}, long), created)
-	p.check()
-}
-
-func TestDeletedContentIsMovedInAgainOnlyByIntent(t *testing.T) {
-	t.Parallel()
-	onEachEngine(t, func(t *testing.T, p *parts) {
-		a := p.newUser("a")
-		albums := []*albumv1.MovedAlbum{fullAlbum("1", a, 100), fullAlbum("one", a, 200)}
-		results := p.moveAlbums(nil, albums...)
-		expectOutcomes(t, results, created, created)
-		for _, each := range results {
-			must(p.Album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: each.GetId()}))(t)
-		}
-		// The deletion is kept for a nanosecond, and no source draws such identifiers.
-		for _, passes := range []time.Duration{0, time.Minute, 10 * time.Minute, 90 * 24 * time.Hour} {
-			for _, options := range []*typev1.MoveOptions{nil, updating, {ValidateOnly: true}} {
-				for _, result := range p.moveAlbums(options, albums...) {
-					expectProblem(t, result, "", "DELETED")
+	for _, records := range oldContent(a, b) {
+		expectAll(t, p.moveRecords(records...), inserted)
+		for _, each := range records {
+			kind := each.ProtoReflect().WhichOneof(each.ProtoReflect().Descriptor().Oneofs().Get(0))
+			fields := kind.Message().Fields()
+			for i := range fields.Len() {
+				field := fields.Get(i)
+				changed := proto.CloneOf(each)
+				message := changed.ProtoReflect().Mutable(kind).Message()
+				if field.Name() == "id" || field.ContainingOneof() != nil && !field.HasOptionalKeyword() || !alter(message, field, b) {
+					continue
+				}
+				got := p.moveRecords(changed)[0]
+				if got.GetOutcome() != differs || !slices.Contains(got.GetFields(), string(field.Name())) {
+					t.Errorf("another %s of %v: %v", field.Name(), each, got)
 				}
 			}
-			p.store.clock.advance(passes)
-			p.Sweep()
 		}
-		expectOutcomes(t, p.moveAlbums(&typev1.MoveOptions{Revive: true}, albums...), created, created)
-		p.Sweep()
-		expectOutcomes(t, p.moveAlbums(nil, albums...), unchanged, unchanged)
-		p.check()
-	})
+	}
 }
 
-func TestPhotosAndCommentsThatUsersRemovedComeBackOnlyByIntent(t *testing.T) {
+// alter gives a field of a record another value. It reports false if the field is part of what the record is.
+func alter(message protoreflect.Message, field protoreflect.FieldDescriptor, other int64) bool {
+	switch of := message.Interface().(type) {
+	case *moveinv1.Ballot, *moveinv1.Recommendation:
+		if field.Name() != "choice" {
+			return false
+		}
+	case *moveinv1.Comment:
+		if isGuest := of.GetAuthorId() == 0; isGuest && field.Name() == "author_id" || !isGuest && field.Name() == "author_name" ||
+			!isGuest && field.Name() == "author_icon_url" || of.GetReply() == "" && field.Name() == "reply_time" {
+			return false
+		}
+	}
+	value := message.Get(field)
+	switch {
+	case field.Name() == "quoted_id" && value.String() == "":
+		return false
+	case field.Name() == "quoted_id":
+		message.Clear(field)
+	case field.Kind() == protoreflect.StringKind:
+		message.Set(field, protoreflect.ValueOfString(value.String()+"!"))
+	case field.Kind() == protoreflect.Int64Kind && (field.Name() == "owner_id" || field.Name() == "author_id") && value.Int() == other:
+		return false
+	case field.Kind() == protoreflect.Int64Kind && (field.Name() == "owner_id" || field.Name() == "author_id"):
+		message.Set(field, protoreflect.ValueOfInt64(other))
+	case field.Kind() == protoreflect.Int64Kind:
+		message.Set(field, protoreflect.ValueOfInt64(value.Int()+1))
+	case field.Name() == "zoom_level":
+		message.Set(field, protoreflect.ValueOfInt32(7))
+	case field.Kind() == protoreflect.Int32Kind:
+		message.Set(field, protoreflect.ValueOfInt32(3-int32(value.Int())/3))
+	case field.Kind() == protoreflect.DoubleKind:
+		message.Set(field, protoreflect.ValueOfFloat64(value.Float()/2))
+	case field.Kind() == protoreflect.EnumKind:
+		message.Set(field, protoreflect.ValueOfEnum(1))
+	case !message.Has(field) && field.Name() == "vote":
+		return false
+	case field.Name() == "vote":
+		return alter(message.Mutable(field).Message(), field.Message().Fields().ByName("description"), other)
+	case field.Name() == "post_date":
+		message.Set(field, protoreflect.ValueOfMessage((&typev1.Date{Year: 2001, Month: 2, Day: 3}).ProtoReflect()))
+	default:
+		message.Set(field, protoreflect.ValueOfMessage(longAgo(100).ProtoReflect()))
+	}
+	return true
+}
+
+// What was deleted here stays deleted, before and after a sweep, whatever belongs to it.
+func TestRecordsOfWhatWasDeletedStayDeleted(t *testing.T) {
 	t.Parallel()
-	onEachEngine(t, func(t *testing.T, p *parts) {
-		a := p.newUser("a")
-		album, entry, landmark := fullAlbum("1", a, 100), fullBlog("one", a, 200), fullPoi("3", a, 300)
-		album.Photos[1].OldId, album.Comments[1].OldId = "DSC_1", "c-1"
-		move := func(options *typev1.MoveOptions) (results []*typev1.MoveResult) {
-			return slices.Concat(p.moveAlbums(options, album), p.moveBlogs(options, entry), p.movePois(options, landmark))
-		}
-		results := move(nil)
-		expectOutcomes(t, results, created, created, created)
-		albumID, blogID, poiID := results[0].GetId(), results[1].GetId(), results[2].GetId()
-		shown := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albumID}))(t)
-		for n := range 2 {
-			must(p.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: a, AlbumId: albumID, PhotoId: shown.GetPhotos()[n].GetPhotoId()}))(t)
-			must(p.Album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: a, AlbumId: albumID, CommentId: shown.GetComments()[n].GetCommentId()}))(t)
-		}
-		must(p.Blog.RemoveComment(t.Context(), &blogv1.RemoveCommentRequest{ActorId: a, BlogId: blogID, CommentId: 200}))(t)
-		must(p.Poi.RemovePhoto(t.Context(), &poiv1.RemovePhotoRequest{ActorId: a, PoiId: poiID, PhotoId: 300}))(t)
-		must(p.Poi.RemoveComment(t.Context(), &poiv1.RemoveCommentRequest{ActorId: a, PoiId: poiID, CommentId: 300}))(t)
-		count := func() []int64 {
-			var counts []int64
-			for _, each := range []string{"album_photos", "album_comments", "blog_comments", "poi_photos", "poi_comments"} {
-				counts = append(counts, p.store.count(t, each))
+	p := startParts(t)
+	a, b := p.newUser("a"), p.newUser("b")
+	records := oldContent(a, b)[0]
+	p.moveRecords(records...)
+	photo := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(t).GetPhotos()[0].GetPhotoId()
+	must(p.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: a, AlbumId: 4711, PhotoId: photo}))(t)
+	got := p.moveRecords(records...)
+	if got[1].GetOutcome() != deleted || got[2].GetOutcome() != equal {
+		t.Errorf("after the removal of a photo: %v", got)
+	}
+	must(p.Album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: 4711}))(t)
+	for range 3 {
+		expectAll(t, p.moveRecords(records...), deleted)
+		dry := must(p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: records, ValidateOnly: true}))(t)
+		expectAll(t, dry.GetResults(), deleted)
+		p.Sweep()
+	}
+	if n := p.store.count(t, "album_photos"); n != 0 {
+		t.Errorf("%d photos are left", n)
+	}
+}
+
+func TestRecordsThatCannotBeStoredAreRefused(t *testing.T) {
+	t.Parallel()
+	p := startParts(t)
+	a, b := p.newUser("a"), p.newUser("b")
+	all := oldContent(a, b)
+	p.moveRecords(all[0]...)
+	p.moveRecords(all[2]...)
+	second := proto.CloneOf(all[0][0].GetAlbum())
+	second.Id = "4712"
+	p.moveRecords(record(second))
+	with := func(from *moveinv1.Record, change func(*moveinv1.Record)) *moveinv1.Record {
+		changed := proto.CloneOf(from)
+		change(changed)
+		return changed
+	}
+	for reason, records := range map[string][]*moveinv1.Record{
+		"USER_NOT_FOUND":  {with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().OwnerId = "1", 1<<52 })},
+		"ALBUM_NOT_FOUND": of("album", "none", a, b),
+		"BLOG_NOT_FOUND": append(of("entry", "none", a, b), with(all[2][0], func(r *moveinv1.Record) {
+			r.GetEntry().Id, r.GetEntry().QuotedId = "9", "none"
+		})),
+		"POI_NOT_FOUND": of("landmark", "none", a, b),
+		"ID_TAKEN":      {of("album", "4712", a, b)[0]},
+		"INVALID_PARAMETER": {
+			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().Title = "1", "" }),
+			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().Title = "1", "a\x00b" }),
+			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().Category = "1", 17 }),
+			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().Lat = "1", nil }),
+			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().CreateTime.Nanos = "1", -1 }),
+			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id = "" }),
+		},
+	} {
+		got := p.moveRecords(records...)
+		expectAll(t, got, rejected)
+		for i, each := range got {
+			if each.GetReason() != reason || each.GetMessage() == "" {
+				t.Errorf("%v: %v, want %s", records[i], each, reason)
 			}
-			return counts
 		}
-		before := count()
-		for _, options := range []*typev1.MoveOptions{nil, {Update: true, ValidateOnly: true}, updating, updating} {
-			results := move(options)
-			if deleted := results[0].GetDeleted(); deleted.GetPhotos() != 2 || deleted.GetComments() != 2 {
-				t.Errorf("of the album were deleted: %v", deleted)
-			}
-			if deleted := results[2].GetDeleted(); deleted.GetPhotos() != 1 || deleted.GetComments() != 1 || results[1].GetDeleted().GetComments() != 1 {
-				t.Errorf("of the landmark were deleted: %v, and of the entry %v", deleted, results[1].GetDeleted())
-			}
-			expectProblem(t, results[1], "comments[0]", "DELETED")
-			if after := count(); !slices.Equal(after, before) {
-				t.Errorf("there were %v, and after %v there are %v", before, options, after)
-			}
+	}
+	ballot := &moveinv1.Ballot{EntryId: "8", UserId: p.newUser("c"), Choice: 4}
+	if got := p.moveRecords(record(ballot))[0]; got.GetReason() != "INVALID_PARAMETER" {
+		t.Errorf("a choice that the vote lacks: %v", got)
+	}
+	ballot.EntryId = "7"
+	if got := p.moveRecords(record(ballot))[0]; got.GetReason() != "INVALID_PARAMETER" {
+		t.Errorf("a ballot without a vote: %v", got)
+	}
+	for _, twice := range []*moveinv1.Record{record(second), all[0][1], all[0][3], all[2][7]} {
+		if got := p.moveRecords(twice, twice)[1]; got.GetReason() != "REPEATED" {
+			t.Errorf("%v twice: %v", twice, got)
 		}
-		for _, result := range move(updating) {
-			if result.GetOutcome() != unchanged {
-				t.Errorf("a second update: %v", result)
-			}
+	}
+	for _, records := range [][]*moveinv1.Record{{all[0][0], all[2][0]}, {{}}, {record(&moveinv1.Photo{Id: "1", Url: "x"})}} {
+		if _, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: records}); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("%v: %v", records, err)
 		}
-		reviving := &typev1.MoveOptions{Update: true, Revive: true}
-		expectOutcomes(t, move(&typev1.MoveOptions{Update: true, Revive: true, ValidateOnly: true}), updated, updated, updated)
-		expectOutcomes(t, move(reviving), updated, updated, updated)
-		expectOutcomes(t, move(updating), unchanged, unchanged, unchanged)
-		if after := count(); !slices.Equal(after, []int64{3, 4, 3, 2, 2}) {
-			t.Errorf("after a revival there are %v", after)
-		}
-		p.check()
-	})
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/waybooktest"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // front is a Waybook with its edge, and a logged-in user.
@@ -36,15 +37,16 @@ const diary = "&type=0_1&lat=25&lng=121&blogTitle=t&blogContent=c&year=2026&mont
 // moveTwo moves content in: with the old identifier 12, and with one that is no number.
 func (f *front) moveTwo() {
 	f.t.Helper()
-	text := fullAlbum("a-1", f.user, 300)
-	text.Photos[0].OldId, text.Comments[0].OldId = "p-1", "c-1"
-	expectOutcomes(f.t, f.moveAlbums(nil, fullAlbum("12", f.user, 100), text), created, created)
-	quoting := fullBlog("b-1", f.user, 300)
-	quoting.QuotedOldId = "12"
-	quotingText := movedBlog("13", f.user)
-	quotingText.QuotedOldId = "b-1"
-	expectOutcomes(f.t, f.moveBlogs(nil, fullBlog("12", f.user, 100), quoting, quotingText), created, created, created)
-	expectOutcomes(f.t, f.movePois(nil, fullPoi("12", f.user, 100), fullPoi("p-1", f.user, 300)), created, created)
+	text := whole("album", "a-1", f.user, 300)
+	text[1].GetPhoto().Id, text[4].GetComment().Id = "p-1", "c-1"
+	quoting, quotingText := whole("entry", "b-1", f.user, 300), whole("entry", "13", f.user, 400)[:1]
+	quoting[0].GetEntry().QuotedId, quotingText[0].GetEntry().QuotedId = "12", "b-1"
+	for _, records := range [][]*moveinv1.Record{
+		whole("album", "12", f.user, 100), text, whole("entry", "12", f.user, 100), quoting, quotingText,
+		whole("landmark", "12", f.user, 100), whole("landmark", "p-1", f.user, 300),
+	} {
+		expectAll(f.t, f.moveRecords(records...), inserted)
+	}
 }
 
 func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -67,6 +68,35 @@ func TestEveryIdentifierInARequestSaysWhatItIdentifies(t *testing.T) {
 	}
 }
 
+// whole returns records of content with three photos, if it has them, and three comments, whose old identifiers begin at
+// first.
+func whole(kind, oldID string, user int64, first int) []*moveinv1.Record {
+	lat, lng := proto.Float64(taipei.GetLat()), proto.Float64(taipei.GetLng())
+	contents := map[string]proto.Message{
+		"album":    &moveinv1.Album{Id: oldID, OwnerId: user, Title: "舊相簿", Category: 5, Lat: lat, Lng: lng, CreateTime: longAgo(0)},
+		"landmark": &moveinv1.Landmark{Id: oldID, OwnerId: user, Name: "舊地標", Category: 1, Lat: lat, Lng: lng, CreateTime: longAgo(0)},
+		"entry": &moveinv1.Entry{
+			Id: oldID, AuthorId: user, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Lat: lat, Lng: lng, Title: "舊標題", Content: "一",
+			PostDate: &typev1.Date{Year: 2009, Month: 3, Day: 1}, Weather: blogv1.Weather_WEATHER_RAINBOW, CreateTime: longAgo(0),
+			Vote: &moveinv1.Vote{Description: "?", Choices: []*moveinv1.Choice{{Description: "山"}, {Description: "海"}, {Description: "城"}}},
+		},
+	}
+	all := []*moveinv1.Record{record(contents[kind])}
+	add := func(message proto.Message) {
+		message.ProtoReflect().Set(message.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(kind+"_id")), protoreflect.ValueOfString(oldID))
+		all = append(all, record(message))
+	}
+	for i := range 3 {
+		if kind != "entry" {
+			add(&moveinv1.Photo{Id: fmt.Sprint(first + i), Url: "old.jpg"})
+		}
+	}
+	for i := range 3 {
+		add(&moveinv1.Comment{Id: fmt.Sprint(first + i), AuthorName: "路人", Text: fmt.Sprint(i), CreateTime: longAgo(i)})
+	}
+	return all
+}
+
 // quotable is how far the old identifier of an entry to quote is from that of the entry: none quotes itself.
 const quotable = 25
 
@@ -75,10 +105,10 @@ const quotable = 25
 func (w *waybook) moveAll(old, user int64) {
 	w.t.Helper()
 	first := int(old)
-	expectOutcomes(w.t, w.moveAlbums(nil, fullAlbum(fmt.Sprint(old), user, first)), created)
-	blog := fullBlog(fmt.Sprint(old), user, first)
-	expectOutcomes(w.t, w.moveBlogs(nil, blog, movedBlog(fmt.Sprint(old+quotable), user)), created, created)
-	expectOutcomes(w.t, w.movePois(nil, fullPoi(fmt.Sprint(old), user, first)), created)
+	for _, kind := range []string{"album", "entry", "landmark"} {
+		expectAll(w.t, w.moveRecords(whole(kind, fmt.Sprint(old), user, first)...), inserted)
+	}
+	expectAll(w.t, w.moveRecords(whole("entry", fmt.Sprint(old+quotable), user, 1)[0]), inserted)
 }
 
 // withOld returns a valid request of a method whose identifiers of content are an old one.
@@ -158,7 +188,7 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 	w := start(t)
 	user := w.newUser("a")
 	for _, old := range []string{"5", "7", "IMG_1", "9"} {
-		expectOutcomes(t, w.moveAlbums(nil, movedAlbum(old, user)), created)
+		expectAll(t, w.moveRecords(whole("album", old, user, 1)[0]), inserted)
 	}
 	drawn := w.newAlbum(user, "new")
 	text := id.OfOldText("IMG_1", id.PlaceOf(user), 0)
@@ -198,9 +228,9 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
 			user := w.newUser("a")
-			moved := fullAlbum(fmt.Sprint(number), user, 1)
-			moved.Photos[0].OldId, moved.Comments[0].OldId = fmt.Sprint(number+1), fmt.Sprint(number+2)
-			expectOutcomes(t, w.moveAlbums(nil, moved), created)
+			moved := whole("album", fmt.Sprint(number), user, 1)
+			moved[1].GetPhoto().Id, moved[4].GetComment().Id = fmt.Sprint(number+1), fmt.Sprint(number+2)
+			expectAll(t, w.moveRecords(moved...), inserted)
 			found, err := w.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: number})
 			if got(t, found, err); len(found.GetPhotos()) != 3 {
 				t.Errorf("%d photos", len(found.GetPhotos()))
@@ -286,9 +316,9 @@ func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
 	t.Parallel()
 	w := start(t)
 	user := w.newUser("a")
-	moved := fullAlbum("a-1", user, 1)
-	moved.Photos[0].OldId, moved.Comments[0].OldId = "p-1", "c-1"
-	expectOutcomes(t, w.moveAlbums(nil, moved), created)
+	moved := whole("album", "a-1", user, 1)
+	moved[1].GetPhoto().Id, moved[4].GetComment().Id = "p-1", "c-1"
+	expectAll(t, w.moveRecords(moved...), inserted)
 	w.moveAll(5, user)
 	album := id.OfOldText("a-1", id.PlaceOf(user), 0)
 	of := func(kind typev1.Identifies, oldID string, contentID int64) *typev1.OldIdentifier {

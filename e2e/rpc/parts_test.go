@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/waybooktest"
 )
@@ -32,4 +34,30 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 		deps.Changes = service.Changes{Settling: settling, Kept: kept}
 	}))
 	return &parts{&waybook{w, t}, store}
+}
+
+// check looks for violated constraints in the store.
+func (p *parts) check() {
+	p.t.Helper()
+	if findings := p.findings(integrity.Look); len(findings) > 0 {
+		p.t.Errorf("a check found %+v", findings)
+	}
+}
+
+func (p *parts) findings(mode integrity.Mode) (all []integrity.Finding) {
+	p.t.Helper()
+	for _, each := range p.Services {
+		constrained, ok := each.(content.Service)
+		if !ok {
+			continue
+		}
+		for _, constraint := range constrained.Constraints() {
+			findings, err := constraint.Check(p.t.Context(), mode, func(string, int64) {})
+			if err != nil {
+				p.t.Errorf("a check of %s: %v", constraint.Children, err)
+			}
+			all = append(all, findings...)
+		}
+	}
+	return all
 }

@@ -3,18 +3,16 @@ package rpc_test
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/google/uuid"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -94,9 +92,9 @@ func TestEveryIdentifierOfEveryOperationFitsIn31Bits(t *testing.T) {
 			t.Errorf("got the user %v", user)
 		}
 		f.small("func=login&email=a@example.com&password=a long password", "id")
-		expectOutcomes(t, f.moveAlbums(nil, fullAlbum("12", f.user, 100)), created)
-		expectOutcomes(t, f.moveBlogs(nil, fullBlog("12", f.user, 100)), created)
-		expectOutcomes(t, f.movePois(nil, fullPoi("12", f.user, 100)), created)
+		for _, kind := range []string{"album", "entry", "landmark"} {
+			expectAll(t, f.moveRecords(whole(kind, "12", f.user, 100)...), inserted)
+		}
 		poi := f.newPoi(f.user, "p")
 		imported := must(f.importPois(t.Context(), &poiv1.ImportPoisRequest{OwnerId: f.user, Pois: []*poiv1.ImportedPoi{
 			{Key: "a", Name: "a", Category: 1, Location: taipei}, {Key: "b", Name: "b", Category: 1, Location: taipei},
@@ -152,17 +150,6 @@ func TestEveryIdentifierOfEveryOperationFitsIn31Bits(t *testing.T) {
 	})
 }
 
-// order returns the numbers of a list.
-func (f *front) order(parameters, name string) (numbers []int64) {
-	f.t.Helper()
-	for _, each := range identifiers.FindAllStringSubmatch(f.post(parameters), -1) {
-		if each[1] == name {
-			numbers = append(numbers, must(strconv.ParseInt(each[2], 10, 64))(f.t))
-		}
-	}
-	return numbers
-}
-
 func TestTheSettingIsDecidedBeforeTheFirstWrite(t *testing.T) {
 	expect := func(t *testing.T, err error, want string) {
 		t.Helper()
@@ -193,22 +180,15 @@ func TestTheSettingIsDecidedBeforeTheFirstWrite(t *testing.T) {
 func TestOnlyNumbersBelowTheSmallOnesAreMovedIn(t *testing.T) {
 	f, _ := startSmall(t, waybooktest.Flags(), smallFrom)
 	f.as(f.newUser("a"))
-	results := f.moveAlbums(nil, fullAlbum("a-1", f.user, 300), fullAlbum(strconv.Itoa(smallFrom), f.user, 200), fullAlbum("12", f.user, smallFrom-1))
-	if got := []any{results[0].GetOutcome(), results[1].GetOutcome(), results[2].GetOutcome(), len(results[2].GetProblems())}; !slices.Equal(got, []any{refused, refused, created, 5}) {
-		t.Errorf("got %v: %v", got, results)
-	}
-	for i, each := range results {
-		if got := each.GetProblems()[0].GetReason(); got != "ID_NOT_SMALL" {
-			t.Errorf("record %d: %s", i, got)
+	expectAll(t, f.moveRecords(whole("album", "12", f.user, smallFrom-1)[:2]...), inserted)
+	var refused []*moveinv1.Record
+	refused = append(refused, whole("album", "a-1", f.user, 300)[0], whole("album", strconv.Itoa(smallFrom), f.user, 200)[0])
+	refused = append(refused, whole("album", "12", f.user, smallFrom)[1:]...)
+	for _, records := range [][]*moveinv1.Record{refused, {record(&moveinv1.User{Id: smallFrom + 7, Name: "b", CreateTime: longAgo(0)})}} {
+		for _, each := range f.moveRecords(records...) {
+			if each.GetReason() != "ID_NOT_SMALL" {
+				t.Errorf("got %v", each)
+			}
 		}
-	}
-	if got := f.moveIn(nil, &accountv1.MovedUser{UserId: smallFrom + 7, Name: "b", CreateTime: longAgo(0)}); got[0] != refused {
-		t.Errorf("a user with a number that will be drawn: %v", got)
-	}
-	comment := fmt.Sprintf("func=addComment&comment=%s&albumID=12", uuid.NewString())
-	added := f.small(comment, "commentID")
-	expectOutcomes(t, f.moveAlbums(updating, fullAlbum("12", f.user, 100)), updated)
-	if shown := f.order("func=getAlbum&withIDs=true&albumID=12", "commentID"); shown[len(shown)-1] != added {
-		t.Errorf("an update removed the comment %d, which was made here: %d", added, shown)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -153,7 +154,7 @@ func operations() []operation {
 		{name: "GetBlog of its content", call: getBlogOf("blog.content")},
 		{name: "GetPoi of its comments", call: getPoiOf("comments")},
 		{name: "ListAlbumChanges", call: albumChanges},
-		{name: "MoveInAlbums of two albums", call: moveInAlbums},
+		{name: "MoveIn of two albums", call: moveIn},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
 		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},
 	}
@@ -206,20 +207,25 @@ func importPois(t *testing.T, p *replica, about material) error {
 	return err
 }
 
-// moveInAlbums moves in what later operations read.
-func moveInAlbums(t *testing.T, p *replica, about material) error {
-	moved := &albumv1.MovedAlbum{
-		OldId: "12", OwnerId: about.owner.id, Title: "x", Category: 1, Location: taipei, CreateTime: timestamppb.Now(),
-		Photos: []*albumv1.MovedPhoto{{OldId: "1", ThumbnailUrl: "x"}}, RecommenderIds: []int64{about.visitor.id},
-		Comments: []*typev1.MovedComment{{
-			OldId: "1", Author: &typev1.MovedComment_AuthorId{AuthorId: about.visitor.id}, CreateTime: timestamppb.Now(), Text: "x",
-		}},
+// moveIn moves in what later operations read.
+func moveIn(t *testing.T, p *replica, about material) error {
+	album := func(oldID string) *moveinv1.Record {
+		return &moveinv1.Record{Record: &moveinv1.Record_Album{Album: &moveinv1.Album{
+			Id: oldID, OwnerId: about.owner.id, Title: "x", Category: 1, Lat: &taipei.Lat, Lng: &taipei.Lng, CreateTime: timestamppb.Now(),
+		}}}
 	}
-	reply, err := p.Album.MoveInAlbums(t.Context(), &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{moved, {
-		OldId: "a-1", OwnerId: about.owner.id, Title: "x", Category: 1, Location: taipei, CreateTime: timestamppb.Now(),
-	}}})
+	reply, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: []*moveinv1.Record{
+		album("12"), album("a-1"),
+		{Record: &moveinv1.Record_Photo{Photo: &moveinv1.Photo{Id: "1", Parent: &moveinv1.Photo_AlbumId{AlbumId: "12"}, Url: "x"}}},
+		{Record: &moveinv1.Record_Comment{Comment: &moveinv1.Comment{
+			Id: "1", Parent: &moveinv1.Comment_AlbumId{AlbumId: "12"}, AuthorId: about.visitor.id, CreateTime: timestamppb.Now(), Text: "x",
+		}}},
+		{Record: &moveinv1.Record_Recommendation{Recommendation: &moveinv1.Recommendation{
+			Parent: &moveinv1.Recommendation_AlbumId{AlbumId: "12"}, UserId: about.visitor.id,
+		}}},
+	}})
 	for _, result := range reply.GetResults() {
-		if result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_CREATED {
+		if result.GetOutcome() != moveinv1.Outcome_OUTCOME_INSERTED {
 			return fmt.Errorf("got %v", result)
 		}
 	}

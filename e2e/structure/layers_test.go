@@ -17,7 +17,7 @@ type layer struct {
 
 // layers returns the layers of the tree, from the services down.
 func layers() map[string]layer {
-	above := []string{"services", "edge", "console", "standalone", "waybookctl", "moving/shadow", "moving/send", "moving/replay"}
+	above := []string{"services", "edge", "console", "standalone", "waybookctl", "moving"}
 	return map[string]layer{
 		"a service": {folders: []string{"services"}, forbidden: []string{"edge", "console", "standalone", "waybookctl"}},
 		// The edge's main and standalone put the console in front of the edge.
@@ -37,7 +37,7 @@ func layers() map[string]layer {
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},
 		// What runs a whole Waybook for tests may use all of it.
-		"the harness": {folders: []string{"internal/waybooktest"}, forbidden: []string{"waybookctl", "moving/send"}},
+		"the harness": {folders: []string{"internal/waybooktest"}, forbidden: []string{"waybookctl", "moving"}},
 		"a contract":  {folders: []string{"proto"}, forbidden: append([]string{"internal"}, above...)},
 	}
 }
@@ -122,12 +122,9 @@ func TestNoServiceImportsAnother(t *testing.T) {
 // doors are the packages of the room for moving in that others import, and who does. Everybody else knows what was moved
 // in by internal/content/aliases alone.
 var doors = map[string][]string{
-	"moving/serve":      {"services"},
-	"moving/shadow":     {"edge/program"},
-	"moving/send":       {"waybookctl"},
-	"moving/replay":     {"waybookctl"},
-	"moving/comparison": {"waybookctl"},
-	"moving/movefile":   {"waybookctl"},
+	"moving/compare":  {"waybookctl"},
+	"moving/format":   {"waybookctl"},
+	"moving/importer": {"waybookctl"},
 }
 
 func TestMovingInIsARoomOfItsOwn(t *testing.T) {
@@ -139,9 +136,8 @@ func TestMovingInIsARoomOfItsOwn(t *testing.T) {
 			switch {
 			case !isIn(to, "moving"):
 			case isIn(from, "moving"):
-				// What runs in a service, beside an edge and at an owner's knows only the formats of the others.
-				if parts := []string{"moving/serve", "moving/shadow", "moving/send"}; isIn(from, parts...) && to != from && isIn(to, parts...) {
-					t.Errorf("%s imports %s", from, to)
+				if parts := []string{"moving/compare", "moving/importer"}; isIn(from, parts...) && to != from && isIn(to, parts...) {
+					t.Errorf("%s imports %s: each may use moving/format and moving/linefile only", from, to)
 				}
 			case isIn(from, doors[to]...):
 				used[to] = true

@@ -255,12 +255,12 @@ func (w *world) removePart(c *item, kind string, parts []*part) {
 			if was == yes && op.isAlone() {
 				w.violated("%s %s of %s %d is lost", kind, p.id, c.kind.name, c.id)
 			}
-			p.exists = no
+			c.goes(p)
 		case w.isThere(op, r):
 			if was == no {
 				w.violated("%s %s of %s %d was back", kind, p.id, c.kind.name, c.id)
 			}
-			p.exists = no
+			c.goes(p)
 		}
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/platform/smallids"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // truth is what the clients know of a fact.
@@ -87,9 +87,10 @@ type item struct {
 	requestID string
 	// isExtended: that request has a field of a later version.
 	isExtended bool
-	// record is what moved it in; nil if nothing did.
-	record *albumv1.MovedAlbum
-	// isMoveBroken: the last move got no answer, so it has to be repeated.
+	// records are what moved it in; nil if nothing did.
+	records []*moveinv1.Record
+	// moving is how many moves are going on. isMoveBroken: the last one got no answer, so it has to be repeated.
+	moving       int
 	isMoveBroken bool
 	// wasAdded says whether it ever was, and exists whether it is still there.
 	wasAdded, exists truth
@@ -124,6 +125,16 @@ type part struct {
 	text   string
 	id     string
 	exists truth
+	// isMoved: a record brings it.
+	isMoved bool
+}
+
+// goes notes that a part is not there. If a move is not finished, it may be in a moment.
+func (c *item) goes(p *part) {
+	p.exists = no
+	if p.isMoved && (c.moving > 0 || c.isMoveBroken) {
+		p.exists = open
+	}
 }
 
 // span is the time of an addition, in ticks of the world. It has not ended if no reply said so.
@@ -272,7 +283,7 @@ func (w *world) hasParts(c *item, kind string, parts []*part, texts, ids []strin
 		if p.exists == yes {
 			w.violated("%s %d lacks %s %q, or has it in another place", c.kind.name, c.id, kind, p.text)
 		}
-		p.exists = no
+		c.goes(p)
 	}
 	if next < len(texts) {
 		w.violated("%s %d shows %s %q, which was never added, or in another place", c.kind.name, c.id, kind, texts[next])

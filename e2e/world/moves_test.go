@@ -4,75 +4,99 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // moveSomething moves an album of an old service in, or one again that was.
 func (w *world) moveSomething(u *user) {
 	for _, c := range w.model.contents {
 		// Whether a deletion that got no answer has happened is not known, so neither is what a move makes.
-		if c.record != nil && (c.exists != open || c.removals == 0) && w.random.IntN(2) == 0 {
+		if c.records != nil && (c.exists != open || c.removals == 0) && w.random.IntN(2) == 0 {
 			w.move(c)
 			return
 		}
 	}
 	old := 10 * w.tick() // the numbers of an old service, of its albums and of what belongs to them
-	at := timestamppb.New(time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC))
-	record := &albumv1.MovedAlbum{
-		OldId: strconv.Itoa(old), OwnerId: u.id, Title: w.unique("moved album"),
-		Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: here(), CreateTime: at, RecommenderIds: []int64{u.id},
+	oldID, at := strconv.Itoa(old), timestamppb.New(time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC))
+	album := &moveinv1.Album{
+		Id: oldID, OwnerId: u.id, Title: w.unique("moved album"), Category: 5, CreateTime: at,
+		Lat: proto.Float64(here().GetLat()), Lng: proto.Float64(here().GetLng()),
 	}
+	c := w.newItem(u, kinds[0], album.GetTitle())
+	c.begun, c.id = 0, int64(old) // it has any place among those that were not moved in
+	c.titles, c.recommended = []string{c.first}, map[*user]truth{u: open}
+	c.records = []*moveinv1.Record{{Record: &moveinv1.Record_Album{Album: album}}, {Record: &moveinv1.Record_Recommendation{
+		Recommendation: &moveinv1.Recommendation{Parent: &moveinv1.Recommendation_AlbumId{AlbumId: oldID}, UserId: u.id},
+	}}}
 	for n := range 2 {
-		record.Photos = append(record.Photos, &albumv1.MovedPhoto{OldId: strconv.Itoa(old + n), ThumbnailUrl: w.unique("moved photo")})
-		record.Comments = append(record.Comments, &typev1.MovedComment{
-			OldId: strconv.Itoa(old + n), Author: &typev1.MovedComment_AuthorId{AuthorId: u.id}, CreateTime: at, Text: w.unique("moved comment"),
-		})
+		photo := &moveinv1.Photo{Id: strconv.Itoa(old + n), Parent: &moveinv1.Photo_AlbumId{AlbumId: oldID}, Url: w.unique("moved photo")}
+		comment := &moveinv1.Comment{
+			Id: strconv.Itoa(old + n), Parent: &moveinv1.Comment_AlbumId{AlbumId: oldID}, AuthorId: u.id, CreateTime: at, Text: w.unique("moved comment"),
+		}
+		c.records = append(c.records, &moveinv1.Record{Record: &moveinv1.Record_Photo{Photo: photo}}, &moveinv1.Record{Record: &moveinv1.Record_Comment{Comment: comment}})
+		c.photos = append(c.photos, &part{text: photo.GetUrl(), id: photo.GetId(), exists: open, isMoved: true})
+		c.comments = append(c.comments, &part{text: comment.GetText(), id: comment.GetId(), exists: open, isMoved: true})
 	}
-	c := w.newItem(u, kinds[0], record.GetTitle())
-	c.begun, c.record, c.id = 0, record, int64(old) // it has any place among those that were not moved in
-	c.isMoved()
 	w.move(c)
 }
 
-// move sends the record of content.
+// move sends the records of content. What is there stays as it is, and what was deleted does not come back.
 func (w *world) move(c *item) {
 	was := c.exists
-	if was == no {
-		c.isMoved()
+	if c.removals == 0 {
+		c.wasAdded, c.exists = c.wasAdded.or(yes), c.exists.or(yes)
 	}
-	c.wasAdded, c.exists = c.wasAdded.or(yes), c.exists.or(yes)
 	op := begin(c, true)
 	defer op.end()
+	c.moving++
 	p := w.anyProgram()
-	moved, err := p.album.MoveInAlbums(c.owner.context(), &albumv1.MoveInAlbumsRequest{
-		Albums: []*albumv1.MovedAlbum{c.record}, Options: &typev1.MoveOptions{Revive: w.random.IntN(2) == 0},
-	})
+	moved, err := p.moveIn.MoveIn(c.owner.context(), &moveinv1.MoveInRequest{Records: c.records})
 	r := w.answered(p, c.owner, reply{isDone: err == nil}, "moves %q in as album %d", c.first, c.id)
+	c.moving--
 	if c.isMoveBroken = !r.isDone; !r.isDone {
 		return
 	}
-	result := moved.GetResults()[0]
-	w.note("%v", result)
-	switch result.GetOutcome() {
-	case typev1.MoveOutcome_MOVE_OUTCOME_CREATED:
-		if was == yes {
-			w.violated("album %d %q was moved in again, although it is there", c.id, c.titles)
-		}
-	case typev1.MoveOutcome_MOVE_OUTCOME_REFUSED:
-		if was == yes || c.removals == 0 || result.GetProblems()[0].GetReason() != "DELETED" {
-			w.violated("album %d %q is refused: %v", c.id, c.titles, result.GetProblems())
-		}
+	results := moved.GetResults()
+	w.note("%v", results)
+	switch outcome := results[0].GetOutcome(); {
+	case outcome == moveinv1.Outcome_OUTCOME_REFUSED,
+		outcome == moveinv1.Outcome_OUTCOME_INSERTED && (was == yes || was == no && !c.removed.IsZero()),
+		outcome == moveinv1.Outcome_OUTCOME_DELETED && (was == yes || c.removals == 0):
+		w.violated("album %d %q, which existed: %v, is moved in: %v", c.id, c.titles, was, results[0])
+		return
+	case outcome == moveinv1.Outcome_OUTCOME_DELETED:
 		c.exists = no
 		return
 	}
-	w.named(c, strconv.FormatInt(w.shown(result.GetId()), 10))
-	c.wasAdded, c.exists = yes, yes
-	if was == no && w.mayBeOld && result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_CREATED {
-		c.exists = open // it was read as it was before its deletion, or an attempt has revived it
+	w.named(c, strconv.FormatInt(w.shown(results[0].GetId()), 10))
+	if !op.isAlone() {
+		return
 	}
+	c.wasAdded, c.exists = yes, yes
+	c.recommended[c.owner] = isThere(results[1])
+	for n := range c.photos[:2] {
+		w.brings(c, c.photos[n], results[2+2*n])
+		w.brings(c, c.comments[n], results[3+2*n])
+	}
+}
+
+// isThere reports whether a record is there after a move.
+func isThere(result *moveinv1.Result) truth {
+	if result.GetOutcome() == moveinv1.Outcome_OUTCOME_DELETED {
+		return no
+	}
+	return yes
+}
+
+// brings notes what became of a record of a part.
+func (w *world) brings(c *item, p *part, result *moveinv1.Result) {
+	if result.GetOutcome() == moveinv1.Outcome_OUTCOME_INSERTED && p.exists != open || p.exists == no && isThere(result) == yes {
+		w.violated("%q of album %d, which existed: %v, is moved in: %v", p.text, c.id, p.exists, result)
+	}
+	p.exists = isThere(result)
 }
 
 // finish repeats the moves and the deletions of users that may have failed, as those who began them do.
@@ -84,17 +108,5 @@ func (w *world) finish() {
 	}
 	for _, u := range w.model.gone {
 		w.delete(u)
-	}
-}
-
-// isMoved notes what the record brings if it is stored. A record is stored whole or not at all.
-func (c *item) isMoved() {
-	c.titles, c.photos, c.comments = []string{c.first}, nil, nil
-	c.recommended = map[*user]truth{c.owner: yes}
-	for _, photo := range c.record.GetPhotos() {
-		c.photos = append(c.photos, &part{text: photo.GetThumbnailUrl(), id: photo.GetOldId(), exists: yes})
-	}
-	for _, comment := range c.record.GetComments() {
-		c.comments = append(c.comments, &part{text: comment.GetText(), id: comment.GetOldId(), exists: yes})
 	}
 }

@@ -26,6 +26,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -49,6 +50,7 @@ type program struct {
 	sweepers []service.Sweeper
 	account  accountv1.AccountServiceClient
 	album    albumv1.AlbumServiceClient
+	moveIn   moveinv1.MoveInServiceClient
 	blog     blogv1.BlogServiceClient
 	poi      poiv1.PoiServiceClient
 	edge     http.Handler
@@ -80,6 +82,7 @@ func (p *program) start(w *world) error {
 		}
 	}
 	calls := extending{ofEdge}
+	p.moveIn = moveinv1.NewMoveInServiceClient(calls)
 	p.account, p.album = accountv1.NewAccountServiceClient(calls), albumv1.NewAlbumServiceClient(calls)
 	p.blog, p.poi = blogv1.NewBlogServiceClient(calls), poiv1.NewPoiServiceClient(calls)
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 365 * 24 * time.Hour}})
@@ -100,8 +103,8 @@ func (p *program) start(w *world) error {
 		return err
 	}
 	p.services = []service.Service{accounts, albums, blogs, pois}
+	service.Register(channel, p.services...)
 	for _, each := range p.services {
-		each.Register(channel)
 		p.sweepers = append(p.sweepers, each)
 	}
 	if p.wire != nil {

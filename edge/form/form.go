@@ -93,34 +93,9 @@ func (f *Form) Get(name string) (value string, found Found) {
 	return "", Absent
 }
 
-// Count returns how often a parameter occurs.
-func (f *Form) Count(name string) (n int) {
-	for i := range f.parameters {
-		if f.parameters[i].Name == name {
-			n++
-		}
-	}
-	return n
-}
-
 // InQuery reports whether a parameter is in the query.
 func (f *Form) InQuery(name string) bool {
 	return slices.ContainsFunc(f.parameters[:f.queried], func(each parameter) bool { return each.Name == name })
-}
-
-// Effective returns the parameters that count, in the bytes of the client: each name once, with its
-// last value. The last parameter comes first.
-func (f *Form) Effective() []Pair {
-	effective := make([]Pair, 0, len(f.parameters))
-	seen := make(map[string]bool, len(f.parameters))
-	for i := range slices.Backward(f.parameters) {
-		each := f.parameters[i].Pair
-		if !seen[each.Name] {
-			seen[each.Name] = true
-			effective = append(effective, each)
-		}
-	}
-	return effective
 }
 
 // Reset empties the form and drops references to its values.

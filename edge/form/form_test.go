@@ -2,6 +2,7 @@ package form
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,4 +114,19 @@ func FuzzFormAgreesWithURL(f *testing.F) {
 			t.Fatalf("read %v, want %v", ours.Effective(), theirs)
 		}
 	})
+}
+
+// Effective returns the parameters that count, in the bytes of the client: each name once, with its
+// last value. The last parameter comes first.
+func (f *Form) Effective() []Pair {
+	effective := make([]Pair, 0, len(f.parameters))
+	seen := make(map[string]bool, len(f.parameters))
+	for i := range slices.Backward(f.parameters) {
+		each := f.parameters[i].Pair
+		if !seen[each.Name] {
+			seen[each.Name] = true
+			effective = append(effective, each)
+		}
+	}
+	return effective
 }

@@ -1,5 +1,5 @@
-// Package program assembles what is around the edge's handler: traces, metrics, the access log, the
-// comparison with an old server and a page for people. It also runs the edge as its own process.
+// Package program assembles what is around the edge's handler: traces, metrics, the access log
+// and a page for people. It also runs the edge as its own process.
 package program
 
 import (
@@ -16,7 +16,6 @@ import (
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/process"
-	"github.com/waybook/waybook/moving/shadow"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -37,8 +36,7 @@ type Config struct {
 // Front are the settings of what is around the edge's handler.
 type Front struct {
 	// Page is the page for people; nil if the program has none.
-	Page   Page
-	Shadow shadow.Flags
+	Page Page
 	// HasAccessLog logs one line per request.
 	HasAccessLog bool
 }
@@ -52,7 +50,6 @@ type Page func(
 
 // Register declares the flags, with their defaults.
 func (f *Front) Register(flags *flag.FlagSet, hasAccessLog bool) {
-	f.Shadow.Register(flags)
 	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php")
 }
 
@@ -79,7 +76,6 @@ func (c *Config) Check(checks *process.Checks) {
 	checks.Dial("poi", c.Poi)
 	_, err := process.Zone(c.TimeZone)
 	checks.Report(err)
-	checks.Report(c.Front.Shadow.Check())
 }
 
 // Start starts the edge and pushes its parts on env's stack.
@@ -102,7 +98,7 @@ func Start(ctx context.Context, config Config, env process.Env) error {
 	if err := dial(env, config, &served); err != nil {
 		return err
 	}
-	handler, err := NewHandler(ctx, env, Reports{metrics, readiness}, config.Front, served)
+	handler, err := NewHandler(env, Reports{metrics, readiness}, config.Front, served)
 	if err != nil {
 		return err
 	}
@@ -124,8 +120,8 @@ type Reports struct {
 
 // NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and logs
 // it if the access log is on. The page for people is in front of the edge; requests for its files are
-// not counted as the edge's. If replies are compared, a part of env's stack does so.
-func NewHandler(ctx context.Context, env process.Env, reports Reports, front Front, config edge.Config) (http.Handler, error) {
+// not counted as the edge's.
+func NewHandler(env process.Env, reports Reports, front Front, config edge.Config) (http.Handler, error) {
 	requests := newRequests(env, reports.Metrics, front.HasAccessLog)
 	reports.Metrics.CountGate("edge requests", config.Load.Requests)
 	reports.Metrics.CountGate("edge reply bytes", config.Load.ReplyBytes)
@@ -133,17 +129,8 @@ func NewHandler(ctx context.Context, env process.Env, reports Reports, front Fro
 	reports.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
 	config.Log = env.Log
 	config.Observe = requests.observe
-	config.HasConsole = front.Page != nil && !front.Shadow.IsPrimary()
-	var handler http.Handler
-	if front.Shadow.IsOn() {
-		var err error
-		if handler, err = newShadow(ctx, env, reports, front.Shadow, config, requests); err != nil {
-			return nil, err
-		}
-	} else {
-		handler = edge.New(config)
-	}
-	handler = requests.follow(handler)
+	config.HasConsole = front.Page != nil
+	handler := requests.follow(edge.New(config))
 	if !config.HasConsole {
 		return handler, nil
 	}

@@ -77,10 +77,11 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 type ChoiceSpec[P any] struct {
 	// Collection is the name of the collection of the choices.
 	Collection string
-	// Mark, Add and Numbers are the fields of choices.Counter.
+	// Mark, Add, Numbers and Unnamed are the fields of choices.Counter.
 	Mark    func(*P) *choices.Mark
 	Add     func(parent *P, value int32, by int64)
 	Numbers func(*P) []int64
+	Unnamed func(parent *P, value int32) *int64
 }
 
 // Choices attaches counted choices to a kind. When the kind opens, into receives the
@@ -93,7 +94,7 @@ func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P]
 		}
 		*into = &choices.Counter[P]{
 			Parents: parents, Choices: documents,
-			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers, Background: deps.Counting,
+			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers, Unnamed: spec.Unnamed, Background: deps.Counting,
 		}
 		return *into, nil
 	}
@@ -139,6 +140,7 @@ func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachmen
 			Mark:       spec.Recommendations,
 			Add:        func(parent *P, _ int32, by int64) { *spec.Score(parent) += by },
 			Numbers:    func(parent *P) []int64 { return []int64{*spec.Score(parent)} },
+			Unnamed:    func(parent *P, _ int32) *int64 { return spec.UnnamedScore(parent) },
 		})(ctx, deps, parents)
 	}
 }

@@ -47,19 +47,15 @@ type Spec[P any] struct {
 	// mark of those counted last; see package choices.
 	Score           func(*P) *int64
 	Recommendations func(*P) *choices.Mark
-	// UnnamedScore returns the number of recommendations by nobody known, which replies add.
-	UnnamedScore func(*P) int64
+	// UnnamedScore returns the score in an old service without the recommendations that have moved in, which replies add.
+	UnnamedScore func(*P) *int64
 	// Attached are the attachments in addition to comments and recommendations.
 	Attached []Attachment[P]
 }
 
 // shownScore returns a document's score as replies show it.
 func (s Spec[P]) shownScore(document *P) int64 {
-	score := *s.Score(document)
-	if s.UnnamedScore != nil {
-		score += s.UnnamedScore(document)
-	}
-	return score
+	return *s.Score(document) + *s.UnnamedScore(document)
 }
 
 // Kind is a kind of content. Its fields do not change after Open. It may be used

@@ -32,6 +32,7 @@ type box struct {
 	LatestItem      int64        `bson:"latest_item"`
 	Score           int64        `bson:"score"`
 	Recommendations choices.Mark `bson:"recommendations"`
+	UnnamedScore    int64        `bson:"unnamed_score"`
 	Votes           [2]int64     `bson:"votes"`
 	Ballots         choices.Mark `bson:"ballots"`
 }
@@ -120,6 +121,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 		LatestComment:   func(b *box) *int64 { return &b.LatestComment },
 		Score:           func(b *box) *int64 { return &b.Score },
 		Recommendations: func(b *box) *choices.Mark { return &b.Recommendations },
+		UnnamedScore:    func(b *box) *int64 { return &b.UnnamedScore },
 		Attached: []content.Attachment[box]{
 			content.Children(&w.items, content.ChildSpec[box, item]{
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),

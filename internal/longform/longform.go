@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-const variable, outside = "WAYBOOK_LONG", "WAYBOOK_OUTSIDE"
+const variable = "WAYBOOK_LONG"
 
 // Selected reports whether the long form runs.
 func Selected() bool { return os.Getenv(variable) == "1" }
@@ -17,15 +17,6 @@ func Only(t testing.TB) {
 	t.Helper()
 	if !Selected() {
 		t.Skipf("SKIPPED: only the long form runs this; set %s=1", variable)
-	}
-}
-
-// Outside skips a test in the short form if its program stands outside go.work and is compiled for it alone. .ci/run
-// sets WAYBOOK_OUTSIDE=1, so there it runs in both forms.
-func Outside(t testing.TB) {
-	t.Helper()
-	if !Selected() && os.Getenv(outside) != "1" {
-		t.Skipf("SKIPPED: go test compiles a program for this; set %s=1", outside)
 	}
 }
 

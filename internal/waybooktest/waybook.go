@@ -26,6 +26,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/standalone/app"
 )
@@ -39,6 +40,7 @@ type Waybook struct {
 	Album             albumv1.AlbumServiceClient
 	Blog              blogv1.BlogServiceClient
 	Poi               poiv1.PoiServiceClient
+	MoveIn            moveinv1.MoveInServiceClient
 	// Services, Edge, Counting and Clock are those of a Waybook that StartOn started.
 	Services []service.Service
 	Edge     http.Handler
@@ -226,6 +228,7 @@ func Over(t testing.TB, connection grpc.ClientConnInterface) *Waybook {
 		Connection: connection,
 		Account:    accountv1.NewAccountServiceClient(connection), Album: albumv1.NewAlbumServiceClient(connection),
 		Blog: blogv1.NewBlogServiceClient(connection), Poi: poiv1.NewPoiServiceClient(connection),
+		MoveIn: moveinv1.NewMoveInServiceClient(connection),
 		t: t, stop: func() {},
 	}
 }

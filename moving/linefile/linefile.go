@@ -22,9 +22,8 @@ const (
 
 // Reader reads the lines of a file.
 type Reader struct {
-	raw     *counter
+	io.Closer
 	lines   *bufio.Reader
-	close   func() error
 	maxLine int
 	line    []byte
 	at      int64
@@ -33,49 +32,47 @@ type Reader struct {
 // Open opens a file whose lines have at most maxLine bytes; "-" is stdin. Its beginning says how it is
 // compressed.
 func Open(path string, stdin io.Reader, maxLine int) (*Reader, error) {
-	if path == "-" {
-		return newReader(stdin, func() error { return nil }, maxLine)
+	file := io.NopCloser(stdin)
+	if path != "-" {
+		var err error
+		if file, err = os.Open(path); err != nil {
+			return nil, err
+		}
 	}
-	file, err := os.Open(path)
+	lines, err := unpack(bufio.NewReaderSize(file, readAhead))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
-	r, err := newReader(file, file.Close, maxLine)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if beginning, err := lines.Peek(3); err == nil && string(beginning) == "\ufeff" {
+		_, _ = lines.Discard(3) // it was peeked
 	}
-	return r, nil
+	return &Reader{Closer: file, lines: lines, maxLine: maxLine}, nil
 }
 
-func newReader(from io.Reader, close func() error, maxLine int) (*Reader, error) {
-	r := &Reader{raw: &counter{reader: from}, close: close, maxLine: maxLine}
-	plain := bufio.NewReaderSize(r.raw, readAhead)
-	beginning, err := plain.Peek(4)
+// unpack returns what a file has when it is not compressed.
+func unpack(file *bufio.Reader) (*bufio.Reader, error) {
+	beginning, err := file.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, errors.Join(err, close())
+		return nil, err
 	}
-	r.lines = plain
 	switch {
 	case bytes.HasPrefix(beginning, []byte("\x1f\x8b")):
-		unpacked, err := gzip.NewReader(plain)
+		plain, err := gzip.NewReader(file)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("this is no valid gzip file: %w", err), close())
+			return nil, fmt.Errorf("this is no valid gzip file: %w", err)
 		}
-		r.lines = bufio.NewReaderSize(unpacked, readAhead)
+		return bufio.NewReaderSize(plain, readAhead), nil
 	case bytes.HasPrefix(beginning, []byte("\x28\xb5\x2f\xfd")):
-		unpacked, err := zstd.NewReader(plain, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		// With a concurrency of 1, nothing is left that must be closed.
+		plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("this is no valid zstd file: %w", err), close())
+			return nil, fmt.Errorf("this is no valid zstd file: %w", err)
 		}
-		r.lines = bufio.NewReaderSize(unpacked, readAhead)
-		r.close = func() error { unpacked.Close(); return close() }
+		return bufio.NewReaderSize(plain, readAhead), nil
 	case bytes.HasPrefix(beginning, []byte("\xff\xfe")), bytes.HasPrefix(beginning, []byte("\xfe\xff")):
-		return nil, errors.Join(errors.New("the file is UTF-16; convert it to UTF-8, as with: iconv -f UTF-16 -t UTF-8"), close())
+		return nil, errors.New("the file is UTF-16; convert it to UTF-8, as with: iconv -f UTF-16 -t UTF-8")
 	}
-	if beginning, err := r.lines.Peek(3); err == nil && string(beginning) == "\ufeff" {
-		_, _ = r.lines.Discard(3) // it was peeked
-	}
-	return r, nil
+	return file, nil
 }
 
 // ErrLong reports a line above the limit.
@@ -102,42 +99,15 @@ func (r *Reader) read() ([]byte, error) {
 	isLong := false
 	for {
 		part, err := r.lines.ReadSlice('\n')
-		if len(r.line)+len(part) > r.maxLine {
-			isLong, r.line = true, r.line[:0]
-		}
-		if !isLong {
-			if err == nil && len(r.line) == 0 {
-				return part, nil
-			}
+		if isLong = isLong || len(r.line)+len(part) > r.maxLine; !isLong {
 			r.line = append(r.line, part...)
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		if isLong && (err == nil || errors.Is(err, io.EOF)) {
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case isLong && (err == nil || errors.Is(err, io.EOF)):
 			return nil, fmt.Errorf("%w than %d MiB; is a line break missing?", ErrLong, r.maxLine>>20)
+		default:
+			return r.line, err
 		}
-		return r.line, err
 	}
-}
-
-// Text returns the rest of the file, in place of its lines.
-func (r *Reader) Text() io.Reader { return r.lines }
-
-// Bytes returns how many bytes of the file were read, as they are in the file.
-func (r *Reader) Bytes() int64 { return r.raw.count }
-
-// Close closes the file.
-func (r *Reader) Close() error { return r.close() }
-
-// counter counts what is read.
-type counter struct {
-	reader io.Reader
-	count  int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.reader.Read(p)
-	c.count += int64(n)
-	return n, err
 }

@@ -20,7 +20,7 @@ type user struct {
 	// EmailKey is the result of emailKey or noEmailKey.
 	EmailKey string `bson:"email_key"`
 	// PasswordHash is the result of passwords.hash, or a hash of an old service in one of the
-	// forms of MovedUser.password_hash; empty if there is no password.
+	// forms of docs/moving-in.md; empty if there is no password.
 	PasswordHash string `bson:"password_hash"`
 	// PasswordIsMoved: PasswordHash is as it was moved in, and nobody has logged in with it.
 	PasswordIsMoved bool `bson:"password_is_moved"`

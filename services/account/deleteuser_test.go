@@ -58,12 +58,12 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 		for isOver := false; !isOver; writes++ {
 			b := newBench(t)
 			s := b.newServer(t)
-			s.moveIn(t, nil, ann(), &accountv1.MovedUser{UserId: 8, Name: "Bob", Rewards: []*accountv1.MovedReward{{OldId: "1", Amount: 1}}})
+			s.resultsOf(t, false, someRecords()...)
 			if err := s.logIn(t.Context(), "ann@waybook.example", "hashcat", "home"); err != nil {
 				t.Fatal(err)
 			}
 			s.open(t, 7)
-			other := s.open(t, 8)
+			other := &accountv1.VerifySessionRequest{UserId: 8, Token: tokenNamed("2")}
 			s.disable(t, 7, true)
 			store, process := storetest.NewMortal(b.store, writes, outcome)
 			dying := (&bench{store: store, now: b.now}).newServer(t)
@@ -92,9 +92,12 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 			if err := s.verifySession(t, other); err != nil {
 				t.Errorf("the other user: %v", err)
 			}
+			if _, buried, err := s.moved.OfManyOrGone(t.Context(), []string{"7"}); err != nil || !buried["7"] {
+				t.Errorf("the deletion will be forgotten: %v, %v", buried, err)
+			}
 			s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
 		}
-		if writes < 4 { // sessions, rewards, the user
+		if writes < 4 { // a reward, the burial, the user
 			t.Errorf("only %d writes", writes)
 		}
 	}
@@ -115,7 +118,7 @@ func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
 		t.Run(collection, func(t *testing.T) {
 			b := newBench(t)
 			s := b.newServer(t)
-			s.moveIn(t, nil, ann())
+			s.wantResults(t, "INSERTED", oldAnn())
 			slow := &bench{now: b.now, store: &storetest.Hooked{Engine: b.store, Write: func(_ context.Context, c storetest.Call, do func() error) error {
 				if c.Collection == collection && c.Verb == "insert" {
 					s.disable(t, 7, true)

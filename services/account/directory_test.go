@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // find returns the names of the users that a request finds, in pages of two.
@@ -35,13 +36,13 @@ func byEmailPrefix(prefix string) *accountv1.FindUsersRequest {
 
 func TestUsersAreFoundByTheBeginningOfNameOrAddressInAnyLetterCase(t *testing.T) {
 	s := newBench(t).newServer(t)
-	s.moveIn(t, nil,
-		&accountv1.MovedUser{UserId: 1, Name: "Ann", Email: "Zed@waybook.example"},
-		&accountv1.MovedUser{UserId: 2, Name: "anna", Email: "ann@waybook.example"},
-		&accountv1.MovedUser{UserId: 3, Name: "ANNABEL", Email: "Anna.Bel@waybook.example"},
-		&accountv1.MovedUser{UserId: 4, Name: "Bann"},
-		&accountv1.MovedUser{UserId: 5, Name: "小旅人", Email: "#x@waybook.example"},
-		&accountv1.MovedUser{UserId: 6, Name: "小明"},
+	s.resultsOf(t, false,
+		&moveinv1.User{Id: 1, Name: "Ann", Email: "Zed@waybook.example"},
+		&moveinv1.User{Id: 2, Name: "anna", Email: "ann@waybook.example"},
+		&moveinv1.User{Id: 3, Name: "ANNABEL", Email: "Anna.Bel@waybook.example"},
+		&moveinv1.User{Id: 4, Name: "Bann"},
+		&moveinv1.User{Id: 5, Name: "小旅人", Email: "#x@waybook.example"},
+		&moveinv1.User{Id: 6, Name: "小明"},
 	)
 	for _, c := range []struct {
 		request *accountv1.FindUsersRequest

@@ -10,267 +10,166 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
-// maxMoveTries bounds how often users are read again that other calls store or delete.
-const maxMoveTries = 16
+const (
+	// maxMoveTries bounds how often documents are read again that other calls store or delete.
+	maxMoveTries = 16
+	// emailsBatch is how many addresses one query looks for. MongoDB plans each of them.
+	emailsBatch = 100
+)
 
-// moveIn is one call of MoveInUsers.
-type moveIn struct {
+// insertion is one call of MoveIn.
+type insertion struct {
 	*server
-	isUpdate, isDry, isRevival bool
-	now                        time.Time
+	isDry bool
+	now   time.Time
+	// present are the users of records who are there, or would be. gone are those who were deleted here.
+	present map[int64]user
+	gone    map[int64]bool
+	// owners are the users of sessions and rewards.
+	owners []int64
+
+	givenUsers    intake[int64, user]
+	givenSessions intake[string, session]
+	givenRewards  intake[string, reward]
 }
 
-// incoming is a record that is not refused.
-type incoming struct {
-	record *accountv1.MovedUser
-	result *typev1.MoveResult
-	// stored is the user after the call.
-	stored user
+// intake are the records of one kind that are not refused.
+type intake[K docstore.Key, T any] struct {
+	id func(T) K
+	// look reads what is stored, as no failover undoes, and what was deleted.
+	look func(ctx context.Context, ids []K) (stored map[K]T, gone map[K]bool, err error)
+	// store is that of docstore.Collection.InsertMany.
+	store    func(ctx context.Context, documents []T) (errs []error, err error)
+	incomers []incomer[T]
+	isGiven  map[K]bool
 }
 
-// MoveInUsers stores users of an old service. It stores each user before the user's
-// sessions and rewards, so a repeated call finds what is missing.
-func (s *server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsersRequest) (*accountv1.MoveInUsersResponse, error) {
-	m := &moveIn{server: s, isUpdate: request.GetOptions().GetUpdate(), isDry: request.GetOptions().GetValidateOnly(), isRevival: request.GetOptions().GetRevive(), now: s.now()}
-	reply := &accountv1.MoveInUsersResponse{}
-	open, isRepeated := make([]*incoming, 0, len(request.GetUsers())), make(map[int64]bool)
-	for _, record := range request.GetUsers() {
-		result := &typev1.MoveResult{}
-		reply.Results = append(reply.Results, result)
-		problems, err := problemsOf(s.validator, record, request.GetOptions().GetWiden())
-		if err != nil {
-			return nil, err
-		}
-		if isRepeated[record.GetUserId()] {
-			problems = append(problems, &typev1.MoveProblem{Field: "user_id", Reason: "REPEATED", Message: "an earlier record of the request has the same user_id"})
-		}
-		if !s.small.Admits(decimal(record.GetUserId())) {
-			problems = append(problems, &typev1.MoveProblem{Field: "user_id", Reason: "ID_NOT_SMALL", Message: s.small.NotAdmitted()})
-		}
-		if len(problems) > 0 {
-			refuse(result, problems...)
-			continue
-		}
-		isRepeated[record.GetUserId()] = true
-		result.Id = record.GetUserId()
-		open = append(open, &incoming{record: record, result: result})
-	}
-	open, buried, err := m.refuseBuried(ctx, open)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.storeUsers(ctx, open); err != nil {
-		return nil, err
-	}
-	accepted := make([]*incoming, 0, len(open))
-	for _, each := range open {
-		if each.isIn() {
-			accepted = append(accepted, each)
-		} else {
-			buried = slices.DeleteFunc(buried, func(oldID string) bool { return oldID == decimal(each.record.GetUserId()) })
-		}
-	}
-	if !m.isDry {
-		if err := m.moved.Revive(ctx, buried); err != nil {
+// incomer is the document that a record is stored as.
+type incomer[T any] struct {
+	document T
+	userID   int64
+	result   *moveinv1.Result
+	// meet compares the record with the document that is stored, and sets the result.
+	meet func(stored T)
+}
+
+// TakesRecord reports whether a record is a user, a session or a reward.
+func (s *server) TakesRecord(record *moveinv1.Record) bool {
+	return record.GetUser() != nil || record.GetSession() != nil || record.GetReward() != nil
+}
+
+// MoveIn inserts users, sessions and rewards of an old service. It stores users first, so what belongs to them may
+// be in the same request.
+func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
+	i := &insertion{server: s, isDry: request.GetValidateOnly(), now: s.now(), present: map[int64]user{}, gone: map[int64]bool{}}
+	i.givenUsers = intake[int64, user]{id: func(u user) int64 { return u.ID }, look: i.lookForUsers, store: i.storeUsers, isGiven: map[int64]bool{}}
+	i.givenSessions = partsIn(s.sessions, i.isDry, func(part session) string { return part.ID })
+	i.givenRewards = partsIn(s.rewards, i.isDry, func(part reward) string { return part.ID })
+	reply := &moveinv1.MoveInResponse{Results: make([]*moveinv1.Result, len(request.GetRecords()))}
+	for n, record := range request.GetRecords() {
+		reply.Results[n] = &moveinv1.Result{}
+		if err := i.take(record, reply.Results[n]); err != nil {
 			return nil, err
 		}
 	}
-	if err := m.storeSessions(ctx, accepted); err != nil {
+	if err := i.givenUsers.insert(ctx); err != nil {
 		return nil, err
 	}
-	return reply, m.storeRewards(ctx, accepted)
+	if _, _, err := i.lookForUsers(ctx, i.owners); err != nil {
+		return nil, err
+	}
+	// In another generation than the first, all sessions of the old service are closed.
+	i.givenSessions.incomers = owned(i, i.givenSessions.incomers, func(u user) bool { return u.CredentialGeneration == 0 })
+	i.givenRewards.incomers = owned(i, i.givenRewards.incomers, func(user) bool { return true })
+	if err := i.givenSessions.insert(ctx); err != nil {
+		return nil, err
+	}
+	return reply, i.givenRewards.insert(ctx)
 }
 
-// isIn reports whether the user is stored and equals the record.
-func (i *incoming) isIn() bool {
-	outcome := i.result.GetOutcome()
-	return outcome != typev1.MoveOutcome_MOVE_OUTCOME_REFUSED && outcome != typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT
+// partsIn returns the intake of sessions or rewards.
+func partsIn[T any](c *docstore.Collection[string, T], isDry bool, id func(T) string) intake[string, T] {
+	parts := intake[string, T]{id: id, store: c.InsertMany, isGiven: map[string]bool{}}
+	if isDry {
+		parts.store = func(_ context.Context, documents []T) ([]error, error) { return make([]error, len(documents)), nil }
+	}
+	parts.look = func(ctx context.Context, ids []string) (map[string]T, map[string]bool, error) {
+		stored := make(map[string]T, len(ids))
+		found, err := c.GetDurable(ctx, ids)
+		for _, each := range found {
+			stored[id(each.Document)] = each.Document
+		}
+		return stored, nil, err
+	}
+	return parts
 }
 
-// noteAdded notes that a part was stored of a user who was there already.
-func (m *moveIn) noteAdded(to *incoming) {
-	if to.result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED {
+// add adds a record, unless an earlier one of the request is the same thing.
+func (in *intake[K, T]) add(each incomer[T]) {
+	id := in.id(each.document)
+	if in.isGiven[id] {
+		refuseRecord(each.result, "REPEATED", "an earlier record of the request is the same thing")
 		return
 	}
-	to.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_CREATED // of the rest of the record
-	if m.isUpdate {
-		to.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
-	}
+	in.isGiven[id] = true
+	in.incomers = append(in.incomers, each)
 }
 
-// refuseBuried refuses the users who were moved in and deleted, unless the call brings them back. It
-// returns the others, and whom it brings back.
-func (m *moveIn) refuseBuried(ctx context.Context, open []*incoming) (others []*incoming, buried []string, err error) {
-	oldIDs := make([]string, len(open))
-	for i, each := range open {
-		oldIDs[i] = decimal(each.record.GetUserId())
-	}
-	_, gone, err := m.moved.OfManyOrGone(ctx, oldIDs)
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, each := range open {
-		if gone[oldIDs[i]] && !m.isRevival {
-			refuseDeleted(each.result)
-			continue
-		}
-		others = append(others, each)
-		if gone[oldIDs[i]] {
-			buried = append(buried, oldIDs[i])
-		}
-	}
-	return others, buried, nil
-}
-
-func refuseDeleted(result *typev1.MoveResult) {
-	refuse(result, &typev1.MoveProblem{Reason: "DELETED", Message: "the user was deleted here"})
-}
-
-func refuse(result *typev1.MoveResult, problems ...*typev1.MoveProblem) {
-	result.Id, result.Outcome = 0, typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
-	result.Problems = problems[:min(len(problems), maxMoveProblems)]
-}
-
-func refuseEmail(result *typev1.MoveResult) {
-	refuse(result, &typev1.MoveProblem{Field: "email", Reason: "EMAIL_TAKEN", Message: "another user already has this email address"})
-}
-
-// storeUsers stores the users of records and sets the outcomes. It reads what no failover undoes, so a
-// user who is unchanged stays so.
-func (m *moveIn) storeUsers(ctx context.Context, open []*incoming) error {
+// insert inserts the documents that are not there, and compares the others. If a document is there and its look does
+// not show it, it is not durable yet or another call is deleting it.
+func (in *intake[K, T]) insert(ctx context.Context) error {
+	open := in.incomers
 	for range maxMoveTries {
 		if len(open) == 0 {
 			return nil
 		}
-		ids := make([]int64, len(open))
-		for i, each := range open {
-			ids[i] = each.record.GetUserId()
+		ids := make([]K, len(open))
+		for n, each := range open {
+			ids[n] = in.id(each.document)
 		}
-		found, gone, err := m.users.GetManyOrGone(ctx, ids)
+		stored, gone, err := in.look(ctx, ids)
 		if err != nil {
 			return err
 		}
-		stored := make(map[int64]user, len(found))
-		for _, u := range found {
-			stored[u.ID] = u
-		}
-		var created, again []*incoming
-		for _, each := range open {
-			before, exists := stored[each.record.GetUserId()]
-			if gone[each.record.GetUserId()] {
-				refuseDeleted(each.result)
-				continue
-			}
-			if !exists {
-				created = append(created, each)
-				continue
-			}
-			isSettled, err := m.meet(ctx, each, before)
-			if err != nil {
-				return err
-			}
-			if !isSettled {
-				again = append(again, each)
+		var absent []incomer[T]
+		var documents []T
+		for n, each := range open {
+			if found, isThere := stored[ids[n]]; isThere {
+				each.meet(found)
+			} else if gone[ids[n]] {
+				each.result.Id, each.result.Outcome = 0, moveinv1.Outcome_OUTCOME_DELETED
+			} else {
+				absent, documents = append(absent, each), append(documents, each.document)
 			}
 		}
-		insert := m.insertUsers
-		if m.isDry {
-			insert = m.wouldInsert
+		if len(absent) == 0 {
+			return nil
 		}
-		taken, err := insert(ctx, created)
+		errs, err := in.store(ctx, documents)
 		if err != nil {
 			return err
 		}
-		open = append(again, taken...)
-	}
-	return apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same users; retry")
-}
-
-// meet compares a record with the user who exists, and changes the user if the call is an update.
-// It returns false if the user has been deleted meanwhile.
-func (m *moveIn) meet(ctx context.Context, each *incoming, before user) (isSettled bool, err error) {
-	each.stored = before
-	if !apply(&each.stored, each.record) {
-		each.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED
-		return true, nil
-	}
-	switch {
-	case !before.IsMoved:
-		refuse(each.result, &typev1.MoveProblem{Field: "user_id", Reason: "ID_TAKEN", Message: "a user who was created here has this identifier"})
-		return true, nil
-	case !m.isUpdate:
-		each.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT
-		return true, nil
-	}
-	each.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
-	if m.isDry {
-		return true, m.checkEmail(ctx, each)
-	}
-	each.stored, err = m.users.Update(ctx, before.ID, func(u *user) error {
-		apply(u, each.record)
-		return nil
-	})
-	var duplicate *docstore.DuplicateError
-	switch {
-	case errors.Is(err, docstore.ErrNotFound):
-		return false, nil
-	case errors.As(err, &duplicate):
-		refuseEmail(each.result)
-		return true, nil
-	}
-	return true, err
-}
-
-// apply gives a user the content of a record, and reports whether that is a change. It leaves a
-// password alone that was made here.
-func apply(u *user, record *accountv1.MovedUser) (isChanged bool) {
-	before := *u
-	if record.GetName() != u.Name {
-		u.setName(record.GetName())
-	}
-	if record.GetEmail() != u.Email {
-		u.setEmail(record.GetEmail())
-	}
-	u.IconURL = record.GetIconUrl()
-	if u.PasswordIsMoved || u.PasswordHash == "" {
-		u.PasswordHash, u.PasswordIsMoved = record.GetPasswordHash(), record.GetPasswordHash() != ""
-	}
-	if record.GetCreateTime() != nil {
-		if created := storedTime(record.GetCreateTime()); !created.Equal(u.CreateTime) {
-			u.CreateTime = created
+		if open, err = unsettled(absent, errs); err != nil {
+			return err
 		}
 	}
-	return *u != before
+	return apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same records; retry")
 }
 
-// insertUsers stores new users and returns the records whose user another call has stored.
-func (m *moveIn) insertUsers(ctx context.Context, created []*incoming) (taken []*incoming, err error) {
-	documents := make([]user, len(created))
-	for i, each := range created {
-		id := each.record.GetUserId()
-		// noEmailKey is also as unique as the id.
-		documents[i] = user{ID: id, RequestKey: noEmailKey(id), CreateTime: m.now, IsMoved: true}
-		documents[i].setName(each.record.GetName())
-		documents[i].setEmail(each.record.GetEmail())
-		apply(&documents[i], each.record)
-	}
-	errs, err := m.users.InsertMany(ctx, documents)
-	if err != nil {
-		return nil, err
-	}
-	for i, each := range created {
+// unsettled sets the results of documents that were stored or not, and returns those that another call has stored.
+func unsettled[T any](absent []incomer[T], errs []error) (taken []incomer[T], err error) {
+	for n, each := range absent {
 		var duplicate *docstore.DuplicateError
 		switch {
-		case errs[i] == nil:
-			each.stored, each.result.Outcome = documents[i], typev1.MoveOutcome_MOVE_OUTCOME_CREATED
-		case !errors.As(errs[i], &duplicate):
-			return nil, errs[i]
+		case errs[n] == nil:
+			each.result.Outcome = moveinv1.Outcome_OUTCOME_INSERTED
+		case !errors.As(errs[n], &duplicate):
+			return nil, errs[n]
 		case duplicate.Index == byEmail().Name:
-			refuseEmail(each.result)
+			refuseRecord(each.result, "EMAIL_TAKEN", "another user already has this email address")
 		default:
 			taken = append(taken, each)
 		}
@@ -278,36 +177,87 @@ func (m *moveIn) insertUsers(ctx context.Context, created []*incoming) (taken []
 	return taken, nil
 }
 
-// wouldInsert sets the outcomes that insertUsers would set.
-func (m *moveIn) wouldInsert(ctx context.Context, created []*incoming) (taken []*incoming, err error) {
-	hasEmail := make(map[string]bool, len(created))
-	for _, each := range created {
-		each.stored = user{ID: each.record.GetUserId()}
-		each.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_CREATED
-		key := emailKey(each.record.GetEmail())
-		if key != "" && hasEmail[key] {
-			refuseEmail(each.result)
-			continue
-		}
-		hasEmail[key] = true
-		if err := m.checkEmail(ctx, each); err != nil {
-			return nil, err
+// storeUsers stores new users. In a dry run it returns the errors that it would.
+func (i *insertion) storeUsers(ctx context.Context, users []user) (errs []error, err error) {
+	if i.isDry {
+		errs, err = i.takenEmails(ctx, users)
+	} else {
+		errs, err = i.users.InsertMany(ctx, users)
+	}
+	for n := range errs {
+		if errs[n] == nil {
+			i.present[users[n].ID] = users[n]
 		}
 	}
-	return nil, nil
+	return errs, err
 }
 
-// checkEmail refuses a record whose email address another user has.
-func (m *moveIn) checkEmail(ctx context.Context, each *incoming) error {
-	if each.record.GetEmail() == "" {
-		return nil
+// takenEmails returns an error for each user whose address another one has.
+func (i *insertion) takenEmails(ctx context.Context, users []user) (errs []error, err error) {
+	keys, isTaken := make([]docstore.Span, len(users)), map[string]bool{}
+	for n, u := range users {
+		keys[n] = docstore.Between(u.EmailKey, u.EmailKey)
 	}
-	owner, err := m.users.Find(ctx, byEmail().Is(emailKey(each.record.GetEmail())))
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil
+	for some := range slices.Chunk(keys, emailsBatch) {
+		others, err := i.users.Page(ctx, docstore.Query{Where: byEmail().In(some[0], some[1:]...), Limit: len(some)})
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range others.Documents {
+			isTaken[other.EmailKey] = true
+		}
 	}
-	if err == nil && owner.ID != each.record.GetUserId() {
-		refuseEmail(each.result)
+	errs = make([]error, len(users))
+	for n, u := range users {
+		if isTaken[u.EmailKey] {
+			errs[n] = &docstore.DuplicateError{Index: byEmail().Name}
+		}
+		isTaken[u.EmailKey] = true
 	}
-	return err
+	return errs, nil
+}
+
+// lookForUsers reads burials last, because a deletion writes them first.
+func (i *insertion) lookForUsers(ctx context.Context, ids []int64) (map[int64]user, map[int64]bool, error) {
+	found, gone, err := i.users.GetManyOrGone(ctx, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, each := range found {
+		i.present[each.ID] = each
+	}
+	var missing []string
+	for _, id := range ids {
+		if _, isThere := i.present[id]; !isThere {
+			missing = append(missing, decimal(id))
+		}
+	}
+	_, buried, err := i.moved.OfManyOrGone(ctx, missing)
+	for _, id := range ids {
+		if gone[id] || buried[decimal(id)] {
+			i.gone[id] = true
+		}
+	}
+	return i.present, i.gone, err
+}
+
+// owned returns the sessions or rewards of users who were moved in and may have them, and sets the results of the
+// others. What belonged to a deleted user was deleted with the user.
+func owned[T any](i *insertion, incomers []incomer[T], mayHave func(user) bool) []incomer[T] {
+	return slices.DeleteFunc(incomers, func(each incomer[T]) bool {
+		owner := i.present[each.userID]
+		switch {
+		case i.gone[each.userID], owner.IsMoved && !mayHave(owner):
+			each.result.Outcome = moveinv1.Outcome_OUTCOME_DELETED
+		case !owner.IsMoved:
+			refuseRecord(each.result, "USER_NOT_FOUND", "no user was moved in with this identifier")
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+func refuseRecord(result *moveinv1.Result, reason, message string) {
+	result.Id, result.Outcome, result.Reason, result.Message = 0, moveinv1.Outcome_OUTCOME_REFUSED, reason, message
 }

@@ -40,7 +40,7 @@ const (
 // another order.
 const crypt64 = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// errOldForm reports a hash in none of the forms of MovedUser.password_hash. It does not
+// errOldForm reports a hash in none of the forms of docs/moving-in.md. It does not
 // include the hash.
 var errOldForm = errors.New("account: a password hash has no known form")
 

@@ -2,10 +2,21 @@ package account
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/platform/admission"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+)
+
+const (
+	md5OfHashcat  = "8743b52063cd84097a65d1633f5c74f5"
+	md5OfPassword = "5f4dcc3b5aa765d61d8327deb882cf99"
 )
 
 // oldHashes are hashes by other programs: PHP 8.2 (argon2id, bcrypt, MD5, SHA-1, SHA-512), OpenSSL 3 ($1$), and the examples of
@@ -94,6 +105,109 @@ func TestAHashInNoKnownFormOrOfTooMuchWorkIsRefused(t *testing.T) {
 		if err := checkMovedHash(hash); !errors.Is(err, errOldForm) && !errors.Is(err, errHash) || strings.Contains(err.Error(), "$") {
 			t.Errorf("%s: got error %v, want one without the hash", hash, err)
 		}
+	}
+}
+
+func TestAMovedUserLogsInWithEachOldFormAndThenHasArgon2id(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	s.passwords = newPasswords()
+	form := func(id int64) accountv1.PasswordForm {
+		t.Helper()
+		u, err := s.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.GetUser().GetPasswordForm()
+	}
+	seen := map[accountv1.PasswordForm]bool{}
+	for i, c := range oldHashes {
+		if seen[c.form] {
+			continue
+		}
+		seen[c.form] = true
+		id, email := int64(i+1), fmt.Sprintf("User%d@waybook.example", i)
+		s.wantResults(t, "INSERTED", &moveinv1.User{Id: id, Name: "x", Email: email, PasswordHash: c.hash})
+		wantFault(t, s.logIn(t.Context(), email, "not the password", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+		if got := form(id); got != c.form {
+			t.Errorf("%s: before the login the form is %v", c.hash, got)
+		}
+		for range 2 { // with the old hash, and with the new one
+			if err := s.logIn(t.Context(), strings.ToLower(email), c.password, "client"); err != nil {
+				t.Fatalf("%s: %v", c.hash, err)
+			}
+			u, err := s.users.Get(t.Context(), id)
+			if err != nil || !hasPresentCost(u.PasswordHash) || u.PasswordIsMoved {
+				t.Errorf("%s: after the login %s is stored, %v", c.hash, u.PasswordHash, err)
+			}
+		}
+	}
+}
+
+// Bcrypt sees 72 bytes of a password. A login proves no others, so it stores none.
+func TestALoginStoresNoByteOfAPasswordThatItsOldHashDidNotSee(t *testing.T) {
+	s := newBench(t).newServer(t)
+	s.passwords = newPasswords()
+	const hash = "$2y$04$oTjB2p7.vf/glOMUXK3IvezfGO/SHZoVrg8kw0fDzQkeIRJVdUHhu" // by PHP 8.2, of 100 times "a"
+	const short = "$2a$05$LhayLxezLhK1LhWvKxCyLOj0j1u.Kj0jZ0pEmm134uzrQlFvQJLF6"
+	for i, c := range []struct{ hash, password, typed string }{
+		{hash, strings.Repeat("a", 100), strings.Repeat("a", 72) + "a slip"},
+		{hash, strings.Repeat("a", 100), strings.Repeat("a", 72)},
+		{short, "hashcat", "hashcat\x00hashcat"},
+	} {
+		email := fmt.Sprintf("user%d@waybook.example", i)
+		s.wantResults(t, "INSERTED", &moveinv1.User{Id: int64(i + 1), Name: "x", Email: email, PasswordHash: c.hash})
+		for _, typed := range []string{c.typed, c.password} {
+			if err := s.logIn(t.Context(), email, typed, "client"); err != nil {
+				t.Errorf("%q after %q: %v", typed, c.typed, err)
+			}
+		}
+	}
+}
+
+func TestMD5WaitsForNoSlowHashAndAnAttemptThatWasNotJudgedCountsNowhere(t *testing.T) {
+	s := newBench(t).newServer(t)
+	s.passwords.slow = admission.New(admission.Limits{Slots: 1})
+	if !s.passwords.slow.TryEnter(1) {
+		t.Fatal("the slow place is taken")
+	}
+	logIn := map[accountv1.PasswordForm]func() error{}
+	for i, c := range oldHashes {
+		email := fmt.Sprintf("user%d@waybook.example", i)
+		s.wantResults(t, "INSERTED", &moveinv1.User{Id: int64(i + 1), Name: "x", Email: email, PasswordHash: c.hash})
+		logIn[c.form] = func() error { return s.logIn(t.Context(), email, c.password, "client") }
+	}
+	for _, form := range []accountv1.PasswordForm{
+		accountv1.PasswordForm_PASSWORD_FORM_MD5, accountv1.PasswordForm_PASSWORD_FORM_PHPASS, accountv1.PasswordForm_PASSWORD_FORM_MD5_CRYPT,
+	} {
+		if err := logIn[form](); err != nil {
+			t.Errorf("%v waits for the slow place: %v", form, err)
+		}
+	}
+	for _, form := range []accountv1.PasswordForm{accountv1.PasswordForm_PASSWORD_FORM_BCRYPT, accountv1.PasswordForm_PASSWORD_FORM_ARGON2ID} {
+		for range 2 * s.logins.limits.pair {
+			if err := logIn[form](); !errors.Is(err, admission.ErrFull) {
+				t.Fatalf("%v: got %v, want %v", form, err, admission.ErrFull)
+			}
+		}
+	}
+}
+
+// The limits of logins and the work of a refusal are those of any other user.
+func TestAnOldFormOfPasswordHasTheLimitsAndCostsTheWorkOfAnyOther(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	s.wantResults(t, "INSERTED", oldAnn())
+	today := []cost{{passes: 2, memoryKiB: 19 * 1024, lanes: 1, keyBytes: 32}}
+	for range defaultAttemptLimits().pair {
+		wantFault(t, s.logIn(t.Context(), "ann@waybook.example", "a wrong password", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+		if done := b.hashed(); !slices.Equal(done, today) {
+			t.Fatalf("a refusal cost %v, want %v", done, today)
+		}
+	}
+	wantFault(t, s.logIn(t.Context(), "ann@waybook.example", "hashcat", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+	if done := b.hashed(); len(done) != 0 {
+		t.Errorf("%d hashes for a refused attempt", len(done))
 	}
 }
 

@@ -157,18 +157,8 @@ func (s *server) Sweep(ctx context.Context) error {
 	}
 	return errors.Join(
 		removeExpired(ctx, s.sessions, now), removeExpired(ctx, s.logins.attempts, now), removeExpired(ctx, s.daily.days, now),
-		s.users.Sweep(ctx, s.kept, func(ctx context.Context, userID int64) error {
-			return errors.Join(s.bury(ctx, userID), s.deleteBelongings(ctx, userID))
-		}),
+		s.users.Sweep(ctx, s.kept, s.deleteBelongings),
 	)
-}
-
-// bury notes that a user who was moved in was deleted, so that no later import brings the user back.
-func (s *server) bury(ctx context.Context, userID int64) error {
-	if userID >= id.Lowest {
-		return nil
-	}
-	return s.moved.BuryAs(ctx, decimal(userID), userID)
 }
 
 func decimal(userID int64) string { return strconv.FormatInt(userID, 10) }

@@ -2,8 +2,10 @@ package account
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -143,4 +145,29 @@ func wantFault(t *testing.T, err error, kind codes.Code, reason string) *apierro
 		t.Fatalf("got %v, want %v %s", err, kind, reason)
 	}
 	return failed
+}
+
+// state returns what is stored of users, sessions and rewards.
+func (s *server) state(t testing.TB) (all []string) {
+	t.Helper()
+	users, err := s.ListUsers(t.Context(), &accountv1.ListUsersRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range users.GetUsers() {
+		rewards, err := s.ListRewards(t.Context(), &accountv1.ListRewardsRequest{UserId: u.GetUserId()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := []string{fmt.Sprint(u)}
+		for _, each := range rewards.GetRewards() {
+			of = append(of, fmt.Sprint(each.GetSource(), " ", each.GetAmount()))
+		}
+		for _, each := range s.list(t, u.GetUserId()) {
+			of = append(of, fmt.Sprint(each.GetSessionId(), " ", each.GetExpireTime().AsTime()))
+		}
+		slices.Sort(of[1:])
+		all = append(all, of...)
+	}
+	return all
 }

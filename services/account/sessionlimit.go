@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -97,14 +98,14 @@ func (s *server) deleteSession(ctx context.Context, of session) error {
 const closedGeneration = -1
 
 // closeSession closes a session of the user's generation. It deletes the session, unless it was
-// moved in. Such a session is kept closed until it expires, so that moving it in again does
-// not open it.
+// moved in. Such a session stays, closed, as long as the user's generation, so that moving it in again does not
+// open it: another call may give it a later end.
 func (s *server) closeSession(ctx context.Context, of session) error {
 	if !of.IsMoved {
 		return s.deleteSession(ctx, of)
 	}
 	_, err := s.sessions.Update(ctx, of.ID, func(stored *session) error {
-		stored.CredentialGeneration = closedGeneration
+		stored.CredentialGeneration, stored.ExpireMillis = closedGeneration, math.MaxInt64
 		return nil
 	})
 	return err

@@ -244,7 +244,7 @@ func upsertFrom[K docstore.Key, T any](
 // DeleteUser deletes a user. It deletes the user last, so a repeated call finishes what an
 // earlier one began. Sweeps delete what calls from before the deletion add.
 func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
-	u, err := s.users.Get(ctx, request.GetUserId())
+	u, err := s.users.GetLinearizable(ctx, request.GetUserId())
 	isGone := errors.Is(err, docstore.ErrNotFound)
 	if err != nil && !isGone {
 		return nil, err
@@ -254,6 +254,12 @@ func (s *server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 	}
 	if err := s.deleteBelongings(ctx, request.GetUserId()); err != nil {
 		return nil, err
+	}
+	if u.IsMoved {
+		// Sweeps forget the deletion, but MoveIn knows it for good.
+		if err := s.moved.BuryAs(ctx, decimal(u.ID), u.ID); err != nil {
+			return nil, err
+		}
 	}
 	// The address becomes free.
 	err = s.users.DeleteSetting(ctx, request.GetUserId(), []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))})

@@ -162,7 +162,6 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 		Score:      a.Score + a.UnnamedScore,
 		OldId:      aliases.OldID(a.ID, a.RequestKey),
 		Etag:       owned.EtagOf(a.ContentRevision, a.UpdateTime),
-		IsAsMoved:  a.MovedMillis == a.UpdateTime.UnixMilli(),
 		IsSmall:    aliases.IsSmall(a.ID, a.RequestKey),
 	}
 }

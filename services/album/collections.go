@@ -33,10 +33,10 @@ type album struct {
 	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
 	LatestPhoto   int64 `bson:"photo_latest"`
 	LatestComment int64 `bson:"comment_latest"`
-	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
+	// MovedScore is the score that an old service showed. UnnamedScore is how many recommendations in it are of users
+	// who were not moved in; Score does not include them.
+	MovedScore   int64 `bson:"moved_score,omitempty"`
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
-	// MovedMillis is UpdateTime as it was moved in.
-	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // byOwner orders an owner's albums by creation: ListAlbums and StreamAlbums.
@@ -63,7 +63,7 @@ const latestPhoto = "photo_latest"
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
-		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score"}),
+		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
 		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
 }

@@ -14,18 +14,20 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/moving/serve"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // server implements AlbumService. It may be used concurrently.
 type server struct {
 	albumv1.UnimplementedAlbumServiceServer
+	// Mover takes records of an old service.
+	*movein.Mover[album, photo]
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
@@ -38,9 +40,8 @@ type server struct {
 	changes   *changes.Feed[album, albumv1.AlbumChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover    *serve.Mover[album, photo]
-	resolver *serve.Resolver
+	// resolver finds content of an old service by its old identifiers.
+	resolver *movein.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }
@@ -59,7 +60,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
-		UnnamedScore:    func(a *album) int64 { return a.UnnamedScore },
+		UnnamedScore:    func(a *album) *int64 { return &a.UnnamedScore },
 		Attached: []content.Attachment[album]{
 			content.Children(&s.photos, content.ChildSpec[album, photo]{
 				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
@@ -81,8 +82,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
-	s.mover = s.newMover()
-	s.resolver = s.mover.Resolver()
+	s.Mover = s.newMover()
+	s.resolver = s.Resolver()
 	return s, nil
 }
 

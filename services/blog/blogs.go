@@ -239,7 +239,6 @@ func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 		UpdateTime:  timestamppb.New(b.UpdateTime),
 		OldId:       aliases.OldID(b.ID, b.RequestKey),
 		Etag:        owned.EtagOf(b.ContentRevision, b.UpdateTime),
-		IsAsMoved:   b.MovedMillis == b.UpdateTime.UnixMilli(),
 		IsSmall:     aliases.IsSmall(b.ID, b.RequestKey),
 		ReplyOldId:  b.ReplyOldID,
 	}

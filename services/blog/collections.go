@@ -43,11 +43,11 @@ type blog struct {
 	// LatestComment is the highest id of a comment so far; see child.Set.
 	LatestComment int64 `bson:"comment_latest"`
 	// ReplyOldID is the old identifier of the quoted entry, if ReplyBlogID does not tell it.
-	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
-	ReplyOldID   string `bson:"reply_old_id,omitempty"`
-	UnnamedScore int64  `bson:"unnamed_score,omitempty"`
-	// MovedMillis is UpdateTime as it was moved in.
-	MovedMillis int64 `bson:"moved_millis,omitempty"`
+	ReplyOldID string `bson:"reply_old_id,omitempty"`
+	// MovedScore is the score that an old service showed. UnnamedScore is how many recommendations in it are of users
+	// who were not moved in; Score does not include them.
+	MovedScore   int64 `bson:"moved_score,omitempty"`
+	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
 
 // day is a calendar day as one sortable number, such as 20260228.
@@ -70,7 +70,9 @@ type vote struct {
 type choice struct {
 	Description string `bson:"description"`
 	Votes       int64  `bson:"votes"`
-	// UnnamedVotes is the number of votes by nobody known; Votes does not include them.
+	// MovedVotes is the number of votes that an old service showed. UnnamedVotes is how many of them are of users who were
+	// not moved in; Votes does not include them.
+	MovedVotes   int64 `bson:"moved_votes,omitempty"`
 	UnnamedVotes int64 `bson:"unnamed_votes,omitempty"`
 }
 
@@ -125,7 +127,7 @@ func onMap() nearby.Indexes { return nearby.Indexes{Category: "type"} }
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"author_id"},
-		Feed: changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
+		Feed: changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "moved_score", "vote", "reward"}, dueField),
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		}, onMap().Declare()...),

@@ -2,209 +2,89 @@ package blog
 
 import (
 	"context"
-	"fmt"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/moving/serve"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
-// noPhoto stands for the photos that entries do not have.
-type noPhoto = struct{}
-
-// newMover returns what moves entries in.
-func (s *server) newMover() *serve.Mover[blog, noPhoto] {
-	return &serve.Mover[blog, noPhoto]{
-		Kind: s.blogs, Profiles: s.profiles, Now: s.now,
-		Content: serve.Content[blog]{
-			Identify: func(b *blog, id int64, requestKey string) {
-				b.ID, b.RequestKey = id, docstore.OwnedKey(b.AuthorID, requestKey)
-			},
-			IsSame: hasMoved, Take: takeMoved,
-			Completes: func(stored, from *blog) bool {
-				quoting := *stored
-				quoting.ReplyBlogID = from.ReplyBlogID
-				return stored.ReplyBlogID == 0 && hasMoved(&quoting, from)
-			},
-			Fits:    func(stored, from *blog) bool { return len(votesOf(stored)) <= len(votesOf(from)) },
-			PlaceOf: func(authorID int64, _ string) id.Place { return id.PlaceOf(authorID) },
+// newMover returns what takes the entries, comments and ballots of an old service.
+func (s *server) newMover() *movein.Mover[blog, struct{}] {
+	return &movein.Mover[blog, struct{}]{
+		Name: "entry", Kind: s.blogs, Profiles: s.profiles, Validator: s.validator, Content: blogForm(),
+		PlaceOf: func(authorID int64, _ string) id.Place { return id.PlaceOf(authorID) },
+		SetQuoted: func(b *blog, quotedID int64, oldID string) {
+			b.ReplyBlogID, b.ReplyOldID = quotedID, aliases.OldID(quotedID, aliases.RequestPrefix+oldID)
 		},
 		Ballots: s.ballots,
 	}
 }
 
-// MoveInBlogs stores entries of an old service.
-func (s *server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsRequest) (*blogv1.MoveInBlogsResponse, error) {
-	quotes := map[*blog]string{}
-	records, results, err := serve.Records(s.validator, request.GetOptions(), request.GetBlogs(), checkMoved,
-		func(moved *blogv1.MovedBlog) *serve.Record[blog, noPhoto] {
-			record := recordOf(moved)
-			if moved.GetQuotedOldId() != "" {
-				quotes[&record.Document] = moved.GetQuotedOldId()
-			}
-			return record
-		})
-	if err != nil {
-		return nil, err
-	}
-	mover := *s.mover
-	mover.Content.Link = func(ctx context.Context, links []serve.Link[blog]) error { return s.linkQuotes(ctx, links, quotes) }
-	if err := mover.MoveIn(ctx, request.GetOptions(), records, results); err != nil {
-		return nil, err
-	}
-	return &blogv1.MoveInBlogsResponse{Results: results}, nil
-}
-
-func checkMoved(limits *serve.Limits, moved *blogv1.MovedBlog) {
-	limits.Check(serve.Title, moved.GetTitle(), "title")
-	limits.Check(serve.EntryText, moved.GetContent(), "content")
-	choices := moved.GetVote().GetChoices()
-	if vote := moved.GetVote(); vote != nil {
-		limits.Check(serve.Question, vote.GetDescription(), "vote.description")
-	}
-	for i, each := range choices {
-		limits.Check(serve.Title, each.GetDescription(), fmt.Sprintf("vote.choices[%d].description", i))
-	}
-	for i, ballot := range moved.GetBallots() {
-		if int(ballot.GetChoice()) > len(choices) {
-			limits.Violate(fmt.Sprintf("ballots[%d].choice", i), "the vote has no such choice")
-		}
-	}
-	limits.Comments(moved.GetComments())
-}
-
-func recordOf(moved *blogv1.MovedBlog) *serve.Record[blog, noPhoto] {
-	record := &serve.Record[blog, noPhoto]{
-		OldID: moved.GetOldId(), OwnerID: moved.GetAuthorId(), Part: moved.GetPart(), Continues: moved.GetContinues(), Before: moved.GetBefore(),
-		Document: blog{
-			AuthorID: moved.GetAuthorId(), Type: int32(moved.GetType()),
-			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
-			Cell:  nearby.CellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
-			Title: moved.GetTitle(), Content: moved.GetContent(),
-			PostDay: dayFromProto(moved.GetPostDate()), Weather: int32(moved.GetWeather()),
-			ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
-			CreateTime: serve.Time(moved.GetCreateTime()), UpdateTime: serve.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
-			Reward: moved.GetReward(), UnnamedScore: moved.GetUnnamedScore(),
+func blogForm() movein.Form[blog] {
+	return movein.Form[blog]{
+		ID: func(b *blog) int64 { return b.ID },
+		Identify: func(b *blog, id, _ int64, requestKey string) {
+			b.ID, b.RequestKey = id, docstore.OwnedKey(b.AuthorID, requestKey)
 		},
-		Comments:     serve.Comments(moved.GetComments()),
-		Recommenders: moved.GetRecommenderIds(),
-		Ballots:      make([]serve.Ballot, len(moved.GetBallots())),
+		Document: func(record *moveinv1.Record) blog { return blogOf(record.GetEntry()) },
+		Record:   func(b *blog) proto.Message { return b.record() },
 	}
-	b := &record.Document
-	b.MovedMillis = b.UpdateTime.UnixMilli()
-	if moved.ZoomLevel != nil {
-		b.ZoomLevel = moved.GetZoomLevel()
+}
+
+// blogOf returns the entry of a record, without what it quotes.
+func blogOf(given *moveinv1.Entry) blog {
+	b := blog{
+		AuthorID: given.GetAuthorId(), Type: int32(given.GetType()),
+		Lat: given.GetLat(), Lng: given.GetLng(), Cell: nearby.CellOf(given.GetLat(), given.GetLng()),
+		Title: given.GetTitle(), Content: given.GetContent(),
+		PostDay: dayFromProto(given.GetPostDate()), Weather: int32(given.GetWeather()),
+		ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
+		CreateTime: movein.Time(given.GetCreateTime()), UpdateTime: movein.TimeOr(given.GetUpdateTime(), given.GetCreateTime()),
+		Reward: given.GetReward(), MovedScore: given.GetScore(), UnnamedScore: given.GetScore(),
 	}
-	if moved.GetMapType() != blogv1.MapType_MAP_TYPE_UNSPECIFIED {
-		b.MapType = int32(moved.GetMapType())
+	if given.ZoomLevel != nil {
+		b.ZoomLevel = given.GetZoomLevel()
 	}
-	if asked := moved.GetVote(); asked != nil {
+	if given.MapType != nil {
+		b.MapType = given.GetMapType()
+	}
+	if asked := given.GetVote(); asked != nil {
 		b.Vote = &vote{Description: asked.GetDescription()}
 		for _, each := range asked.GetChoices() {
-			b.Vote.Choices = append(b.Vote.Choices, choice{Description: each.GetDescription(), UnnamedVotes: each.GetUnnamedVotes()})
+			b.Vote.Choices = append(b.Vote.Choices, choice{
+				Description: each.GetDescription(), MovedVotes: each.GetVotes(), UnnamedVotes: each.GetVotes(),
+			})
 		}
 	}
-	for i, each := range moved.GetBallots() {
-		record.Ballots[i] = serve.Ballot{UserID: each.GetVoterId(), Value: each.GetChoice()}
+	return b
+}
+
+// record returns the fields of an entry that a record has.
+func (b *blog) record() *moveinv1.Entry {
+	record := &moveinv1.Entry{
+		AuthorId: b.AuthorID, Type: blogv1.BlogType(b.Type), Lat: &b.Lat, Lng: &b.Lng, Title: b.Title, Content: b.Content,
+		PostDate: b.PostDay.proto(), Weather: blogv1.Weather(b.Weather), QuotedId: b.ReplyOldID,
+		ZoomLevel: &b.ZoomLevel, MapType: &b.MapType, Score: b.MovedScore, Reward: b.Reward,
+		CreateTime: timestamppb.New(b.CreateTime), UpdateTime: timestamppb.New(b.UpdateTime),
+	}
+	if number, isNumber := id.Old(b.ReplyBlogID); isNumber {
+		record.QuotedId = strconv.FormatInt(number, 10)
+	}
+	if b.Vote != nil {
+		record.Vote = &moveinv1.Vote{Description: b.Vote.Description}
+		for _, each := range b.Vote.Choices {
+			record.Vote.Choices = append(record.Vote.Choices, &moveinv1.Choice{Description: each.Description, Votes: each.MovedVotes})
+		}
 	}
 	return record
-}
-
-// linkQuotes gives entries the identifiers of those that they quote. An entry whose quote is not
-// here yet keeps the one that is stored.
-func (s *server) linkQuotes(ctx context.Context, links []serve.Link[blog], quotes map[*blog]string) error {
-	var oldIDs []string
-	here := map[string]int64{}
-	for _, link := range links {
-		here[docstore.BareKey(link.Document.RequestKey)] = link.Document.ID
-		if quoted := quotes[link.Document]; quoted != "" {
-			oldIDs = append(oldIDs, quoted)
-		}
-	}
-	known, err := s.blogs.Aliases.OfMany(ctx, oldIDs)
-	if err != nil {
-		return err
-	}
-	for _, link := range links {
-		quoted := quotes[link.Document]
-		if quoted == "" {
-			continue
-		}
-		quotedID, ok := known[quoted]
-		if !ok {
-			quotedID, ok = here[aliases.RequestPrefix+quoted]
-		}
-		if number, isNumber := id.ParseOld(quoted); !ok && isNumber && id.IsDrawn(number, s.now()) {
-			quotedID = number
-			if ok, err = s.blogs.Documents.Exists(ctx, number); err != nil {
-				return err
-			}
-		}
-		switch {
-		case ok:
-			link.Document.ReplyBlogID = quotedID
-			link.Document.ReplyOldID = aliases.OldID(quotedID, aliases.RequestPrefix+quoted)
-		case link.Stored != nil:
-			link.Document.ReplyBlogID, link.Document.ReplyOldID = link.Stored.ReplyBlogID, link.Stored.ReplyOldID
-			link.Result.IsQuoteMissing = link.Stored.ReplyBlogID == 0
-		default:
-			link.Result.IsQuoteMissing = true
-		}
-	}
-	return nil
-}
-
-// hasMoved reports whether a stored entry has the content of one that is moved in.
-func hasMoved(stored, from *blog) bool {
-	return stored.Type == from.Type && stored.Lat == from.Lat && stored.Lng == from.Lng &&
-		stored.Title == from.Title && stored.Content == from.Content && stored.PostDay == from.PostDay &&
-		stored.Weather == from.Weather && stored.ReplyBlogID == from.ReplyBlogID &&
-		stored.ZoomLevel == from.ZoomLevel && stored.MapType == from.MapType && stored.Reward == from.Reward &&
-		stored.CreateTime.Equal(from.CreateTime) && stored.UpdateTime.Equal(from.UpdateTime) &&
-		stored.UnnamedScore == from.UnnamedScore && hasMovedVote(stored.Vote, from.Vote)
-}
-
-func hasMovedVote(stored, from *vote) bool {
-	if stored == nil || from == nil {
-		return stored == from
-	}
-	if stored.Description != from.Description || len(stored.Choices) != len(from.Choices) {
-		return false
-	}
-	for i, each := range stored.Choices {
-		if each.Description != from.Choices[i].Description || each.UnnamedVotes != from.Choices[i].UnnamedVotes {
-			return false
-		}
-	}
-	return true
-}
-
-// takeMoved gives a stored entry the content of one that is moved in. A vote with fewer choices stays as it
-// is stored, because ballots name choices by their position.
-func takeMoved(stored, from *blog) {
-	stored.Type, stored.Lat, stored.Lng = from.Type, from.Lat, from.Lng
-	stored.Cell = nearby.CellOf(stored.Lat, stored.Lng)
-	stored.Title, stored.Content, stored.PostDay = from.Title, from.Content, from.PostDay
-	stored.Weather, stored.ReplyBlogID, stored.ReplyOldID = from.Weather, from.ReplyBlogID, from.ReplyOldID
-	stored.ZoomLevel, stored.MapType, stored.Reward = from.ZoomLevel, from.MapType, from.Reward
-	stored.CreateTime, stored.UpdateTime, stored.MovedMillis, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.MovedMillis, from.UnnamedScore
-	if from.Vote == nil || len(votesOf(stored)) > len(votesOf(from)) {
-		return
-	}
-	if stored.Vote == nil {
-		stored.Vote = &vote{}
-	}
-	stored.Vote.Description = from.Vote.Description
-	for i := range from.Vote.Choices {
-		if i == len(stored.Vote.Choices) {
-			stored.Vote.Choices = append(stored.Vote.Choices, choice{})
-		}
-		stored.Vote.Choices[i].Description = from.Vote.Choices[i].Description
-		stored.Vote.Choices[i].UnnamedVotes = from.Vote.Choices[i].UnnamedVotes
-	}
 }
 
 // ResolveOldIds returns the identifiers that old identifiers stand for.

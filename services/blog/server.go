@@ -16,12 +16,12 @@ import (
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/moving/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -37,6 +37,8 @@ const (
 // server implements BlogService. It may be used concurrently.
 type server struct {
 	blogv1.UnimplementedBlogServiceServer
+	// Mover takes records of an old service.
+	*movein.Mover[blog, struct{}]
 
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
@@ -50,9 +52,8 @@ type server struct {
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
 	validator protovalidate.Validator
-	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover     *serve.Mover[blog, noPhoto]
-	resolver  *serve.Resolver
+	// resolver finds content of an old service by its old identifiers.
+	resolver  *movein.Resolver
 	ids       *id.Source
 	now       func() time.Time
 	zone      *time.Location
@@ -98,13 +99,14 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
-		UnnamedScore:    func(b *blog) int64 { return b.UnnamedScore },
+		UnnamedScore:    func(b *blog) *int64 { return &b.UnnamedScore },
 		Attached: []content.Attachment[blog]{
 			content.Choices(&s.ballots, content.ChoiceSpec[blog]{
 				Collection: "blog_ballots",
 				Mark:       func(b *blog) *choices.Mark { return &b.Vote.Ballots },
 				Add:        func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
 				Numbers:    votesOf,
+				Unnamed:    func(b *blog, choice int32) *int64 { return &b.Vote.Choices[choice-1].UnnamedVotes },
 			}),
 		},
 	})
@@ -115,8 +117,8 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
-	s.mover = s.newMover()
-	s.resolver = s.mover.Resolver()
+	s.Mover = s.newMover()
+	s.resolver = s.Resolver()
 	return s, nil
 }
 

@@ -33,10 +33,10 @@ type poi struct {
 	// LatestPhoto and LatestComment are the highest ids of one so far; see child.Set.
 	LatestPhoto   int64 `bson:"photo_latest"`
 	LatestComment int64 `bson:"comment_latest"`
-	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
+	// MovedScore is the score that an old service showed. UnnamedScore is how many recommendations in it are of users
+	// who were not moved in; Score does not include them.
+	MovedScore   int64 `bson:"moved_score,omitempty"`
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
-	// MovedMillis is UpdateTime as it was moved in.
-	MovedMillis int64 `bson:"moved_millis,omitempty"`
 }
 
 // byCategory orders a category's landmarks by creation: ListPois, ListRecentPois and StreamPois.
@@ -59,7 +59,7 @@ const latestPhoto = "photo_latest"
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true,
-		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score"}),
+		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}
 }

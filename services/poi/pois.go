@@ -146,7 +146,6 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 		Score:      p.Score + p.UnnamedScore,
 		OldId:      aliases.OldID(p.ID, p.RequestKey),
 		Etag:       owned.EtagOf(p.ContentRevision, p.UpdateTime),
-		IsAsMoved:  p.MovedMillis == p.UpdateTime.UnixMilli(),
 		IsSmall:    aliases.IsSmall(p.ID, p.RequestKey),
 		ImportKey:  importKey(p),
 	}

@@ -14,18 +14,20 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/moving/serve"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // server implements PoiService. It may be used concurrently.
 type server struct {
 	poiv1.UnimplementedPoiServiceServer
+	// Mover takes records of an old service.
+	*movein.Mover[poi, photo]
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
@@ -38,9 +40,8 @@ type server struct {
 	changes   *changes.Feed[poi, poiv1.PoiChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover    *serve.Mover[poi, photo]
-	resolver *serve.Resolver
+	// resolver finds content of an old service by its old identifiers.
+	resolver *movein.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }
@@ -59,7 +60,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
-		UnnamedScore:    func(p *poi) int64 { return p.UnnamedScore },
+		UnnamedScore:    func(p *poi) *int64 { return &p.UnnamedScore },
 		Attached: []content.Attachment[poi]{
 			content.Children(&s.photos, content.ChildSpec[poi, photo]{
 				Documents: child.Spec("poi_photos", byPoi(), byPhotoRequest().Declare()), ByParent: byPoi(),
@@ -79,8 +80,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	}
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
 	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
-	s.mover = s.newMover()
-	s.resolver = s.mover.Resolver()
+	s.Mover = s.newMover()
+	s.resolver = s.Resolver()
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), onMap(), locationOfLocated)
 	return s, nil

@@ -68,7 +68,7 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 		dataDir:    config.Store.Data,
 		hasDemo:    config.HasDemo,
 		hasLogin:   config.Interface.HasLogin && config.Interface.HasAdditions,
-		hasConsole: config.Console.IsOn && !config.Front.Shadow.IsPrimary(),
+		hasConsole: config.Console.IsOn,
 	}, nil
 }
 
@@ -106,7 +106,7 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 	program.CallWithin(&edgeConfig, parts.Channel)
 	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
 	reports := program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}
-	parts.Edge, err = program.NewHandler(ctx, host.Env, reports, config.Front, edgeConfig)
+	parts.Edge, err = program.NewHandler(host.Env, reports, config.Front, edgeConfig)
 	return parts, err
 }
 
@@ -131,9 +131,7 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 		return nil, err
 	}
 	a.Services = []service.Service{accounts, albums, blogs, pois}
-	for _, each := range a.Services {
-		each.Register(a.Channel)
-	}
+	service.Register(a.Channel, a.Services...)
 	return accounts, nil
 }
 

@@ -77,7 +77,6 @@ func (c *Config) Check(checks *process.Checks) {
 	c.Flags.Check(checks)
 	zone, err := process.Zone(c.TimeZone)
 	checks.Report(err)
-	checks.Report(c.Front.Shadow.Check())
 	if c.Store.SmallIDsFrom != 0 && c.Interface.Identifiers != edge.OldIdentifiers {
 		checks.Report(fmt.Errorf("-%s needs -ids old: other replies have identifiers of 53 bits", smallids.Flag))
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/process"
-	"github.com/waybook/waybook/moving/send"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -58,7 +57,10 @@ func firstThere(paths ...string) string {
 
 // services are the clients of the four services.
 type services struct {
-	send.Services
+	Account accountv1.AccountServiceClient
+	Album   albumv1.AlbumServiceClient
+	Blog    blogv1.BlogServiceClient
+	Poi     poiv1.PoiServiceClient
 	// links are the connections, by service.
 	links map[string]*link
 }
@@ -97,12 +99,13 @@ func connect(to Connection, env process.Env) (*services, error) {
 		}
 		links[each.service] = &link{connection, each.service, address, to.Timeout}
 	}
-	return &services{send.Services{
+	return &services{
 		Account: accountv1.NewAccountServiceClient(links["account"]),
 		Album:   albumv1.NewAlbumServiceClient(links["album"]),
 		Blog:    blogv1.NewBlogServiceClient(links["blog"]),
 		Poi:     poiv1.NewPoiServiceClient(links["poi"]),
-	}, links}, nil
+		links:   links,
+	}, nil
 }
 
 // twoDashes writes flags in an error with two dashes, as this program does; the other programs use

@@ -27,7 +27,7 @@ const (
 	statusUnavailable = 5
 	statusInterrupted = 130
 
-	// statusDifferent and statusTrouble are those of diff, for compare and move verify only: replies differ; the
+	// statusDifferent and statusTrouble are those of diff, for compare only: replies differ; the
 	// comparison could not be made, or not of all requests.
 	statusDifferent = 1
 	statusTrouble   = 2
@@ -42,7 +42,7 @@ var exitStatuses = []struct {
 	{statusFailed, "failure", "any failure that no other status covers"},
 	{statusUsage, "invalid command line", "invalid command line"},
 	{statusNotFound, "not found", "not found; also a file"},
-	{statusRefused, "refused", "refused: invalid, not allowed, taken already, changed since (`--etag`), or no permission to use the socket"},
+	{statusRefused, "refused", "refused: invalid, not allowed, taken already, changed since (`--etag`), not all moved in or stored as the files say (`move`), or no permission to use the socket"},
 	{statusUnavailable, "unavailable (retry)", "a service is unreachable, too slow or too busy: a retry may succeed"},
 	{statusInterrupted, "interrupted", "interrupted (SIGINT or SIGTERM)"},
 }

@@ -155,20 +155,20 @@ func TestACertificateThatIsNotAcceptedIsNamed(t *testing.T) {
 		expect(t, statusFailed, "does not have this operation of the account service")
 }
 
-// Status 1 of compare and move verify says that something differs, as that of diff does.
+// Status 1 of compare says that something differs, as that of diff does.
 func TestWhatKeepsAComparisonFromBeingMadeIsTrouble(t *testing.T) {
 	folder := t.TempDir()
-	file, missing := filepath.Join(folder, "log.ids"), filepath.Join(folder, "missing")
-	if err := os.WriteFile(file, []byte("albumID 1\n"), 0o600); err != nil {
+	file, missing := filepath.Join(folder, "requests"), filepath.Join(folder, "missing")
+	if err := os.WriteFile(file, []byte("func=updateAlbum\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	compare, verify := []string{"compare", "http://127.0.0.1:1", "http://127.0.0.1:2"}, []string{"move", "verify", "http://127.0.0.1:1"}
+	compare := []string{"compare", "http://127.0.0.1:1", "http://127.0.0.1:2"}
 	for want, args := range map[string][]string{
-		"exists":           append(compare[:3:3], file, "--html", file),
-		"missing.ids":      append(compare[:3:3], missing+".ids"),
-		"missing: no such": append(verify[:3:3], file, "--temp-dir", missing),
-		missing:            append(verify[:3:3], missing),
-		"--rate":           append(compare[:3:3], file, "--rate", "fast"),
+		"0 requests were compared, 1 were not": append(compare[:3:3], file),
+		missing:                                append(compare[:3:3], missing),
+		"--timeout":                            append(compare[:3:3], file, "--timeout", "0s"),
+		"--time-zone":                          append(compare[:3:3], file, "--time-zone", "Nowhere"),
+		"want the address":                     {"compare", "old.example", "http://127.0.0.1:2", file},
 	} {
 		if got := runWith(t.Context(), nil, "", args...); got.status != statusTrouble || !strings.Contains(got.err, want) {
 			t.Errorf("%v: status %d: %s", args, got.status, got.err)

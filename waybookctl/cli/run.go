@@ -27,8 +27,8 @@ type commands struct {
 	Entry       entryCommands    `cmd:"" help:"Diary entries, also called blogs: list, show, delete."`
 	Landmark    landmarkCommands `cmd:"" help:"Landmarks, also called POIs: list, show, update, import and more."`
 	Store       storeCommands    `cmd:"" help:"The store: backup, restore, check, dump, load and more."`
-	Move        moveCommands     `cmd:"" help:"Move the data of an old service in: check, import, verify."`
-	Compare     compareCommand   `cmd:"" diff:"" help:"Compare the replies of two servers to the requests of a log."`
+	Move        moveCommands     `cmd:"" help:"Move the data of an old service in: check, import."`
+	Compare     compareCommand   `cmd:"" diff:"" help:"Send the requests of a file to two servers, and compare the replies."`
 	Certs       certsCommand     `cmd:"" help:"Create development certificates for mutual TLS."`
 	HelpWord    helpCommand      `cmd:"" name:"help" help:"Show the help of a command."`
 	VersionWord versionCommand   `cmd:"" name:"version" help:"Print the version, the commit and the Go version."`
@@ -119,6 +119,6 @@ func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong,
 		kong.ValueFormatter(helpOf),
 		kong.WithHyphenPrefixedParameters(true),
 		kong.Resolvers(twins),
-		kong.Vars{"statuses": statusLine(), "rules": ruleNames(), "allowances": allowanceNames(), "address": defaultAddress()},
+		kong.Vars{"statuses": statusLine(), "address": defaultAddress()},
 	)
 }

@@ -52,20 +52,6 @@ func (s secrets) askNew(ctx context.Context) (string, error) {
 	return first, nil
 }
 
-// confirm asks a question on a terminal. Without one, the answer is no.
-func (s secrets) confirm(ctx context.Context, question string) (bool, error) {
-	file, ok := s.terminal()
-	if !ok {
-		return false, nil
-	}
-	_, _ = io.WriteString(s.prompt, question+" [y/N] ") // a failed write cannot be reported
-	answer, err := await(ctx, func() (string, error) { return bufio.NewReader(file).ReadString('\n') })
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), err
-}
-
 // errGivenUp reports that Ctrl-C or Ctrl-D ended a question.
 var errGivenUp = errors.New("given up")
 

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
-	"github.com/waybook/waybook/moving/send"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
@@ -151,73 +149,12 @@ func describeFile(invalid *transfer.InvalidFileError) failure {
 	return f
 }
 
-type userExport struct {
-	newFile `embed:""`
-	User    int64  `arg:"" help:"The user's identifier."`
-	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
-}
-
-// Help returns the detailed help.
-func (*userExport) Help() string {
-	return `The file has the format that move import reads: an object in each line, with the user, rewards, and the user's albums,
-entries and landmarks with their photos, comments, votes and recommendations.
-
-It has no password, no session, and not what the user wrote in the content of others.`
-}
-
-// Run exports the data.
-func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	if err := c.check(c.File); err != nil {
-		return err
-	}
-	var count int64
-	err := atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
-		count, err = send.ExportPerson(ctx, call.Services, c.User, file)
-		return err
-	})
-	return printExported(out, c.File, "%d records exported", count, err)
-}
-
 // printExported prints how much was exported, unless that was to standard output.
 func printExported(out *output.Printer, path, line string, count int64, err error) error {
 	if err != nil || path == "-" {
 		return err
 	}
 	return out.Value(output.Object{{Name: "exported_count", Value: count}}, func(page *output.Page) { page.Line(fmt.Sprintf(line, count)) })
-}
-
-type moveExport struct {
-	newFile  `embed:""`
-	File     string    `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
-	Since    time.Time `placeholder:"TIME" help:"When the changes begin, such as 2026-11-26T02:00:00Z, by the clock of the store; a minute before counts, too. Everything by default."`
-	TimeZone string    `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of the times in the file; ${default} by default."`
-}
-
-// Help returns the detailed help.
-func (*moveExport) Help() string {
-	return `The files have the format that move import reads, and the identifiers of the old service, or those of Waybook for what
-was made in Waybook. Times are local, as databases take them. An album, an entry or a landmark is written whole: what the old service has
-under it, and the file has not, is gone. Passwords and sessions stay here.
-
-Nobody should write meanwhile: what changes during the export may be missing. What was deleted in Waybook is in the
-list of problems of move import --dry-run with the files that were moved in.`
-}
-
-// Run exports the changes.
-func (c *moveExport) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
-	zone, err := time.LoadLocation(c.TimeZone)
-	if err != nil {
-		return usageError("--time-zone: " + err.Error())
-	}
-	if err := c.check(c.File); err != nil {
-		return err
-	}
-	var count int64
-	err = atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) (err error) {
-		count, err = send.ExportSince(ctx, call.Services, c.Since, zone, file, report)
-		return err
-	})
-	return printExported(out, c.File, "%d records exported", count, err)
 }
 
 // newFile is for commands that write a file which their user names.

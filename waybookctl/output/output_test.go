@@ -52,7 +52,6 @@ func TestAValueIsPrintedInEachFormat(t *testing.T) {
   "score": 0,
   "old_id": "",
   "etag": "",
-  "is_as_moved": false,
   "is_small": false
 }
 `,

@@ -1,5 +1,4 @@
-// Olddata writes the data of an old service, as large as flags say, to files that waybookctl move
-// reads.
+// Olddata writes the data of an old service, as large as -part says, to a file that waybookctl move reads.
 package main
 
 import (
@@ -11,19 +10,16 @@ import (
 )
 
 func main() {
-	options := olddata.Defaults()
-	options.Flags(flag.CommandLine)
-	divide := flag.Int("divide", 1, "divides all numbers")
-	compression := flag.String("compression", "", "compression of the files: gz or zst")
+	part := flag.Float64("part", 1, "part of four million records, such as 0.1 or 5")
 	flag.Parse()
-	if flag.NArg() != 1 || *divide < 1 {
-		fmt.Fprintln(os.Stderr, "usage: olddata [flags] FOLDER")
+	if flag.NArg() != 1 || *part <= 0 {
+		fmt.Fprintln(os.Stderr, "usage: olddata [-part NUMBER] FOLDER")
 		os.Exit(2)
 	}
-	paths, err := olddata.Write(flag.Arg(0), *compression, options.Divided(*divide))
+	path, err := olddata.Years(*part).Write(flag.Arg(0))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "olddata:", err)
 		os.Exit(1)
 	}
-	fmt.Println(paths)
+	fmt.Println(path)
 }

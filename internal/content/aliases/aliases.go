@@ -116,18 +116,6 @@ func (a *Aliases) Bury(ctx context.Context, newID int64) error {
 	return err
 }
 
-// IsGone reports whether what has an identifier was moved in and deleted. No later failure undoes the answer.
-func (a *Aliases) IsGone(ctx context.Context, newID int64) (bool, error) {
-	found, err := a.documents.Find(ctx, byID().Is(newID).Everywhere())
-	if err == nil {
-		found, err = a.documents.GetLinearizable(ctx, found.OldID)
-	}
-	if errors.Is(err, docstore.ErrNotFound) {
-		return false, nil
-	}
-	return found.IsGone, err
-}
-
 // BuryAs is Bury for what has no alias until it is deleted.
 func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
 	taken, err := a.documents.InsertNew(ctx, []alias{{OldID: oldID, ID: newID, IsGone: true}})
@@ -175,15 +163,6 @@ func (r Removals) Among(ctx context.Context, ids []int64) (map[int64]bool, error
 	return removed, err
 }
 
-// Forget forgets the removal of what has an identifier.
-func (r Removals) Forget(ctx context.Context, newID int64) error {
-	err := r.aliases.documents.Delete(ctx, r.key(newID))
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil
-	}
-	return err
-}
-
 // Revive forgets that what old identifiers stand for was deleted.
 func (a *Aliases) Revive(ctx context.Context, oldIDs []string) error {
 	for _, each := range oldIDs {
@@ -200,16 +179,6 @@ func (a *Aliases) mark(ctx context.Context, oldID string, isGone bool) error {
 		return nil
 	})
 	return err
-}
-
-// IsTaken reports whether another old identifier stands for an identifier. Its content need not be
-// stored.
-func (a *Aliases) IsTaken(ctx context.Context, id int64, oldID string) (bool, error) {
-	found, err := a.documents.Find(ctx, byID().Is(id).Everywhere())
-	if errors.Is(err, docstore.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil && found.OldID != oldID, err
 }
 
 // Add stores what old identifiers stand for. Errors: docstore.ErrConflict if one stands for another

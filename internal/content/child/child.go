@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
@@ -201,8 +200,16 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 func (s *Set[P, C]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, int64, C]{
 		Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf,
-		IsMoved: func(child *C) bool { return strings.HasPrefix(s.RequestKey(child), aliases.RequestPrefix) },
 	}.Constraint()
+}
+
+// removals are the children that were moved in and that users have removed.
+func (s *Set[P, C]) removals() aliases.Removals { return s.Parents.Aliases.Removals(s.Part) }
+
+// Removed returns which of some identifiers are of children that were moved in and that users have removed. The
+// identifiers are of none that is stored, because a removal may fail after its note.
+func (s *Set[P, C]) Removed(ctx context.Context, ids []int64) (map[int64]bool, error) {
+	return s.removals().Among(ctx, ids)
 }
 
 // changed returns the fields of a parent that a change of its children sets.

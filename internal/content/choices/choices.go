@@ -20,11 +20,8 @@
 package choices
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -50,8 +47,9 @@ type Choice struct {
 	// Pending is Pending until the choice is settled with the value that the user wants. It is missing
 	// in a settled choice, so that the index has only the others.
 	Pending int64 `bson:"pending,omitempty"`
-	// IsMoved says that Wanted was moved in from an old service.
-	IsMoved bool `bson:"is_moved,omitempty"`
+	// Moved is the value that was moved in from an old service, which the user may have changed since; None if it was
+	// made here.
+	Moved int32 `bson:"moved,omitempty"`
 }
 
 // The values of Choice.Pending.
@@ -104,6 +102,9 @@ type Counter[P any] struct {
 	// Numbers returns a parent's numbers, starting with value 1. It returns nil when there
 	// is nothing to choose.
 	Numbers func(*P) []int64
+	// Unnamed returns the number of choices of a value that an old service showed under a parent, without those of users
+	// that have moved in.
+	Unnamed func(parent *P, value int32) *int64
 	// Background runs the counting that outlives its callers.
 	Background *Background
 
@@ -171,7 +172,6 @@ func (c *Counter[P]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, string, Choice]{
 		Parents: c.Parents, Children: c.Choices, Under: allUnder,
 		ParentOf: func(choice *Choice) int64 { return choice.ParentID },
-		IsMoved:  func(choice *Choice) bool { return choice.IsMoved },
 		Value: func(parent *P, choice *Choice) int32 {
 			if c.Numbers(parent) == nil {
 				return choice.Counted
@@ -195,74 +195,4 @@ func (c *Counter[P]) Constraint() integrity.Constraint {
 			return true
 		},
 	}.Constraint()
-}
-
-// Moved is a user's choice that is moved in from an old service.
-type Moved struct {
-	ParentID, UserID int64
-	// Value is not None.
-	Value int32
-}
-
-// movedBatch is how many choices are read at a time.
-const movedBatch = 1000
-
-// errSame ends an update of a choice that is as it should be.
-var errSame = errors.New("the choice is the same")
-
-// StoreCounted stores choices, at most one of each user under a parent, under parents that are not
-// stored yet. They are settled; the caller counts them in the parents. A choice that an
-// interrupted move has left gets the present value.
-func (c *Counter[P]) StoreCounted(ctx context.Context, moved []Moved) error {
-	choices := make([]Choice, len(moved))
-	for i, m := range moved {
-		choices[i] = Choice{
-			ID: IDOf(m.ParentID, m.UserID), ParentID: m.ParentID, Wanted: m.Value, Counted: m.Value, Pending: Settled, IsMoved: true,
-		}
-	}
-	slices.SortFunc(choices, func(a, b Choice) int { return cmp.Compare(a.ID, b.ID) })
-	taken, err := c.Choices.InsertNew(ctx, choices)
-	if err != nil {
-		return err
-	}
-	for _, i := range taken {
-		_, err := c.Choices.Update(ctx, choices[i].ID, func(stored *Choice) error {
-			if *stored == choices[i] {
-				return errSame
-			}
-			*stored = choices[i]
-			return nil
-		})
-		if err != nil && !errors.Is(err, errSame) {
-			return err
-		}
-	}
-	return nil
-}
-
-// PutMoved is Put for a value that is moved in, or None for one that is gone.
-func (c *Counter[P]) PutMoved(ctx context.Context, moved Moved) error {
-	_, err := c.put(ctx, moved.ParentID, &call[P]{
-		choiceID: IDOf(moved.ParentID, moved.UserID), decide: Always[P](moved.Value), isMoved: true,
-	})
-	return err
-}
-
-// Under returns all choices under a parent.
-func (c *Counter[P]) Under(ctx context.Context, parentID int64) (all []Choice, err error) {
-	for batch, err := range c.Choices.Batches(ctx, docstore.Query{Where: allUnder(parentID), Limit: movedBatch}) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, batch...)
-	}
-	return all, nil
-}
-
-// Drop deletes a choice under a parent that is not stored.
-func (c *Counter[P]) Drop(ctx context.Context, id string) error {
-	if err := c.Choices.Delete(ctx, id); !errors.Is(err, docstore.ErrNotFound) {
-		return err
-	}
-	return nil
 }

@@ -184,6 +184,10 @@ func (c *Counter[P]) add(parent *P, stored map[string]Choice) error {
 		if choice.Wanted != None {
 			c.Add(parent, choice.Wanted, 1)
 		}
+		if isFirst := choice.CountedAt == 0; isFirst && choice.Moved != None {
+			unnamed := c.Unnamed(parent, choice.Moved)
+			*unnamed = max(0, *unnamed-1)
+		}
 		group = append(group, Counted{id, choice.Wanted})
 	}
 	mark := c.Mark(parent)

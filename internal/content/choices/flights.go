@@ -26,7 +26,11 @@ type flights[P any] struct {
 type call[P any] struct {
 	choiceID string
 	decide   Decision[P]
-	isMoved  bool
+	// moved is the value of a choice that moves in; None for others. isNew says that there was none, and there is the choice
+	// that is stored in its place.
+	moved int32
+	isNew bool
+	there Choice
 	// refusal is the error of decide. It, parent and err are set before done is closed.
 	refusal error
 	parent  P
@@ -38,11 +42,20 @@ type call[P any] struct {
 
 // change lets a call change a choice, and reports whether it did.
 func (c *call[P]) change(parent *P, choice *Choice) bool {
+	if c.moved != None {
+		if isNone := *choice == (Choice{ID: choice.ID, ParentID: choice.ParentID}); isNone {
+			choice.Wanted, choice.Moved, choice.Pending, c.isNew = c.moved, c.moved, Pending, true
+			return true
+		}
+		if isMine := c.isNew && choice.Moved == c.moved; !isMine {
+			c.there = *choice
+		}
+	}
 	var wanted int32
 	if wanted, c.refusal = c.decide(parent, choice.Wanted); c.refusal != nil || wanted == choice.Wanted {
 		return false
 	}
-	choice.Wanted, choice.IsMoved, choice.Pending = wanted, c.isMoved, Pending
+	choice.Wanted, choice.Pending = wanted, Pending
 	return true
 }
 

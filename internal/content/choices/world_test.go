@@ -24,6 +24,8 @@ type vote struct {
 	ID      int64              `bson:"_id"`
 	Mark    choices.Mark       `bson:"mark"`
 	Numbers [choiceCount]int64 `bson:"numbers"`
+	// Unnamed are the numbers of an old service.
+	Unnamed [choiceCount]int64 `bson:"unnamed"`
 }
 
 type counter = choices.Counter[vote]
@@ -73,6 +75,7 @@ func openCounter(t tb, engine docstore.Engine) *counter {
 		Mark:       func(v *vote) *choices.Mark { return &v.Mark },
 		Add:        func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
 		Numbers:    func(v *vote) []int64 { return v.Numbers[:] },
+		Unnamed:    func(v *vote, value int32) *int64 { return &v.Unnamed[value-1] },
 		Background: &choices.Background{},
 	}
 }

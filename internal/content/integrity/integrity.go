@@ -85,8 +85,6 @@ type Rule[P any, K docstore.Key, C any] struct {
 	// id.
 	Under    func(parentID int64) docstore.Where
 	ParentOf func(*C) int64
-	// IsMoved reports whether a child was moved in from an old service.
-	IsMoved func(*C) bool
 	// Fits reports whether a parent's numbers agree with those of its children. It must be
 	// true at every moment at which both are read together. It is nil if the parent has no
 	// numbers. Value returns the value that a child of a parent counts for. Kind is the fault of a
@@ -128,11 +126,11 @@ func (r Rule[P, K, C]) check(ctx context.Context, mode Mode, progress func(strin
 		case parent == nil && child == nil:
 			return found(all.orphans, all.misfits, all.busy), nil
 		case parent == nil || child != nil && r.ParentOf(child) < r.Parents.ID(parent):
-			parentID, isMoved := r.ParentOf(child), r.IsMoved(child)
+			parentID := r.ParentOf(child)
 			if err := children.skip(func(c *C) bool { return r.ParentOf(c) == parentID }, nil); err != nil {
 				return nil, err
 			}
-			if err := r.judgeOrphans(ctx, mode, parentID, isMoved, &all.orphans); err != nil {
+			if err := r.judgeOrphans(ctx, mode, parentID, &all.orphans); err != nil {
 				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
 			}
 		default:
@@ -173,9 +171,8 @@ func found(all ...Finding) (some []Finding) {
 
 // judgeOrphans rechecks children whose parent the first pass did not find. The order of the
 // reads matters. A sweep purges the children of a deleted parent until its tombstone is clear. If the
-// parent is missing and no sweep is still to come, nothing will ever purge the children that are left. But a move
-// stores children before their parent, with several calls; only an alias tells that the parent was deleted.
-func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, isMoved bool, finding *Finding) error {
+// parent is missing and no sweep is still to come, nothing will ever purge the children that are left.
+func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
 	exists, err := r.Parents.IsStored(ctx, parentID)
 	if err != nil || exists {
 		return err
@@ -184,14 +181,8 @@ func (r Rule[P, K, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int
 	if err != nil || awaitsSweep {
 		return err
 	}
-	isRepair := mode == Repair
-	if isRepair && isMoved {
-		if isRepair, err = r.Parents.Aliases.IsGone(ctx, parentID); err != nil {
-			return err
-		}
-	}
 	var count, repaired int64
-	if isRepair {
+	if mode == Repair {
 		repaired, err = r.Children.DeleteAll(ctx, r.Under(parentID))
 		count = repaired
 	} else {

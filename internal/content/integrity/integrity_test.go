@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/id"
 )
 
 func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Finding) {
@@ -67,26 +66,6 @@ func TestOrphansAreFoundAndRemoved(t *testing.T) {
 	if !reflect.DeepEqual(left["boxes"], damaged["boxes"]) || len(left["items"]) != 7 || len(left["choices"]) != 3 {
 		t.Errorf("the store has %v", left)
 	}
-}
-
-// A move stores a box after what belongs to it, with several calls and perhaps after a crash.
-func TestARepairLeavesWhatBelongsToABoxThatIsBeingMovedIn(t *testing.T) {
-	w := newWorld(t)
-	isNew, wasDeleted := id.OfOld(5, 7), id.OfOld(6, 7)
-	drawnBefore, err := w.items.IDs.Next(7, 0, 0) // of an export
-	must(t, err)
-	must(t, w.aliases.Add(t.Context(), map[string]int64{"5": isNew, "6": wasDeleted}))
-	must(t, w.aliases.Bury(t.Context(), wasDeleted))
-	boxes := []int64{isNew, wasDeleted, drawnBefore}
-	for _, boxID := range boxes {
-		w.moveInUnder(boxID)
-	}
-	expectFindings(t, w.check(integrity.Repair),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 3, Repaired: 1, Parents: boxes},
-		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 3, Repaired: 1, Parents: boxes})
-	expectFindings(t, w.check(integrity.Repair),
-		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 2, Parents: []int64{isNew, drawnBefore}},
-		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 2, Parents: []int64{isNew, drawnBefore}})
 }
 
 func TestACheckContinuesAfterOrphans(t *testing.T) {

@@ -50,8 +50,6 @@ type world struct {
 	items *child.Set[box, item]
 	votes *choices.Counter[box]
 
-	aliases *aliases.Aliases
-
 	mu  sync.Mutex
 	now time.Time
 	// users is the number of users created so far, and calledFor that of calls of sweepBeforeThird.
@@ -74,10 +72,10 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	chosen, err := docstore.Open[string, choices.Choice](t.Context(), w.store, choices.Spec("choices"))
 	must(t, err)
-	w.aliases, err = aliases.Open(t.Context(), w.store, "box_aliases")
+	moved, err := aliases.Open(t.Context(), w.store, "box_aliases")
 	must(t, err)
 	w.boxes = &owned.Collection[box]{
-		Documents: boxes, OwnerField: "owner_id", Aliases: w.aliases,
+		Documents: boxes, OwnerField: "owner_id", Aliases: moved,
 		ID:       func(b *box) int64 { return b.ID },
 		Owner:    func(b *box) int64 { return b.OwnerID },
 		NotFound: func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
@@ -183,15 +181,6 @@ func (w *world) lose(boxID int64) {
 	w.t.Helper()
 	must(w.t, w.boxes.Documents.Delete(w.t.Context(), boxID))
 	must(w.t, w.boxes.Documents.Sweep(w.t.Context(), keptTime, nil))
-}
-
-// moveInUnder stores an item and a choice of an old service under a box that is not stored.
-func (w *world) moveInUnder(boxID int64) {
-	w.t.Helper()
-	moved := item{ID: boxID + 1<<id.PlaceBits, BoxID: boxID, RequestKey: aliases.RequestPrefix + "1"}
-	_, err := w.items.Store(w.t.Context(), []item{moved}, child.Moved[item]{ID: func(i *item) int64 { return i.ID }})
-	must(w.t, err)
-	must(w.t, w.votes.StoreCounted(w.t.Context(), []choices.Moved{{ParentID: boxID, UserID: 1, Value: 1}}))
 }
 
 // sweepBeforeThird ends all deletions before the third read of a check: it has read the boxes and one

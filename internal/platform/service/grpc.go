@@ -106,9 +106,7 @@ func Serve(
 		grpc.StaticStreamWindowSize(process.StreamWindow),
 		grpc.StaticConnWindowSize(process.ConnectionWindow),
 	)...)
-	for _, service := range services {
-		service.Register(server)
-	}
+	Register(server, services...)
 	storev1.RegisterStoreServiceServer(server, newStoreServer(store))
 	healthServer := healthServer{health.NewServer()}
 	for served := range server.GetServiceInfo() {

@@ -793,405 +793,6 @@ func (x *FindUsersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of MoveInUsers.
-type MoveInUsersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// How they are moved in.
-	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
-	// The records, 1 to 1,000. The rules of each are checked individually.
-	Users         []*MovedUser `protobuf:"bytes,2,rep,name=users,proto3" json:"users,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInUsersRequest) Reset() {
-	*x = MoveInUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInUsersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInUsersRequest) ProtoMessage() {}
-
-func (x *MoveInUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInUsersRequest.ProtoReflect.Descriptor instead.
-func (*MoveInUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *MoveInUsersRequest) GetOptions() *v1.MoveOptions {
-	if x != nil {
-		return x.Options
-	}
-	return nil
-}
-
-func (x *MoveInUsersRequest) GetUsers() []*MovedUser {
-	if x != nil {
-		return x.Users
-	}
-	return nil
-}
-
-// Reply of MoveInUsers.
-type MoveInUsersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The result of each record.
-	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInUsersResponse) Reset() {
-	*x = MoveInUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInUsersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInUsersResponse) ProtoMessage() {}
-
-func (x *MoveInUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInUsersResponse.ProtoReflect.Descriptor instead.
-func (*MoveInUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *MoveInUsersResponse) GetResults() []*v1.MoveResult {
-	if x != nil {
-		return x.Results
-	}
-	return nil
-}
-
-// A user to move in. Fields name in parentheses the limits that MoveOptions may widen.
-type MovedUser struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's identifier in the old service, which becomes the user's identifier here. Users
-	// who are created here have identifiers above 2^40, or with -small-ids-from from that number on; then higher
-	// ones are refused (ID_NOT_SMALL). If such a user has this identifier and
-	// differs from the record, the record is refused (ID_TAKEN), also with update.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Nickname, 1 to 100 characters, at least one visible (LIMIT_TITLE, LIMIT_EMPTY). A user with
-	// an empty one is shown like a user who does not exist.
-	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Address of the avatar image, at most 2,000 bytes (LIMIT_ADDRESS); may be empty.
-	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
-	// Email address, at most 254 bytes (LIMIT_EMAIL); may be empty. No two users have the same
-	// one, ignoring letter case.
-	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
-	// Hash of the password; empty if the user cannot log in with a password. These forms are
-	// accepted, everything else is refused:
-	//
-	//   - "$argon2id$v=19$m=…,t=…,p=…$SALT$KEY", as PHP writes it: m at most 65,536 (64 MiB), t at
-	//     most 8, p at most 8, a salt of 8 to 64 bytes, a key of 32 to 64 bytes.
-	//   - Bcrypt: "$2a$", "$2b$" or "$2y$", cost 4 to 14. It sees the first 72 bytes of a password.
-	//   - MD5, SHA-1, SHA-256 or SHA-512 of the password: 32, 40, 64 or 128 hexadecimal digits.
-	//   - "md5$SALT$HEX": MD5(SALT, password), as Django writes it.
-	//   - "md5-suffix$SALT$HEX": MD5(password, SALT).
-	//   - "md5-twice$SALT$HEX": MD5(hex of MD5(password), SALT), as vBulletin does it; SALT may be empty.
-	//   - These three with "sha1", "sha256" or "sha512" in place of "md5".
-	//   - phpass: "$P$" or "$H$", with 2^7 to 2^16 rounds.
-	//   - Unix crypt with MD5: "$1$SALT$…", with a salt of up to 8 characters.
-	//
-	// SALT has up to 100 bytes and may contain "$". HEX may have capital letters.
-	PasswordHash string `protobuf:"bytes,5,opt,name=password_hash,json=passwordHash,proto3" json:"password_hash,omitempty"`
-	// When the user was created; the time of the call if not set.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// The user's open sessions. With MoveOptions.update, those that were moved in before and
-	// are gone from here are closed. When not set, no session changes.
-	Sessions *MovedSessions `protobuf:"bytes,7,opt,name=sessions,proto3" json:"sessions,omitempty"`
-	// Rewards of the user, at most 10,000. More of them are sent in another request, with the
-	// same fields of the user. None is ever removed.
-	Rewards       []*MovedReward `protobuf:"bytes,8,rep,name=rewards,proto3" json:"rewards,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedUser) Reset() {
-	*x = MovedUser{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedUser) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedUser) ProtoMessage() {}
-
-func (x *MovedUser) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedUser.ProtoReflect.Descriptor instead.
-func (*MovedUser) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
-}
-
-func (x *MovedUser) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *MovedUser) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *MovedUser) GetIconUrl() string {
-	if x != nil {
-		return x.IconUrl
-	}
-	return ""
-}
-
-func (x *MovedUser) GetEmail() string {
-	if x != nil {
-		return x.Email
-	}
-	return ""
-}
-
-func (x *MovedUser) GetPasswordHash() string {
-	if x != nil {
-		return x.PasswordHash
-	}
-	return ""
-}
-
-func (x *MovedUser) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-func (x *MovedUser) GetSessions() *MovedSessions {
-	if x != nil {
-		return x.Sessions
-	}
-	return nil
-}
-
-func (x *MovedUser) GetRewards() []*MovedReward {
-	if x != nil {
-		return x.Rewards
-	}
-	return nil
-}
-
-// The open sessions of a user to move in.
-type MovedSessions struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The sessions, at most 100.
-	Sessions      []*MovedSession `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedSessions) Reset() {
-	*x = MovedSessions{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedSessions) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedSessions) ProtoMessage() {}
-
-func (x *MovedSessions) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedSessions.ProtoReflect.Descriptor instead.
-func (*MovedSessions) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *MovedSessions) GetSessions() []*MovedSession {
-	if x != nil {
-		return x.Sessions
-	}
-	return nil
-}
-
-// A session to move in. It is open until the user's password is changed, all sessions of the
-// user are closed, or the session is closed here, and is never opened again after that. If
-// another user has its secret, it is left out (ID_TAKEN).
-type MovedSession struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The `idrand` part of the cookie. The service stores only its SHA-256.
-	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	// When the session expires; as for a session that is opened now if not set. A session that
-	// has expired is left out. None lasts longer than 400 days from the call.
-	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// When the session was opened; may be left out.
-	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedSession) Reset() {
-	*x = MovedSession{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedSession) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedSession) ProtoMessage() {}
-
-func (x *MovedSession) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedSession.ProtoReflect.Descriptor instead.
-func (*MovedSession) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *MovedSession) GetToken() string {
-	if x != nil {
-		return x.Token
-	}
-	return ""
-}
-
-func (x *MovedSession) GetExpireTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ExpireTime
-	}
-	return nil
-}
-
-func (x *MovedSession) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-// A reward to move in. Its source is "old/" and old_id.
-type MovedReward struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its identifier in the old service, unique among the rewards of the user.
-	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// Amount of the reward, from 0 to 1,000,000,000.
-	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedReward) Reset() {
-	*x = MovedReward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedReward) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedReward) ProtoMessage() {}
-
-func (x *MovedReward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedReward.ProtoReflect.Descriptor instead.
-func (*MovedReward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *MovedReward) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *MovedReward) GetAmount() int64 {
-	if x != nil {
-		return x.Amount
-	}
-	return 0
-}
-
 // Request of GetUser.
 type GetUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1203,7 +804,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +816,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +829,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetUserRequest) GetUserId() int64 {
@@ -1249,7 +850,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +862,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +875,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetUserResponse) GetUser() *User {
@@ -1295,7 +896,7 @@ type BatchGetUsersRequest struct {
 
 func (x *BatchGetUsersRequest) Reset() {
 	*x = BatchGetUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1307,7 +908,7 @@ func (x *BatchGetUsersRequest) String() string {
 func (*BatchGetUsersRequest) ProtoMessage() {}
 
 func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1320,7 +921,7 @@ func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BatchGetUsersRequest) GetUserIds() []int64 {
@@ -1341,7 +942,7 @@ type BatchGetUsersResponse struct {
 
 func (x *BatchGetUsersResponse) Reset() {
 	*x = BatchGetUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1353,7 +954,7 @@ func (x *BatchGetUsersResponse) String() string {
 func (*BatchGetUsersResponse) ProtoMessage() {}
 
 func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1366,7 +967,7 @@ func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BatchGetUsersResponse) GetUsers() []*User {
@@ -1400,7 +1001,7 @@ type UpdateUserRequest struct {
 
 func (x *UpdateUserRequest) Reset() {
 	*x = UpdateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +1013,7 @@ func (x *UpdateUserRequest) String() string {
 func (*UpdateUserRequest) ProtoMessage() {}
 
 func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +1026,7 @@ func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserRequest.ProtoReflect.Descriptor instead.
 func (*UpdateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateUserRequest) GetUserId() int64 {
@@ -1488,7 +1089,7 @@ type UpdateUserResponse struct {
 
 func (x *UpdateUserResponse) Reset() {
 	*x = UpdateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1500,7 +1101,7 @@ func (x *UpdateUserResponse) String() string {
 func (*UpdateUserResponse) ProtoMessage() {}
 
 func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1513,7 +1114,7 @@ func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserResponse.ProtoReflect.Descriptor instead.
 func (*UpdateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UpdateUserResponse) GetUser() *User {
@@ -1540,7 +1141,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1552,7 +1153,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1565,7 +1166,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -1604,7 +1205,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1616,7 +1217,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1629,7 +1230,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -1664,7 +1265,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1277,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1290,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1713,7 +1314,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1725,7 +1326,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1738,7 +1339,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1768,7 +1369,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1780,7 +1381,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1793,7 +1394,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1821,7 +1422,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1833,7 +1434,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1846,7 +1447,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1867,7 +1468,7 @@ type VerifySessionsRequest struct {
 
 func (x *VerifySessionsRequest) Reset() {
 	*x = VerifySessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +1480,7 @@ func (x *VerifySessionsRequest) String() string {
 func (*VerifySessionsRequest) ProtoMessage() {}
 
 func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +1493,7 @@ func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
@@ -1913,7 +1514,7 @@ type VerifySessionsResponse struct {
 
 func (x *VerifySessionsResponse) Reset() {
 	*x = VerifySessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +1526,7 @@ func (x *VerifySessionsResponse) String() string {
 func (*VerifySessionsResponse) ProtoMessage() {}
 
 func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +1539,7 @@ func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *VerifySessionsResponse) GetOpen() []bool {
@@ -1963,7 +1564,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +1576,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +1589,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -2021,7 +1622,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2033,7 +1634,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2046,7 +1647,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 // Request of CloseAllSessions.
@@ -2060,7 +1661,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +1673,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +1686,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -2106,7 +1707,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +1719,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +1732,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -2156,7 +1757,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +1769,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2181,7 +1782,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -2218,7 +1819,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2230,7 +1831,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2243,7 +1844,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -2276,7 +1877,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +1889,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +1902,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -2337,7 +1938,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2349,7 +1950,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2362,7 +1963,7 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
@@ -2387,7 +1988,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2000,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2013,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2449,7 +2050,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2461,7 +2062,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2474,7 +2075,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2504,7 +2105,7 @@ type Reward struct {
 
 func (x *Reward) Reset() {
 	*x = Reward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2516,7 +2117,7 @@ func (x *Reward) String() string {
 func (*Reward) ProtoMessage() {}
 
 func (x *Reward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2529,7 +2130,7 @@ func (x *Reward) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reward.ProtoReflect.Descriptor instead.
 func (*Reward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Reward) GetSource() string {
@@ -2557,7 +2158,7 @@ type GetRewardTotalRequest struct {
 
 func (x *GetRewardTotalRequest) Reset() {
 	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2170,7 @@ func (x *GetRewardTotalRequest) String() string {
 func (*GetRewardTotalRequest) ProtoMessage() {}
 
 func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2183,7 @@ func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetRewardTotalRequest) GetUserId() int64 {
@@ -2605,7 +2206,7 @@ type GetRewardTotalResponse struct {
 
 func (x *GetRewardTotalResponse) Reset() {
 	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +2218,7 @@ func (x *GetRewardTotalResponse) String() string {
 func (*GetRewardTotalResponse) ProtoMessage() {}
 
 func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2630,7 +2231,7 @@ func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetRewardTotalResponse) GetTotal() int64 {
@@ -2669,7 +2270,7 @@ type UserChange struct {
 
 func (x *UserChange) Reset() {
 	*x = UserChange{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2681,7 +2282,7 @@ func (x *UserChange) String() string {
 func (*UserChange) ProtoMessage() {}
 
 func (x *UserChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2694,7 +2295,7 @@ func (x *UserChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
 func (*UserChange) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *UserChange) GetUserId() int64 {
@@ -2759,7 +2360,7 @@ type ListUserChangesRequest struct {
 
 func (x *ListUserChangesRequest) Reset() {
 	*x = ListUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2771,7 +2372,7 @@ func (x *ListUserChangesRequest) String() string {
 func (*ListUserChangesRequest) ProtoMessage() {}
 
 func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2784,7 +2385,7 @@ func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListUserChangesRequest) GetPageSize() int32 {
@@ -2830,7 +2431,7 @@ type ListUserChangesResponse struct {
 
 func (x *ListUserChangesResponse) Reset() {
 	*x = ListUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +2443,7 @@ func (x *ListUserChangesResponse) String() string {
 func (*ListUserChangesResponse) ProtoMessage() {}
 
 func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +2456,7 @@ func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListUserChangesResponse) GetChanges() []*UserChange {
@@ -2892,7 +2493,7 @@ type WatchUserChangesRequest struct {
 
 func (x *WatchUserChangesRequest) Reset() {
 	*x = WatchUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2904,7 +2505,7 @@ func (x *WatchUserChangesRequest) String() string {
 func (*WatchUserChangesRequest) ProtoMessage() {}
 
 func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2917,7 +2518,7 @@ func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WatchUserChangesRequest) GetPageToken() string {
@@ -2948,7 +2549,7 @@ type WatchUserChangesResponse struct {
 
 func (x *WatchUserChangesResponse) Reset() {
 	*x = WatchUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2960,7 +2561,7 @@ func (x *WatchUserChangesResponse) String() string {
 func (*WatchUserChangesResponse) ProtoMessage() {}
 
 func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2973,7 +2574,7 @@ func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WatchUserChangesResponse) GetChanges() []*UserChange {
@@ -2994,7 +2595,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xc2\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xc2\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -3048,36 +2649,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x02by\x12\x05\xbaH\x02\b\x01\"k\n" +
 	"\x11FindUsersResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x01\n" +
-	"\x12MoveInUsersRequest\x126\n" +
-	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12E\n" +
-	"\x05users\x18\x02 \x03(\v2\x1d.waybook.account.v1.MovedUserB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05users\"L\n" +
-	"\x13MoveInUsersResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xa0\x04\n" +
-	"\tMovedUser\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12\x1c\n" +
-	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04name\x12#\n" +
-	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\aiconUrl\x127\n" +
-	"\x05email\x18\x04 \x01(\tB!\xbaH\x1er\x1c(\xfe\x012\x17^([^#].*|#.*[^0-9].*)?$R\x05email\x12-\n" +
-	"\rpassword_hash\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\xac\x02R\fpasswordHash\x12;\n" +
-	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12=\n" +
-	"\bsessions\x18\a \x01(\v2!.waybook.account.v1.MovedSessionsR\bsessions\x12D\n" +
-	"\arewards\x18\b \x03(\v2\x1f.waybook.account.v1.MovedRewardB\t\xbaH\x06\x92\x01\x03\x10\x90NR\arewards:{\xbaHx\x1av\n" +
-	"\x1fmoved_user.password_needs_email\x12%password_hash: needs an email address\x1a,this.password_hash == '' || this.email != ''\"W\n" +
-	"\rMovedSessions\x12F\n" +
-	"\bsessions\x18\x01 \x03(\v2 .waybook.account.v1.MovedSessionB\b\xbaH\x05\x92\x01\x02\x10dR\bsessions\"\xb5\x01\n" +
-	"\fMovedSession\x12+\n" +
-	"\x05token\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\x12;\n" +
-	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"expireTime\x12;\n" +
-	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"V\n" +
-	"\vMovedReward\x12 \n" +
-	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12%\n" +
-	"\x06amount\x18\x02 \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\";\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\";\n" +
 	"\x0eGetUserRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"?\n" +
 	"\x0fGetUserResponse\x12,\n" +
@@ -3208,7 +2780,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\x9c\x12\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\xa3\x11\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -3222,8 +2794,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
 	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
 	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
-	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
-	"\vMoveInUsers\x12&.waybook.account.v1.MoveInUsersRequest\x1a'.waybook.account.v1.MoveInUsersResponse\"\x17\xaa\xbb\x18\x10\x12\x0eusers_moved_in\x90\x02\x02\x12t\n" +
+	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12t\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x14\xaa\xbb\x18\x10\x12\x0esession_opened\x12s\n" +
@@ -3256,7 +2827,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
@@ -3269,132 +2840,113 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*ListUsersResponse)(nil),        // 8: waybook.account.v1.ListUsersResponse
 	(*FindUsersRequest)(nil),         // 9: waybook.account.v1.FindUsersRequest
 	(*FindUsersResponse)(nil),        // 10: waybook.account.v1.FindUsersResponse
-	(*MoveInUsersRequest)(nil),       // 11: waybook.account.v1.MoveInUsersRequest
-	(*MoveInUsersResponse)(nil),      // 12: waybook.account.v1.MoveInUsersResponse
-	(*MovedUser)(nil),                // 13: waybook.account.v1.MovedUser
-	(*MovedSessions)(nil),            // 14: waybook.account.v1.MovedSessions
-	(*MovedSession)(nil),             // 15: waybook.account.v1.MovedSession
-	(*MovedReward)(nil),              // 16: waybook.account.v1.MovedReward
-	(*GetUserRequest)(nil),           // 17: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),          // 18: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),     // 19: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),    // 20: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),        // 21: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),       // 22: waybook.account.v1.UpdateUserResponse
-	(*AuthenticateRequest)(nil),      // 23: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),     // 24: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),       // 25: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 26: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 27: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 28: waybook.account.v1.VerifySessionResponse
-	(*VerifySessionsRequest)(nil),    // 29: waybook.account.v1.VerifySessionsRequest
-	(*VerifySessionsResponse)(nil),   // 30: waybook.account.v1.VerifySessionsResponse
-	(*CloseSessionRequest)(nil),      // 31: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 32: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 33: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 34: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 35: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 36: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),       // 37: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),      // 38: waybook.account.v1.GrantRewardResponse
-	(*ListRewardsRequest)(nil),       // 39: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 40: waybook.account.v1.ListRewardsResponse
-	(*Reward)(nil),                   // 41: waybook.account.v1.Reward
-	(*GetRewardTotalRequest)(nil),    // 42: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),   // 43: waybook.account.v1.GetRewardTotalResponse
-	(*UserChange)(nil),               // 44: waybook.account.v1.UserChange
-	(*ListUserChangesRequest)(nil),   // 45: waybook.account.v1.ListUserChangesRequest
-	(*ListUserChangesResponse)(nil),  // 46: waybook.account.v1.ListUserChangesResponse
-	(*WatchUserChangesRequest)(nil),  // 47: waybook.account.v1.WatchUserChangesRequest
-	(*WatchUserChangesResponse)(nil), // 48: waybook.account.v1.WatchUserChangesResponse
-	(*timestamppb.Timestamp)(nil),    // 49: google.protobuf.Timestamp
-	(*v1.MoveOptions)(nil),           // 50: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),            // 51: waybook.type.v1.MoveResult
-	(*fieldmaskpb.FieldMask)(nil),    // 52: google.protobuf.FieldMask
-	(v1.ChangeKind)(0),               // 53: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),         // 54: waybook.type.v1.PartRevisions
+	(*GetUserRequest)(nil),           // 11: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),          // 12: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),     // 13: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),    // 14: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),        // 15: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),       // 16: waybook.account.v1.UpdateUserResponse
+	(*AuthenticateRequest)(nil),      // 17: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 18: waybook.account.v1.AuthenticateResponse
+	(*OpenSessionRequest)(nil),       // 19: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 20: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 21: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 22: waybook.account.v1.VerifySessionResponse
+	(*VerifySessionsRequest)(nil),    // 23: waybook.account.v1.VerifySessionsRequest
+	(*VerifySessionsResponse)(nil),   // 24: waybook.account.v1.VerifySessionsResponse
+	(*CloseSessionRequest)(nil),      // 25: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 26: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 27: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 28: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 29: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 30: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),       // 31: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),      // 32: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),       // 33: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 34: waybook.account.v1.ListRewardsResponse
+	(*Reward)(nil),                   // 35: waybook.account.v1.Reward
+	(*GetRewardTotalRequest)(nil),    // 36: waybook.account.v1.GetRewardTotalRequest
+	(*GetRewardTotalResponse)(nil),   // 37: waybook.account.v1.GetRewardTotalResponse
+	(*UserChange)(nil),               // 38: waybook.account.v1.UserChange
+	(*ListUserChangesRequest)(nil),   // 39: waybook.account.v1.ListUserChangesRequest
+	(*ListUserChangesResponse)(nil),  // 40: waybook.account.v1.ListUserChangesResponse
+	(*WatchUserChangesRequest)(nil),  // 41: waybook.account.v1.WatchUserChangesRequest
+	(*WatchUserChangesResponse)(nil), // 42: waybook.account.v1.WatchUserChangesResponse
+	(*timestamppb.Timestamp)(nil),    // 43: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 44: google.protobuf.FieldMask
+	(v1.ChangeKind)(0),               // 45: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),         // 46: waybook.type.v1.PartRevisions
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	49, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	43, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	49, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	49, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	49, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	43, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	43, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	43, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 6: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 7: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
-	50, // 8: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
-	13, // 9: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
-	51, // 10: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
-	49, // 11: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
-	14, // 12: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
-	16, // 13: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
-	15, // 14: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
-	49, // 15: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
-	49, // 16: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
-	1,  // 17: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 18: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	52, // 19: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 20: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 21: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	2,  // 22: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 23: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 24: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	27, // 25: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	2,  // 26: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	41, // 27: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	53, // 28: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	49, // 29: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	54, // 30: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 31: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	49, // 32: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	44, // 33: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	44, // 34: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	3,  // 35: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	17, // 36: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	19, // 37: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	21, // 38: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	5,  // 39: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	7,  // 40: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	9,  // 41: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	11, // 42: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	23, // 43: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	25, // 44: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	27, // 45: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	29, // 46: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	31, // 47: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	33, // 48: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	35, // 49: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	37, // 50: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	39, // 51: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	42, // 52: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	45, // 53: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	47, // 54: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	4,  // 55: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	18, // 56: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	20, // 57: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	22, // 58: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	6,  // 59: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	8,  // 60: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	10, // 61: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	12, // 62: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	24, // 63: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	26, // 64: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	28, // 65: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	30, // 66: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	32, // 67: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	34, // 68: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	36, // 69: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	38, // 70: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	40, // 71: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	43, // 72: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	46, // 73: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	48, // 74: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	55, // [55:75] is the sub-list for method output_type
-	35, // [35:55] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	1,  // 8: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 9: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	44, // 10: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 11: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 12: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	2,  // 13: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 14: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 15: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	21, // 16: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	2,  // 17: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	35, // 18: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	45, // 19: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
+	43, // 20: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
+	46, // 21: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 22: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
+	43, // 23: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	38, // 24: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	38, // 25: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	3,  // 26: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	11, // 27: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	13, // 28: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	15, // 29: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	5,  // 30: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	7,  // 31: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	9,  // 32: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	17, // 33: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	19, // 34: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	21, // 35: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	23, // 36: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	25, // 37: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	27, // 38: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	29, // 39: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	31, // 40: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	33, // 41: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	36, // 42: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	39, // 43: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	41, // 44: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	4,  // 45: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	12, // 46: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	14, // 47: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	16, // 48: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	6,  // 49: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	8,  // 50: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	10, // 51: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	18, // 52: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	20, // 53: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	22, // 54: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	24, // 55: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	26, // 56: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	28, // 57: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	30, // 58: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	32, // 59: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	34, // 60: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	37, // 61: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	40, // 62: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	42, // 63: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	45, // [45:64] is the sub-list for method output_type
+	26, // [26:45] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -3406,15 +2958,15 @@ func file_waybook_account_v1_account_proto_init() {
 		(*FindUsersRequest_EmailPrefix)(nil),
 		(*FindUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[20].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[33].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[14].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   48,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,7 +28,6 @@ const (
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
 	AccountService_FindUsers_FullMethodName        = "/waybook.account.v1.AccountService/FindUsers"
-	AccountService_MoveInUsers_FullMethodName      = "/waybook.account.v1.AccountService/MoveInUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
@@ -86,15 +85,6 @@ type AccountServiceClient interface {
 	// Returns a page of the users whose email address or nickname begins with a text. A page
 	// that is not the last may be shorter than page_size.
 	FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error)
-	// Stores users of an old service under their old identifiers, with their sessions and
-	// rewards. A failed call may be repeated; it continues where it failed. The results are in
-	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
-	// missing here are stored also without update.
-	//
-	// With update, a user who exists gets the content of the record, but the password stays
-	// if its user has logged in with it or if it was changed here: an old hash never replaces
-	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
-	MoveInUsers(ctx context.Context, in *MoveInUsersRequest, opts ...grpc.CallOption) (*MoveInUsersResponse, error)
 	// Verifies an email address and a password, and opens a session for their user. The
 	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
 	// the same, also in timing, for an unknown address, a user without a password and a wrong
@@ -226,16 +216,6 @@ func (c *accountServiceClient) FindUsers(ctx context.Context, in *FindUsersReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(FindUsersResponse)
 	err := c.cc.Invoke(ctx, AccountService_FindUsers_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) MoveInUsers(ctx context.Context, in *MoveInUsersRequest, opts ...grpc.CallOption) (*MoveInUsersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(MoveInUsersResponse)
-	err := c.cc.Invoke(ctx, AccountService_MoveInUsers_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -414,15 +394,6 @@ type AccountServiceServer interface {
 	// Returns a page of the users whose email address or nickname begins with a text. A page
 	// that is not the last may be shorter than page_size.
 	FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error)
-	// Stores users of an old service under their old identifiers, with their sessions and
-	// rewards. A failed call may be repeated; it continues where it failed. The results are in
-	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
-	// missing here are stored also without update.
-	//
-	// With update, a user who exists gets the content of the record, but the password stays
-	// if its user has logged in with it or if it was changed here: an old hash never replaces
-	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
-	MoveInUsers(context.Context, *MoveInUsersRequest) (*MoveInUsersResponse, error)
 	// Verifies an email address and a password, and opens a session for their user. The
 	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
 	// the same, also in timing, for an unknown address, a user without a password and a wrong
@@ -510,9 +481,6 @@ func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRe
 }
 func (UnimplementedAccountServiceServer) FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method FindUsers not implemented")
-}
-func (UnimplementedAccountServiceServer) MoveInUsers(context.Context, *MoveInUsersRequest) (*MoveInUsersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method MoveInUsers not implemented")
 }
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
@@ -693,24 +661,6 @@ func _AccountService_FindUsers_Handler(srv interface{}, ctx context.Context, dec
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).FindUsers(ctx, req.(*FindUsersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_MoveInUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(MoveInUsersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).MoveInUsers(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_MoveInUsers_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).MoveInUsers(ctx, req.(*MoveInUsersRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -958,10 +908,6 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "FindUsers",
 			Handler:    _AccountService_FindUsers_Handler,
-		},
-		{
-			MethodName: "MoveInUsers",
-			Handler:    _AccountService_MoveInUsers_Handler,
 		},
 		{
 			MethodName: "Authenticate",

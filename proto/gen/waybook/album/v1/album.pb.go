@@ -162,8 +162,6 @@ type Album struct {
 	// The state of this album, for a change that is made only if the album is still in it. It changes with
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Whether the album was moved in and its owner has not changed it or its photos since.
-	IsAsMoved bool `protobuf:"varint,11,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
 	// Whether the album was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -268,13 +266,6 @@ func (x *Album) GetEtag() string {
 		return x.Etag
 	}
 	return ""
-}
-
-func (x *Album) GetIsAsMoved() bool {
-	if x != nil {
-		return x.IsAsMoved
-	}
-	return false
 }
 
 func (x *Album) GetIsSmall() bool {
@@ -3137,337 +3128,6 @@ func (x *ListRecommendersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of MoveInAlbums.
-type MoveInAlbumsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// How they are moved in.
-	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
-	// The records, 1 to 1,000. The rules of each are checked individually.
-	Albums        []*MovedAlbum `protobuf:"bytes,2,rep,name=albums,proto3" json:"albums,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInAlbumsRequest) Reset() {
-	*x = MoveInAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInAlbumsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInAlbumsRequest) ProtoMessage() {}
-
-func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInAlbumsRequest.ProtoReflect.Descriptor instead.
-func (*MoveInAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *MoveInAlbumsRequest) GetOptions() *v1.MoveOptions {
-	if x != nil {
-		return x.Options
-	}
-	return nil
-}
-
-func (x *MoveInAlbumsRequest) GetAlbums() []*MovedAlbum {
-	if x != nil {
-		return x.Albums
-	}
-	return nil
-}
-
-// Reply of MoveInAlbums.
-type MoveInAlbumsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The result of each record.
-	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInAlbumsResponse) Reset() {
-	*x = MoveInAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInAlbumsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInAlbumsResponse) ProtoMessage() {}
-
-func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInAlbumsResponse.ProtoReflect.Descriptor instead.
-func (*MoveInAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *MoveInAlbumsResponse) GetResults() []*v1.MoveResult {
-	if x != nil {
-		return x.Results
-	}
-	return nil
-}
-
-// An album to move in. Fields name in parentheses the limits that MoveOptions may widen.
-type MovedAlbum struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its identifier in the old service.
-	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The user who owns it.
-	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Title, 1 to 200 characters (LIMIT_TITLE, LIMIT_EMPTY).
-	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	// Category of the album.
-	Category AlbumCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Location on the map.
-	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
-	// When it was created.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When its owner last changed it; create_time when not set.
-	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The photos.
-	Photos []*MovedPhoto `protobuf:"bytes,8,rep,name=photos,proto3" json:"photos,omitempty"`
-	// The comments.
-	Comments []*v1.MovedComment `protobuf:"bytes,9,rep,name=comments,proto3" json:"comments,omitempty"`
-	// The users who recommend it.
-	RecommenderIds []int64 `protobuf:"varint,10,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
-	// Number of recommendations by nobody known, which the score includes in addition.
-	UnnamedScore int64 `protobuf:"varint,11,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
-	// If what belongs to the album is too much for one request, it comes in several records, in
-	// order, each sent when the one before was stored. Every record repeats the fields of the
-	// album itself. continues says that another record follows. part counts the records
-	// before. The last one makes the album visible.
-	Continues bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
-	// See continues.
-	Part int32 `protobuf:"varint,13,opt,name=part,proto3" json:"part,omitempty"`
-	// Of the last of several records: what those before have. An update removes nothing without it.
-	Before        *v1.MovedBefore `protobuf:"bytes,14,opt,name=before,proto3" json:"before,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedAlbum) Reset() {
-	*x = MovedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedAlbum) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedAlbum) ProtoMessage() {}
-
-func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedAlbum.ProtoReflect.Descriptor instead.
-func (*MovedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
-}
-
-func (x *MovedAlbum) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *MovedAlbum) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *MovedAlbum) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *MovedAlbum) GetCategory() AlbumCategory {
-	if x != nil {
-		return x.Category
-	}
-	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
-}
-
-func (x *MovedAlbum) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
-func (x *MovedAlbum) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-func (x *MovedAlbum) GetUpdateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.UpdateTime
-	}
-	return nil
-}
-
-func (x *MovedAlbum) GetPhotos() []*MovedPhoto {
-	if x != nil {
-		return x.Photos
-	}
-	return nil
-}
-
-func (x *MovedAlbum) GetComments() []*v1.MovedComment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *MovedAlbum) GetRecommenderIds() []int64 {
-	if x != nil {
-		return x.RecommenderIds
-	}
-	return nil
-}
-
-func (x *MovedAlbum) GetUnnamedScore() int64 {
-	if x != nil {
-		return x.UnnamedScore
-	}
-	return 0
-}
-
-func (x *MovedAlbum) GetContinues() bool {
-	if x != nil {
-		return x.Continues
-	}
-	return false
-}
-
-func (x *MovedAlbum) GetPart() int32 {
-	if x != nil {
-		return x.Part
-	}
-	return 0
-}
-
-func (x *MovedAlbum) GetBefore() *v1.MovedBefore {
-	if x != nil {
-		return x.Before
-	}
-	return nil
-}
-
-// A photo to move in.
-type MovedPhoto struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its identifier in the old service.
-	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// Address of the thumbnail image, 1 to 2,000 bytes (LIMIT_ADDRESS, LIMIT_EMPTY).
-	ThumbnailUrl string `protobuf:"bytes,2,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
-	// Description, at most 2,000 characters (LIMIT_TEXT); may be empty.
-	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedPhoto) Reset() {
-	*x = MovedPhoto{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedPhoto) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedPhoto) ProtoMessage() {}
-
-func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
-func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
-}
-
-func (x *MovedPhoto) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *MovedPhoto) GetThumbnailUrl() string {
-	if x != nil {
-		return x.ThumbnailUrl
-	}
-	return ""
-}
-
-func (x *MovedPhoto) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
 // Request of ResolveOldIds.
 type ResolveOldIdsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3479,7 +3139,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3491,7 +3151,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3504,7 +3164,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3526,7 +3186,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3538,7 +3198,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3551,7 +3211,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{52}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3583,7 +3243,7 @@ type AlbumChange struct {
 
 func (x *AlbumChange) Reset() {
 	*x = AlbumChange{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3595,7 +3255,7 @@ func (x *AlbumChange) String() string {
 func (*AlbumChange) ProtoMessage() {}
 
 func (x *AlbumChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3608,7 +3268,7 @@ func (x *AlbumChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlbumChange.ProtoReflect.Descriptor instead.
 func (*AlbumChange) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{53}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *AlbumChange) GetAlbumId() int64 {
@@ -3673,7 +3333,7 @@ type ListAlbumChangesRequest struct {
 
 func (x *ListAlbumChangesRequest) Reset() {
 	*x = ListAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[54]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3685,7 +3345,7 @@ func (x *ListAlbumChangesRequest) String() string {
 func (*ListAlbumChangesRequest) ProtoMessage() {}
 
 func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[54]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3698,7 +3358,7 @@ func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{54}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListAlbumChangesRequest) GetPageSize() int32 {
@@ -3744,7 +3404,7 @@ type ListAlbumChangesResponse struct {
 
 func (x *ListAlbumChangesResponse) Reset() {
 	*x = ListAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[55]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3756,7 +3416,7 @@ func (x *ListAlbumChangesResponse) String() string {
 func (*ListAlbumChangesResponse) ProtoMessage() {}
 
 func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[55]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3769,7 +3429,7 @@ func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{55}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3806,7 +3466,7 @@ type WatchAlbumChangesRequest struct {
 
 func (x *WatchAlbumChangesRequest) Reset() {
 	*x = WatchAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[56]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3818,7 +3478,7 @@ func (x *WatchAlbumChangesRequest) String() string {
 func (*WatchAlbumChangesRequest) ProtoMessage() {}
 
 func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[56]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3831,7 +3491,7 @@ func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{56}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *WatchAlbumChangesRequest) GetPageToken() string {
@@ -3862,7 +3522,7 @@ type WatchAlbumChangesResponse struct {
 
 func (x *WatchAlbumChangesResponse) Reset() {
 	*x = WatchAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[57]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3874,7 +3534,7 @@ func (x *WatchAlbumChangesResponse) String() string {
 func (*WatchAlbumChangesResponse) ProtoMessage() {}
 
 func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[57]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3887,7 +3547,7 @@ func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{57}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *WatchAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3908,7 +3568,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xd2\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xb2\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -3922,8 +3582,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x12\x1e\n" +
-	"\vis_as_moved\x18\v \x01(\bR\tisAsMoved\x12\x19\n" +
+	" \x01(\tR\x04etag\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\"\x94\x01\n" +
 	"\x05Photo\x12\x19\n" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12#\n" +
@@ -4124,39 +3783,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
 	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x95\x01\n" +
-	"\x13MoveInAlbumsRequest\x126\n" +
-	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12F\n" +
-	"\x06albums\x18\x02 \x03(\v2\x1c.waybook.album.v1.MovedAlbumB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x06albums\"M\n" +
-	"\x14MoveInAlbumsResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xdb\x05\n" +
-	"\n" +
-	"MovedAlbum\x12 \n" +
-	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12+\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\x1e\n" +
-	"\x05title\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x05title\x12G\n" +
-	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
-	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12C\n" +
-	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x124\n" +
-	"\x06photos\x18\b \x03(\v2\x1c.waybook.album.v1.MovedPhotoR\x06photos\x129\n" +
-	"\bcomments\x18\t \x03(\v2\x1d.waybook.type.v1.MovedCommentR\bcomments\x12>\n" +
-	"\x0frecommender_ids\x18\n" +
-	" \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
-	"\runnamed_score\x18\v \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
-	"\tcontinues\x18\f \x01(\bR\tcontinues\x12\x1b\n" +
-	"\x04part\x18\r \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\x124\n" +
-	"\x06before\x18\x0e \x01(\v2\x1c.waybook.type.v1.MovedBeforeR\x06before\"\x8a\x01\n" +
-	"\n" +
-	"MovedPhoto\x12 \n" +
-	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12-\n" +
-	"\rthumbnail_url\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\fthumbnailUrl\x12+\n" +
-	"\vdescription\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\vdescription\"\\\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\\\n" +
 	"\x14ResolveOldIdsRequest\x12D\n" +
 	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
 	"\x15ResolveOldIdsResponse\x12\x10\n" +
@@ -4207,7 +3834,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xc2\x15\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xda\x14\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -4253,8 +3880,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12r\n" +
-	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12f\n" +
-	"\fMoveInAlbums\x12%.waybook.album.v1.MoveInAlbumsRequest\x1a&.waybook.album.v1.MoveInAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12o\n" +
+	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12o\n" +
 	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12r\n" +
 	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
@@ -4275,7 +3901,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
@@ -4325,146 +3951,126 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*WithdrawRecommendationResponse)(nil), // 45: waybook.album.v1.WithdrawRecommendationResponse
 	(*ListRecommendersRequest)(nil),        // 46: waybook.album.v1.ListRecommendersRequest
 	(*ListRecommendersResponse)(nil),       // 47: waybook.album.v1.ListRecommendersResponse
-	(*MoveInAlbumsRequest)(nil),            // 48: waybook.album.v1.MoveInAlbumsRequest
-	(*MoveInAlbumsResponse)(nil),           // 49: waybook.album.v1.MoveInAlbumsResponse
-	(*MovedAlbum)(nil),                     // 50: waybook.album.v1.MovedAlbum
-	(*MovedPhoto)(nil),                     // 51: waybook.album.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 52: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 53: waybook.album.v1.ResolveOldIdsResponse
-	(*AlbumChange)(nil),                    // 54: waybook.album.v1.AlbumChange
-	(*ListAlbumChangesRequest)(nil),        // 55: waybook.album.v1.ListAlbumChangesRequest
-	(*ListAlbumChangesResponse)(nil),       // 56: waybook.album.v1.ListAlbumChangesResponse
-	(*WatchAlbumChangesRequest)(nil),       // 57: waybook.album.v1.WatchAlbumChangesRequest
-	(*WatchAlbumChangesResponse)(nil),      // 58: waybook.album.v1.WatchAlbumChangesResponse
-	(*v1.Profile)(nil),                     // 59: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 60: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 61: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 62: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 63: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 64: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 65: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 66: waybook.type.v1.Bounds
-	(*v1.MoveOptions)(nil),                 // 67: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 68: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 69: waybook.type.v1.MovedComment
-	(*v1.MovedBefore)(nil),                 // 70: waybook.type.v1.MovedBefore
-	(*v1.OldIdentifier)(nil),               // 71: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 72: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 73: waybook.type.v1.PartRevisions
+	(*ResolveOldIdsRequest)(nil),           // 48: waybook.album.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 49: waybook.album.v1.ResolveOldIdsResponse
+	(*AlbumChange)(nil),                    // 50: waybook.album.v1.AlbumChange
+	(*ListAlbumChangesRequest)(nil),        // 51: waybook.album.v1.ListAlbumChangesRequest
+	(*ListAlbumChangesResponse)(nil),       // 52: waybook.album.v1.ListAlbumChangesResponse
+	(*WatchAlbumChangesRequest)(nil),       // 53: waybook.album.v1.WatchAlbumChangesRequest
+	(*WatchAlbumChangesResponse)(nil),      // 54: waybook.album.v1.WatchAlbumChangesResponse
+	(*v1.Profile)(nil),                     // 55: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 56: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 57: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 58: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 59: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 60: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 61: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                      // 62: waybook.type.v1.Bounds
+	(*v1.OldIdentifier)(nil),               // 63: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 64: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 65: waybook.type.v1.PartRevisions
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	59, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	55, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	60, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	61, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	61, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	56, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	57, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	57, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.ListRecentAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 6: waybook.album.v1.ListRecentAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	0,  // 7: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	60, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	56, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 9: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 10: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	60, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	62, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	56, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	58, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	62, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	58, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 15: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	63, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	59, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
 	1,  // 18: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	64, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	65, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	60, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	61, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 21: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	18, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
 	1,  // 23: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	66, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	62, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
 	0,  // 25: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	21, // 26: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
 	0,  // 27: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	60, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	56, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
 	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	5,  // 30: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
 	2,  // 31: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	62, // 32: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	58, // 32: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 33: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 34: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	63, // 35: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 36: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 37: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	59, // 38: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	67, // 39: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	50, // 40: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	68, // 41: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 42: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	60, // 43: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	61, // 44: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	61, // 45: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	51, // 46: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	69, // 47: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	70, // 48: waybook.album.v1.MovedAlbum.before:type_name -> waybook.type.v1.MovedBefore
-	71, // 49: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	72, // 50: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
-	61, // 51: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
-	73, // 52: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 53: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	61, // 54: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	54, // 55: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	54, // 56: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	6,  // 57: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	8,  // 58: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	10, // 59: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	12, // 60: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	14, // 61: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	16, // 62: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	19, // 63: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	22, // 64: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 65: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	24, // 66: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	26, // 67: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	28, // 68: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	30, // 69: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	32, // 70: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	34, // 71: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	36, // 72: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	38, // 73: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	40, // 74: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	42, // 75: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	44, // 76: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	46, // 77: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	48, // 78: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	52, // 79: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	55, // 80: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	57, // 81: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	7,  // 82: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	9,  // 83: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	11, // 84: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	13, // 85: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	15, // 86: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	17, // 87: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	20, // 88: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	23, // 89: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	4,  // 90: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	25, // 91: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	27, // 92: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	29, // 93: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	31, // 94: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	33, // 95: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	35, // 96: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	37, // 97: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	39, // 98: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	41, // 99: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	43, // 100: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	45, // 101: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	47, // 102: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	49, // 103: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	53, // 104: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	56, // 105: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	58, // 106: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	82, // [82:107] is the sub-list for method output_type
-	57, // [57:82] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	59, // 35: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	59, // 36: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	59, // 37: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	55, // 38: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	63, // 39: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	64, // 40: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
+	57, // 41: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
+	65, // 42: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 43: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
+	57, // 44: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	50, // 45: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	50, // 46: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	6,  // 47: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	8,  // 48: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	10, // 49: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	12, // 50: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	14, // 51: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	16, // 52: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	19, // 53: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	22, // 54: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 55: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
+	24, // 56: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	26, // 57: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	28, // 58: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	30, // 59: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	32, // 60: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	34, // 61: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	36, // 62: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	38, // 63: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	40, // 64: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	42, // 65: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	44, // 66: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	46, // 67: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	48, // 68: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	51, // 69: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
+	53, // 70: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
+	7,  // 71: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	9,  // 72: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	11, // 73: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	13, // 74: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	15, // 75: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	17, // 76: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	20, // 77: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	23, // 78: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	4,  // 79: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
+	25, // 80: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	27, // 81: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	29, // 82: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	31, // 83: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	33, // 84: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	35, // 85: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	37, // 86: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	39, // 87: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	41, // 88: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	43, // 89: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	45, // 90: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	47, // 91: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	49, // 92: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	52, // 93: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
+	54, // 94: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
+	71, // [71:95] is the sub-list for method output_type
+	47, // [47:71] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -4484,7 +4090,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   58,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -42,7 +42,6 @@ const (
 	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
 	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
 	AlbumService_ListRecommenders_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecommenders"
-	AlbumService_MoveInAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/MoveInAlbums"
 	AlbumService_ResolveOldIds_FullMethodName          = "/waybook.album.v1.AlbumService/ResolveOldIds"
 	AlbumService_ListAlbumChanges_FullMethodName       = "/waybook.album.v1.AlbumService/ListAlbumChanges"
 	AlbumService_WatchAlbumChanges_FullMethodName      = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
@@ -142,10 +141,6 @@ type AlbumServiceClient interface {
 	// Returns a page of the users who recommend an album, in the order of their identifiers.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Stores albums of an old service, with what belongs to them, their identifiers and
-	// times. A failed call may be repeated; it continues where it failed. The
-	// results are in the order of the records; see waybook.type.v1.MoveOptions.
-	MoveInAlbums(ctx context.Context, in *MoveInAlbumsRequest, opts ...grpc.CallOption) (*MoveInAlbumsResponse, error)
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
@@ -389,16 +384,6 @@ func (c *albumServiceClient) ListRecommenders(ctx context.Context, in *ListRecom
 	return out, nil
 }
 
-func (c *albumServiceClient) MoveInAlbums(ctx context.Context, in *MoveInAlbumsRequest, opts ...grpc.CallOption) (*MoveInAlbumsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(MoveInAlbumsResponse)
-	err := c.cc.Invoke(ctx, AlbumService_MoveInAlbums_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *albumServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ResolveOldIdsResponse)
@@ -532,10 +517,6 @@ type AlbumServiceServer interface {
 	// Returns a page of the users who recommend an album, in the order of their identifiers.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Stores albums of an old service, with what belongs to them, their identifiers and
-	// times. A failed call may be repeated; it continues where it failed. The
-	// results are in the order of the records; see waybook.type.v1.MoveOptions.
-	MoveInAlbums(context.Context, *MoveInAlbumsRequest) (*MoveInAlbumsResponse, error)
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
@@ -622,9 +603,6 @@ func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *
 }
 func (UnimplementedAlbumServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedAlbumServiceServer) MoveInAlbums(context.Context, *MoveInAlbumsRequest) (*MoveInAlbumsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method MoveInAlbums not implemented")
 }
 func (UnimplementedAlbumServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
@@ -1027,24 +1005,6 @@ func _AlbumService_ListRecommenders_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_MoveInAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(MoveInAlbumsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).MoveInAlbums(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_MoveInAlbums_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).MoveInAlbums(ctx, req.(*MoveInAlbumsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AlbumService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ResolveOldIdsRequest)
 	if err := dec(in); err != nil {
@@ -1178,10 +1138,6 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecommenders",
 			Handler:    _AlbumService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "MoveInAlbums",
-			Handler:    _AlbumService_MoveInAlbums_Handler,
 		},
 		{
 			MethodName: "ResolveOldIds",

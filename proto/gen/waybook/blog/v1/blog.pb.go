@@ -382,8 +382,6 @@ type Blog struct {
 	// The state of this entry, for a change that is made only if the entry is still in it. It changes with
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Whether the entry was moved in and its owner has not changed it since.
-	IsAsMoved bool `protobuf:"varint,20,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
 	// Whether the entry was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,21,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -551,13 +549,6 @@ func (x *Blog) GetEtag() string {
 		return x.Etag
 	}
 	return ""
-}
-
-func (x *Blog) GetIsAsMoved() bool {
-	if x != nil {
-		return x.IsAsMoved
-	}
-	return false
 }
 
 func (x *Blog) GetIsSmall() bool {
@@ -3473,511 +3464,6 @@ func (x *ListRecommendersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of MoveInBlogs.
-type MoveInBlogsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// How they are moved in.
-	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
-	// The records, 1 to 1,000. The rules of each are checked individually.
-	Blogs         []*MovedBlog `protobuf:"bytes,2,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInBlogsRequest) Reset() {
-	*x = MoveInBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInBlogsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInBlogsRequest) ProtoMessage() {}
-
-func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInBlogsRequest.ProtoReflect.Descriptor instead.
-func (*MoveInBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
-}
-
-func (x *MoveInBlogsRequest) GetOptions() *v1.MoveOptions {
-	if x != nil {
-		return x.Options
-	}
-	return nil
-}
-
-func (x *MoveInBlogsRequest) GetBlogs() []*MovedBlog {
-	if x != nil {
-		return x.Blogs
-	}
-	return nil
-}
-
-// Reply of MoveInBlogs.
-type MoveInBlogsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The result of each record.
-	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInBlogsResponse) Reset() {
-	*x = MoveInBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInBlogsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInBlogsResponse) ProtoMessage() {}
-
-func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInBlogsResponse.ProtoReflect.Descriptor instead.
-func (*MoveInBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *MoveInBlogsResponse) GetResults() []*v1.MoveResult {
-	if x != nil {
-		return x.Results
-	}
-	return nil
-}
-
-// An entry to move in. Fields name in parentheses the limits that MoveOptions may widen.
-type MovedBlog struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its identifier in the old service.
-	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The author of the entry.
-	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Type of the entry.
-	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Location on the map.
-	Location *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	// Title, 1 to 200 characters (LIMIT_TITLE, LIMIT_EMPTY).
-	Title string `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
-	// Text, 1 to 100,000 characters (LIMIT_CONTENT, LIMIT_EMPTY).
-	Content string `protobuf:"bytes,6,opt,name=content,proto3" json:"content,omitempty"`
-	// Planned publication date.
-	PostDate *v1.Date `protobuf:"bytes,7,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
-	// The weather.
-	Weather Weather `protobuf:"varint,8,opt,name=weather,proto3,enum=waybook.blog.v1.Weather" json:"weather,omitempty"`
-	// Old identifier of the entry that this one quotes; empty for none. See
-	// MoveResult.is_quote_missing.
-	QuotedOldId string `protobuf:"bytes,9,opt,name=quoted_old_id,json=quotedOldId,proto3" json:"quoted_old_id,omitempty"`
-	// Map zoom level, from 0 to 21; 14 when not set.
-	ZoomLevel *int32 `protobuf:"varint,10,opt,name=zoom_level,json=zoomLevel,proto3,oneof" json:"zoom_level,omitempty"`
-	// Map type; MAP_TYPE_MAP when unspecified.
-	MapType MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType" json:"map_type,omitempty"`
-	// When it was created.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When its owner last changed it; create_time when not set.
-	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Reward that its author got for it, which is shown and not granted again.
-	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
-	// The vote inside the entry; not set when there is none.
-	Vote *MovedVote `protobuf:"bytes,15,opt,name=vote,proto3" json:"vote,omitempty"`
-	// The ballots, at most one of each voter; only with a vote.
-	Ballots []*MovedBallot `protobuf:"bytes,16,rep,name=ballots,proto3" json:"ballots,omitempty"`
-	// The comments.
-	Comments []*v1.MovedComment `protobuf:"bytes,17,rep,name=comments,proto3" json:"comments,omitempty"`
-	// The users who recommend it.
-	RecommenderIds []int64 `protobuf:"varint,18,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
-	// Number of recommendations by nobody known, which the score includes in addition.
-	UnnamedScore int64 `protobuf:"varint,19,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
-	// If what belongs to the entry is too much for one request, it comes in several records, in
-	// order, each sent when the one before was stored. Every record repeats the fields of the
-	// entry itself. continues says that another record follows. part counts the records
-	// before. The last one makes the entry visible.
-	Continues bool `protobuf:"varint,20,opt,name=continues,proto3" json:"continues,omitempty"`
-	// See continues.
-	Part int32 `protobuf:"varint,21,opt,name=part,proto3" json:"part,omitempty"`
-	// Of the last of several records: what those before have. An update removes nothing without it.
-	Before        *v1.MovedBefore `protobuf:"bytes,22,opt,name=before,proto3" json:"before,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedBlog) Reset() {
-	*x = MovedBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedBlog) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedBlog) ProtoMessage() {}
-
-func (x *MovedBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedBlog.ProtoReflect.Descriptor instead.
-func (*MovedBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *MovedBlog) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *MovedBlog) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *MovedBlog) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *MovedBlog) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *MovedBlog) GetContent() string {
-	if x != nil {
-		return x.Content
-	}
-	return ""
-}
-
-func (x *MovedBlog) GetPostDate() *v1.Date {
-	if x != nil {
-		return x.PostDate
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetWeather() Weather {
-	if x != nil {
-		return x.Weather
-	}
-	return Weather_WEATHER_UNSPECIFIED
-}
-
-func (x *MovedBlog) GetQuotedOldId() string {
-	if x != nil {
-		return x.QuotedOldId
-	}
-	return ""
-}
-
-func (x *MovedBlog) GetZoomLevel() int32 {
-	if x != nil && x.ZoomLevel != nil {
-		return *x.ZoomLevel
-	}
-	return 0
-}
-
-func (x *MovedBlog) GetMapType() MapType {
-	if x != nil {
-		return x.MapType
-	}
-	return MapType_MAP_TYPE_UNSPECIFIED
-}
-
-func (x *MovedBlog) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetUpdateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.UpdateTime
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetReward() int64 {
-	if x != nil {
-		return x.Reward
-	}
-	return 0
-}
-
-func (x *MovedBlog) GetVote() *MovedVote {
-	if x != nil {
-		return x.Vote
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetBallots() []*MovedBallot {
-	if x != nil {
-		return x.Ballots
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetComments() []*v1.MovedComment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetRecommenderIds() []int64 {
-	if x != nil {
-		return x.RecommenderIds
-	}
-	return nil
-}
-
-func (x *MovedBlog) GetUnnamedScore() int64 {
-	if x != nil {
-		return x.UnnamedScore
-	}
-	return 0
-}
-
-func (x *MovedBlog) GetContinues() bool {
-	if x != nil {
-		return x.Continues
-	}
-	return false
-}
-
-func (x *MovedBlog) GetPart() int32 {
-	if x != nil {
-		return x.Part
-	}
-	return 0
-}
-
-func (x *MovedBlog) GetBefore() *v1.MovedBefore {
-	if x != nil {
-		return x.Before
-	}
-	return nil
-}
-
-// A vote to move in.
-type MovedVote struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The question, 1 to 500 characters (LIMIT_TITLE, LIMIT_EMPTY).
-	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
-	// The choices, 2 to 20.
-	Choices       []*MovedChoice `protobuf:"bytes,2,rep,name=choices,proto3" json:"choices,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedVote) Reset() {
-	*x = MovedVote{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedVote) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedVote) ProtoMessage() {}
-
-func (x *MovedVote) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedVote.ProtoReflect.Descriptor instead.
-func (*MovedVote) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
-}
-
-func (x *MovedVote) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *MovedVote) GetChoices() []*MovedChoice {
-	if x != nil {
-		return x.Choices
-	}
-	return nil
-}
-
-// A choice of a vote to move in.
-type MovedChoice struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text, 1 to 200 characters (LIMIT_TITLE, LIMIT_EMPTY).
-	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
-	// Number of votes by nobody known, which count in addition to the ballots.
-	UnnamedVotes  int64 `protobuf:"varint,2,opt,name=unnamed_votes,json=unnamedVotes,proto3" json:"unnamed_votes,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedChoice) Reset() {
-	*x = MovedChoice{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedChoice) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedChoice) ProtoMessage() {}
-
-func (x *MovedChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedChoice.ProtoReflect.Descriptor instead.
-func (*MovedChoice) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
-}
-
-func (x *MovedChoice) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *MovedChoice) GetUnnamedVotes() int64 {
-	if x != nil {
-		return x.UnnamedVotes
-	}
-	return 0
-}
-
-// A ballot to move in.
-type MovedBallot struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who voted.
-	VoterId int64 `protobuf:"varint,1,opt,name=voter_id,json=voterId,proto3" json:"voter_id,omitempty"`
-	// Position of the choice, from 1.
-	Choice        int32 `protobuf:"varint,2,opt,name=choice,proto3" json:"choice,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedBallot) Reset() {
-	*x = MovedBallot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedBallot) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedBallot) ProtoMessage() {}
-
-func (x *MovedBallot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedBallot.ProtoReflect.Descriptor instead.
-func (*MovedBallot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{51}
-}
-
-func (x *MovedBallot) GetVoterId() int64 {
-	if x != nil {
-		return x.VoterId
-	}
-	return 0
-}
-
-func (x *MovedBallot) GetChoice() int32 {
-	if x != nil {
-		return x.Choice
-	}
-	return 0
-}
-
 // Request of ResolveOldIds.
 type ResolveOldIdsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3989,7 +3475,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4001,7 +3487,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4014,7 +3500,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{52}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -4036,7 +3522,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[53]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4048,7 +3534,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[53]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4061,7 +3547,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{53}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -4093,7 +3579,7 @@ type BlogChange struct {
 
 func (x *BlogChange) Reset() {
 	*x = BlogChange{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[54]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4105,7 +3591,7 @@ func (x *BlogChange) String() string {
 func (*BlogChange) ProtoMessage() {}
 
 func (x *BlogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[54]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4118,7 +3604,7 @@ func (x *BlogChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogChange.ProtoReflect.Descriptor instead.
 func (*BlogChange) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{54}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *BlogChange) GetBlogId() int64 {
@@ -4183,7 +3669,7 @@ type ListBlogChangesRequest struct {
 
 func (x *ListBlogChangesRequest) Reset() {
 	*x = ListBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[55]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4195,7 +3681,7 @@ func (x *ListBlogChangesRequest) String() string {
 func (*ListBlogChangesRequest) ProtoMessage() {}
 
 func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[55]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4208,7 +3694,7 @@ func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{55}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ListBlogChangesRequest) GetPageSize() int32 {
@@ -4254,7 +3740,7 @@ type ListBlogChangesResponse struct {
 
 func (x *ListBlogChangesResponse) Reset() {
 	*x = ListBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[56]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4266,7 +3752,7 @@ func (x *ListBlogChangesResponse) String() string {
 func (*ListBlogChangesResponse) ProtoMessage() {}
 
 func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[56]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4279,7 +3765,7 @@ func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{56}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListBlogChangesResponse) GetChanges() []*BlogChange {
@@ -4316,7 +3802,7 @@ type WatchBlogChangesRequest struct {
 
 func (x *WatchBlogChangesRequest) Reset() {
 	*x = WatchBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[57]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4328,7 +3814,7 @@ func (x *WatchBlogChangesRequest) String() string {
 func (*WatchBlogChangesRequest) ProtoMessage() {}
 
 func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[57]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4341,7 +3827,7 @@ func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{57}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *WatchBlogChangesRequest) GetPageToken() string {
@@ -4372,7 +3858,7 @@ type WatchBlogChangesResponse struct {
 
 func (x *WatchBlogChangesResponse) Reset() {
 	*x = WatchBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[58]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4384,7 +3870,7 @@ func (x *WatchBlogChangesResponse) String() string {
 func (*WatchBlogChangesResponse) ProtoMessage() {}
 
 func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[58]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4397,7 +3883,7 @@ func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{58}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *WatchBlogChangesResponse) GetChanges() []*BlogChange {
@@ -4418,7 +3904,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xa2\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\x82\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -4443,8 +3929,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x06old_id\x18\x11 \x01(\tR\x05oldId\x12 \n" +
 	"\freply_old_id\x18\x12 \x01(\tR\n" +
 	"replyOldId\x12\x12\n" +
-	"\x04etag\x18\x13 \x01(\tR\x04etag\x12\x1e\n" +
-	"\vis_as_moved\x18\x14 \x01(\bR\tisAsMoved\x12\x19\n" +
+	"\x04etag\x18\x13 \x01(\tR\x04etag\x12\x19\n" +
 	"\bis_small\x18\x15 \x01(\bR\aisSmall\"[\n" +
 	"\x04Vote\x12 \n" +
 	"\vdescription\x18\x01 \x01(\tR\vdescription\x121\n" +
@@ -4662,56 +4147,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
 	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x90\x01\n" +
-	"\x12MoveInBlogsRequest\x126\n" +
-	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12B\n" +
-	"\x05blogs\x18\x02 \x03(\v2\x1a.waybook.blog.v1.MovedBlogB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05blogs\"L\n" +
-	"\x13MoveInBlogsResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xf2\b\n" +
-	"\tMovedBlog\x12 \n" +
-	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12-\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x129\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04type\x12=\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12\x1e\n" +
-	"\x05title\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x05title\x12#\n" +
-	"\acontent\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\xc0\x84=R\acontent\x12:\n" +
-	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateB\x06\xbaH\x03\xc8\x01\x01R\bpostDate\x12>\n" +
-	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x12+\n" +
-	"\rquoted_old_id\x18\t \x01(\tB\a\xbaH\x04r\x02(dR\vquotedOldId\x12-\n" +
-	"\n" +
-	"zoom_level\x18\n" +
-	" \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x15(\x00H\x00R\tzoomLevel\x88\x01\x01\x12=\n" +
-	"\bmap_type\x18\v \x01(\x0e2\x18.waybook.blog.v1.MapTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\amapType\x12C\n" +
-	"\vcreate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12%\n" +
-	"\x06reward\x18\x0e \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06reward\x12.\n" +
-	"\x04vote\x18\x0f \x01(\v2\x1a.waybook.blog.v1.MovedVoteR\x04vote\x126\n" +
-	"\aballots\x18\x10 \x03(\v2\x1c.waybook.blog.v1.MovedBallotR\aballots\x129\n" +
-	"\bcomments\x18\x11 \x03(\v2\x1d.waybook.type.v1.MovedCommentR\bcomments\x12>\n" +
-	"\x0frecommender_ids\x18\x12 \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
-	"\runnamed_score\x18\x13 \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
-	"\tcontinues\x18\x14 \x01(\bR\tcontinues\x12\x1b\n" +
-	"\x04part\x18\x15 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\x124\n" +
-	"\x06before\x18\x16 \x01(\v2\x1c.waybook.type.v1.MovedBeforeR\x06beforeB\r\n" +
-	"\v_zoom_level\"{\n" +
-	"\tMovedVote\x12*\n" +
-	"\vdescription\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\x12B\n" +
-	"\achoices\x18\x02 \x03(\v2\x1c.waybook.blog.v1.MovedChoiceB\n" +
-	"\xbaH\a\x92\x01\x04\b\x02\x10\x14R\achoices\"m\n" +
-	"\vMovedChoice\x12*\n" +
-	"\vdescription\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\x122\n" +
-	"\runnamed_votes\x18\x02 \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedVotes\"]\n" +
-	"\vMovedBallot\x12+\n" +
-	"\bvoter_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\avoterId\x12!\n" +
-	"\x06choice\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"\\\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\\\n" +
 	"\x14ResolveOldIdsRequest\x12D\n" +
 	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
 	"\x15ResolveOldIdsResponse\x12\x10\n" +
@@ -4775,7 +4211,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xab\x13\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xc8\x12\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4820,8 +4256,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12p\n" +
-	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
-	"\vMoveInBlogs\x12#.waybook.blog.v1.MoveInBlogsRequest\x1a$.waybook.blog.v1.MoveInBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12m\n" +
+	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
 	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12m\n" +
 	"\x0fListBlogChanges\x12'.waybook.blog.v1.ListBlogChangesRequest\x1a(.waybook.blog.v1.ListBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
@@ -4841,7 +4276,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -4894,169 +4329,142 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*WithdrawRecommendationResponse)(nil), // 48: waybook.blog.v1.WithdrawRecommendationResponse
 	(*ListRecommendersRequest)(nil),        // 49: waybook.blog.v1.ListRecommendersRequest
 	(*ListRecommendersResponse)(nil),       // 50: waybook.blog.v1.ListRecommendersResponse
-	(*MoveInBlogsRequest)(nil),             // 51: waybook.blog.v1.MoveInBlogsRequest
-	(*MoveInBlogsResponse)(nil),            // 52: waybook.blog.v1.MoveInBlogsResponse
-	(*MovedBlog)(nil),                      // 53: waybook.blog.v1.MovedBlog
-	(*MovedVote)(nil),                      // 54: waybook.blog.v1.MovedVote
-	(*MovedChoice)(nil),                    // 55: waybook.blog.v1.MovedChoice
-	(*MovedBallot)(nil),                    // 56: waybook.blog.v1.MovedBallot
-	(*ResolveOldIdsRequest)(nil),           // 57: waybook.blog.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 58: waybook.blog.v1.ResolveOldIdsResponse
-	(*BlogChange)(nil),                     // 59: waybook.blog.v1.BlogChange
-	(*ListBlogChangesRequest)(nil),         // 60: waybook.blog.v1.ListBlogChangesRequest
-	(*ListBlogChangesResponse)(nil),        // 61: waybook.blog.v1.ListBlogChangesResponse
-	(*WatchBlogChangesRequest)(nil),        // 62: waybook.blog.v1.WatchBlogChangesRequest
-	(*WatchBlogChangesResponse)(nil),       // 63: waybook.blog.v1.WatchBlogChangesResponse
-	(*v1.Profile)(nil),                     // 64: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 65: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 66: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 67: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 68: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 69: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 70: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 71: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 72: waybook.type.v1.Bounds
-	(*v1.MoveOptions)(nil),                 // 73: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 74: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 75: waybook.type.v1.MovedComment
-	(*v1.MovedBefore)(nil),                 // 76: waybook.type.v1.MovedBefore
-	(*v1.OldIdentifier)(nil),               // 77: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 78: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 79: waybook.type.v1.PartRevisions
+	(*ResolveOldIdsRequest)(nil),           // 51: waybook.blog.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 52: waybook.blog.v1.ResolveOldIdsResponse
+	(*BlogChange)(nil),                     // 53: waybook.blog.v1.BlogChange
+	(*ListBlogChangesRequest)(nil),         // 54: waybook.blog.v1.ListBlogChangesRequest
+	(*ListBlogChangesResponse)(nil),        // 55: waybook.blog.v1.ListBlogChangesResponse
+	(*WatchBlogChangesRequest)(nil),        // 56: waybook.blog.v1.WatchBlogChangesRequest
+	(*WatchBlogChangesResponse)(nil),       // 57: waybook.blog.v1.WatchBlogChangesResponse
+	(*v1.Profile)(nil),                     // 58: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 59: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 60: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 61: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 62: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 63: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 64: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 65: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                      // 66: waybook.type.v1.Bounds
+	(*v1.OldIdentifier)(nil),               // 67: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 68: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 69: waybook.type.v1.PartRevisions
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	64,  // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
-	0,   // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	65,  // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	66,  // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
-	1,   // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
-	2,   // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
-	6,   // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	67,  // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	67,  // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
-	7,   // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
-	0,   // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	65,  // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	66,  // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
-	1,   // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
-	2,   // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	8,   // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
-	5,   // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	0,   // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	65,  // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	66,  // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
-	1,   // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
-	2,   // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	68,  // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
-	5,   // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	68,  // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
-	5,   // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	69,  // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
-	5,   // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	70,  // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	71,  // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,   // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
-	4,   // 31: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	21,  // 32: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	64,  // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
-	0,   // 34: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	65,  // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	66,  // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	72,  // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
-	0,   // 38: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
-	24,  // 39: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
-	0,   // 40: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	65,  // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
-	3,   // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	66,  // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	66,  // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,   // 45: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,   // 46: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	0,   // 47: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	5,   // 48: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,   // 49: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	29,  // 50: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,   // 51: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	36,  // 52: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	64,  // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	69,  // 54: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	69,  // 55: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	69,  // 56: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	64,  // 57: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	73,  // 58: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	53,  // 59: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
-	74,  // 60: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,   // 61: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
-	65,  // 62: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
-	66,  // 63: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
-	1,   // 64: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
-	2,   // 65: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
-	67,  // 66: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
-	67,  // 67: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
-	54,  // 68: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
-	56,  // 69: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
-	75,  // 70: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	76,  // 71: waybook.blog.v1.MovedBlog.before:type_name -> waybook.type.v1.MovedBefore
-	55,  // 72: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	77,  // 73: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	78,  // 74: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	67,  // 75: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	79,  // 76: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,   // 77: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	67,  // 78: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	59,  // 79: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	59,  // 80: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,   // 81: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11,  // 82: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13,  // 83: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15,  // 84: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17,  // 85: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19,  // 86: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22,  // 87: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25,  // 88: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27,  // 89: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	30,  // 90: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	32,  // 91: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	34,  // 92: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	37,  // 93: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	39,  // 94: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	41,  // 95: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	43,  // 96: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	45,  // 97: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	47,  // 98: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	49,  // 99: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	51,  // 100: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	57,  // 101: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	60,  // 102: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	62,  // 103: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10,  // 104: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12,  // 105: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14,  // 106: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16,  // 107: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18,  // 108: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20,  // 109: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23,  // 110: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26,  // 111: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28,  // 112: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	31,  // 113: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	33,  // 114: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	35,  // 115: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	38,  // 116: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	40,  // 117: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	42,  // 118: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	44,  // 119: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	46,  // 120: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	48,  // 121: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	50,  // 122: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	52,  // 123: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	58,  // 124: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	61,  // 125: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	63,  // 126: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	104, // [104:127] is the sub-list for method output_type
-	81,  // [81:104] is the sub-list for method input_type
-	81,  // [81:81] is the sub-list for extension type_name
-	81,  // [81:81] is the sub-list for extension extendee
-	0,   // [0:81] is the sub-list for field type_name
+	58, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
+	59, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	60, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
+	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
+	61, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	61, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
+	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
+	59, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	60, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
+	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
+	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
+	59, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	60, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
+	62, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	62, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	63, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	64, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	65, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
+	4,  // 31: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	21, // 32: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
+	58, // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	0,  // 34: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
+	59, // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	60, // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	66, // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	0,  // 38: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
+	24, // 39: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
+	0,  // 40: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
+	59, // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	60, // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	60, // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 45: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 46: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	0,  // 47: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
+	5,  // 48: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	4,  // 49: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	29, // 50: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
+	6,  // 51: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	36, // 52: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	58, // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	63, // 54: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	63, // 55: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	63, // 56: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	58, // 57: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	67, // 58: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	68, // 59: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
+	61, // 60: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
+	69, // 61: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
+	5,  // 62: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
+	61, // 63: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	53, // 64: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	53, // 65: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	9,  // 66: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 67: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 68: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 69: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 70: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 71: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 72: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25, // 73: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27, // 74: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
+	30, // 75: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	32, // 76: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	34, // 77: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	37, // 78: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	39, // 79: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	41, // 80: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	43, // 81: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	45, // 82: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	47, // 83: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	49, // 84: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	51, // 85: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	54, // 86: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
+	56, // 87: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
+	10, // 88: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 89: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 90: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 91: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 92: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 93: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 94: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26, // 95: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28, // 96: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
+	31, // 97: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	33, // 98: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	35, // 99: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	38, // 100: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	40, // 101: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	42, // 102: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	44, // 103: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	46, // 104: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	48, // 105: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	50, // 106: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	52, // 107: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	55, // 108: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
+	57, // 109: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
+	88, // [88:110] is the sub-list for method output_type
+	66, // [66:88] is the sub-list for method input_type
+	66, // [66:66] is the sub-list for extension type_name
+	66, // [66:66] is the sub-list for extension extendee
+	0,  // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -5070,14 +4478,13 @@ func file_waybook_blog_v1_blog_proto_init() {
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
-	file_waybook_blog_v1_blog_proto_msgTypes[48].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   59,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -40,7 +40,6 @@ const (
 	BlogService_Recommend_FullMethodName              = "/waybook.blog.v1.BlogService/Recommend"
 	BlogService_WithdrawRecommendation_FullMethodName = "/waybook.blog.v1.BlogService/WithdrawRecommendation"
 	BlogService_ListRecommenders_FullMethodName       = "/waybook.blog.v1.BlogService/ListRecommenders"
-	BlogService_MoveInBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/MoveInBlogs"
 	BlogService_ResolveOldIds_FullMethodName          = "/waybook.blog.v1.BlogService/ResolveOldIds"
 	BlogService_ListBlogChanges_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogChanges"
 	BlogService_WatchBlogChanges_FullMethodName       = "/waybook.blog.v1.BlogService/WatchBlogChanges"
@@ -145,10 +144,6 @@ type BlogServiceClient interface {
 	// Returns a page of the users who recommend an entry, in the order of their identifiers.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Stores entries of an old service, with what belongs to them, their identifiers and
-	// times. A failed call may be repeated; it continues where it failed. The
-	// results are in the order of the records; see waybook.type.v1.MoveOptions.
-	MoveInBlogs(ctx context.Context, in *MoveInBlogsRequest, opts ...grpc.CallOption) (*MoveInBlogsResponse, error)
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
@@ -372,16 +367,6 @@ func (c *blogServiceClient) ListRecommenders(ctx context.Context, in *ListRecomm
 	return out, nil
 }
 
-func (c *blogServiceClient) MoveInBlogs(ctx context.Context, in *MoveInBlogsRequest, opts ...grpc.CallOption) (*MoveInBlogsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(MoveInBlogsResponse)
-	err := c.cc.Invoke(ctx, BlogService_MoveInBlogs_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *blogServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ResolveOldIdsResponse)
@@ -520,10 +505,6 @@ type BlogServiceServer interface {
 	// Returns a page of the users who recommend an entry, in the order of their identifiers.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Stores entries of an old service, with what belongs to them, their identifiers and
-	// times. A failed call may be repeated; it continues where it failed. The
-	// results are in the order of the records; see waybook.type.v1.MoveOptions.
-	MoveInBlogs(context.Context, *MoveInBlogsRequest) (*MoveInBlogsResponse, error)
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
@@ -604,9 +585,6 @@ func (UnimplementedBlogServiceServer) WithdrawRecommendation(context.Context, *W
 }
 func (UnimplementedBlogServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedBlogServiceServer) MoveInBlogs(context.Context, *MoveInBlogsRequest) (*MoveInBlogsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method MoveInBlogs not implemented")
 }
 func (UnimplementedBlogServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
@@ -973,24 +951,6 @@ func _BlogService_ListRecommenders_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_MoveInBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(MoveInBlogsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).MoveInBlogs(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_MoveInBlogs_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).MoveInBlogs(ctx, req.(*MoveInBlogsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _BlogService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ResolveOldIdsRequest)
 	if err := dec(in); err != nil {
@@ -1116,10 +1076,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecommenders",
 			Handler:    _BlogService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "MoveInBlogs",
-			Handler:    _BlogService_MoveInBlogs_Handler,
 		},
 		{
 			MethodName: "ResolveOldIds",

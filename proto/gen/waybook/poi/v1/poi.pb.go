@@ -168,8 +168,6 @@ type Poi struct {
 	// The state of this landmark, for a change that is made only if the landmark is still in it. It changes with
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Whether the landmark was moved in and its owner has not changed it or its photos since.
-	IsAsMoved bool `protobuf:"varint,11,opt,name=is_as_moved,json=isAsMoved,proto3" json:"is_as_moved,omitempty"`
 	// Whether the landmark was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	// Its key, if it was imported (ImportPois); empty otherwise.
@@ -276,13 +274,6 @@ func (x *Poi) GetEtag() string {
 		return x.Etag
 	}
 	return ""
-}
-
-func (x *Poi) GetIsAsMoved() bool {
-	if x != nil {
-		return x.IsAsMoved
-	}
-	return false
 }
 
 func (x *Poi) GetIsSmall() bool {
@@ -3633,337 +3624,6 @@ func (x *LocatedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
-// Request of MoveInPois.
-type MoveInPoisRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// How they are moved in.
-	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
-	// The records, 1 to 1,000. The rules of each are checked individually.
-	Pois          []*MovedPoi `protobuf:"bytes,2,rep,name=pois,proto3" json:"pois,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInPoisRequest) Reset() {
-	*x = MoveInPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInPoisRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInPoisRequest) ProtoMessage() {}
-
-func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInPoisRequest.ProtoReflect.Descriptor instead.
-func (*MoveInPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
-}
-
-func (x *MoveInPoisRequest) GetOptions() *v1.MoveOptions {
-	if x != nil {
-		return x.Options
-	}
-	return nil
-}
-
-func (x *MoveInPoisRequest) GetPois() []*MovedPoi {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
-// Reply of MoveInPois.
-type MoveInPoisResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The result of each record.
-	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInPoisResponse) Reset() {
-	*x = MoveInPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInPoisResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInPoisResponse) ProtoMessage() {}
-
-func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInPoisResponse.ProtoReflect.Descriptor instead.
-func (*MoveInPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
-}
-
-func (x *MoveInPoisResponse) GetResults() []*v1.MoveResult {
-	if x != nil {
-		return x.Results
-	}
-	return nil
-}
-
-// A landmark to move in. Fields name in parentheses the limits that MoveOptions may widen.
-type MovedPoi struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its identifier in the old service.
-	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The user who owns it.
-	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Name, 1 to 200 characters, at least one visible (LIMIT_TITLE, LIMIT_EMPTY).
-	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Category of the landmark.
-	Category PoiCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Location on the map.
-	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
-	// When it was created.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When its owner last changed it; create_time when not set.
-	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The photos.
-	Photos []*MovedPhoto `protobuf:"bytes,8,rep,name=photos,proto3" json:"photos,omitempty"`
-	// The comments.
-	Comments []*v1.MovedComment `protobuf:"bytes,9,rep,name=comments,proto3" json:"comments,omitempty"`
-	// The users who recommend it.
-	RecommenderIds []int64 `protobuf:"varint,10,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
-	// Number of recommendations by nobody known, which the score includes in addition.
-	UnnamedScore int64 `protobuf:"varint,11,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
-	// If what belongs to the landmark is too much for one request, it comes in several records, in
-	// order, each sent when the one before was stored. Every record repeats the fields of the
-	// landmark itself. continues says that another record follows. part counts the records
-	// before. The last one makes the landmark visible.
-	Continues bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
-	// See continues.
-	Part int32 `protobuf:"varint,13,opt,name=part,proto3" json:"part,omitempty"`
-	// Of the last of several records: what those before have. An update removes nothing without it.
-	Before        *v1.MovedBefore `protobuf:"bytes,14,opt,name=before,proto3" json:"before,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedPoi) Reset() {
-	*x = MovedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedPoi) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedPoi) ProtoMessage() {}
-
-func (x *MovedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedPoi.ProtoReflect.Descriptor instead.
-func (*MovedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
-}
-
-func (x *MovedPoi) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *MovedPoi) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *MovedPoi) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *MovedPoi) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *MovedPoi) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
-func (x *MovedPoi) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-func (x *MovedPoi) GetUpdateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.UpdateTime
-	}
-	return nil
-}
-
-func (x *MovedPoi) GetPhotos() []*MovedPhoto {
-	if x != nil {
-		return x.Photos
-	}
-	return nil
-}
-
-func (x *MovedPoi) GetComments() []*v1.MovedComment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *MovedPoi) GetRecommenderIds() []int64 {
-	if x != nil {
-		return x.RecommenderIds
-	}
-	return nil
-}
-
-func (x *MovedPoi) GetUnnamedScore() int64 {
-	if x != nil {
-		return x.UnnamedScore
-	}
-	return 0
-}
-
-func (x *MovedPoi) GetContinues() bool {
-	if x != nil {
-		return x.Continues
-	}
-	return false
-}
-
-func (x *MovedPoi) GetPart() int32 {
-	if x != nil {
-		return x.Part
-	}
-	return 0
-}
-
-func (x *MovedPoi) GetBefore() *v1.MovedBefore {
-	if x != nil {
-		return x.Before
-	}
-	return nil
-}
-
-// A photo to move in.
-type MovedPhoto struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its identifier in the old service.
-	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// Address of the image, 1 to 2,000 bytes (LIMIT_ADDRESS, LIMIT_EMPTY).
-	PhotoUrl string `protobuf:"bytes,2,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
-	// Description, at most 2,000 characters (LIMIT_TEXT); may be empty.
-	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MovedPhoto) Reset() {
-	*x = MovedPhoto{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MovedPhoto) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MovedPhoto) ProtoMessage() {}
-
-func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
-func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
-}
-
-func (x *MovedPhoto) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *MovedPhoto) GetPhotoUrl() string {
-	if x != nil {
-		return x.PhotoUrl
-	}
-	return ""
-}
-
-func (x *MovedPhoto) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
 // Request of ResolveOldIds.
 type ResolveOldIdsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3975,7 +3635,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3987,7 +3647,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4000,7 +3660,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -4022,7 +3682,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4034,7 +3694,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4047,7 +3707,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -4079,7 +3739,7 @@ type PoiChange struct {
 
 func (x *PoiChange) Reset() {
 	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4091,7 +3751,7 @@ func (x *PoiChange) String() string {
 func (*PoiChange) ProtoMessage() {}
 
 func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4104,7 +3764,7 @@ func (x *PoiChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
 func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *PoiChange) GetPoiId() int64 {
@@ -4169,7 +3829,7 @@ type ListPoiChangesRequest struct {
 
 func (x *ListPoiChangesRequest) Reset() {
 	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4181,7 +3841,7 @@ func (x *ListPoiChangesRequest) String() string {
 func (*ListPoiChangesRequest) ProtoMessage() {}
 
 func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[61]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4194,7 +3854,7 @@ func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{61}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ListPoiChangesRequest) GetPageSize() int32 {
@@ -4240,7 +3900,7 @@ type ListPoiChangesResponse struct {
 
 func (x *ListPoiChangesResponse) Reset() {
 	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4252,7 +3912,7 @@ func (x *ListPoiChangesResponse) String() string {
 func (*ListPoiChangesResponse) ProtoMessage() {}
 
 func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[62]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4265,7 +3925,7 @@ func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{62}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
@@ -4302,7 +3962,7 @@ type WatchPoiChangesRequest struct {
 
 func (x *WatchPoiChangesRequest) Reset() {
 	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4314,7 +3974,7 @@ func (x *WatchPoiChangesRequest) String() string {
 func (*WatchPoiChangesRequest) ProtoMessage() {}
 
 func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[63]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4327,7 +3987,7 @@ func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{63}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *WatchPoiChangesRequest) GetPageToken() string {
@@ -4358,7 +4018,7 @@ type WatchPoiChangesResponse struct {
 
 func (x *WatchPoiChangesResponse) Reset() {
 	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4370,7 +4030,7 @@ func (x *WatchPoiChangesResponse) String() string {
 func (*WatchPoiChangesResponse) ProtoMessage() {}
 
 func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[64]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4383,7 +4043,7 @@ func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{64}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
@@ -4404,7 +4064,7 @@ var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xe5\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -4418,8 +4078,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x12\x1e\n" +
-	"\vis_as_moved\x18\v \x01(\bR\tisAsMoved\x12\x19\n" +
+	" \x01(\tR\x04etag\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\x12\x1d\n" +
 	"\n" +
 	"import_key\x18\r \x01(\tR\timportKey\"\x8c\x01\n" +
@@ -4657,38 +4316,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x8b\x01\n" +
-	"\x11MoveInPoisRequest\x126\n" +
-	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12>\n" +
-	"\x04pois\x18\x02 \x03(\v2\x18.waybook.poi.v1.MovedPoiB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"K\n" +
-	"\x12MoveInPoisResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xd1\x05\n" +
-	"\bMovedPoi\x12 \n" +
-	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12+\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\x1c\n" +
-	"\x04name\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04name\x12C\n" +
-	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
-	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12C\n" +
-	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x122\n" +
-	"\x06photos\x18\b \x03(\v2\x1a.waybook.poi.v1.MovedPhotoR\x06photos\x129\n" +
-	"\bcomments\x18\t \x03(\v2\x1d.waybook.type.v1.MovedCommentR\bcomments\x12>\n" +
-	"\x0frecommender_ids\x18\n" +
-	" \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
-	"\runnamed_score\x18\v \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
-	"\tcontinues\x18\f \x01(\bR\tcontinues\x12\x1b\n" +
-	"\x04part\x18\r \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\x124\n" +
-	"\x06before\x18\x0e \x01(\v2\x1c.waybook.type.v1.MovedBeforeR\x06before\"\x82\x01\n" +
-	"\n" +
-	"MovedPhoto\x12 \n" +
-	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12%\n" +
-	"\tphoto_url\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\bphotoUrl\x12+\n" +
-	"\vdescription\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\vdescription\"\\\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\\\n" +
 	"\x14ResolveOldIdsRequest\x12D\n" +
 	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
 	"\x15ResolveOldIdsResponse\x12\x10\n" +
@@ -4733,7 +4361,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xd3\x15\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xf5\x14\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -4780,9 +4408,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12n\n" +
-	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\\\n" +
-	"\n" +
-	"MoveInPois\x12!.waybook.poi.v1.MoveInPoisRequest\x1a\".waybook.poi.v1.MoveInPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12k\n" +
+	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12k\n" +
 	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12h\n" +
 	"\x0eListPoiChanges\x12%.waybook.poi.v1.ListPoiChangesRequest\x1a&.waybook.poi.v1.ListPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
@@ -4802,7 +4428,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
@@ -4860,69 +4486,61 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*Bounds)(nil),                         // 53: waybook.poi.v1.Bounds
 	(*ListPoisInBoxResponse)(nil),          // 54: waybook.poi.v1.ListPoisInBoxResponse
 	(*LocatedPoi)(nil),                     // 55: waybook.poi.v1.LocatedPoi
-	(*MoveInPoisRequest)(nil),              // 56: waybook.poi.v1.MoveInPoisRequest
-	(*MoveInPoisResponse)(nil),             // 57: waybook.poi.v1.MoveInPoisResponse
-	(*MovedPoi)(nil),                       // 58: waybook.poi.v1.MovedPoi
-	(*MovedPhoto)(nil),                     // 59: waybook.poi.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 60: waybook.poi.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 61: waybook.poi.v1.ResolveOldIdsResponse
-	(*PoiChange)(nil),                      // 62: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),          // 63: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),         // 64: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),         // 65: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil),        // 66: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),                     // 67: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 68: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 69: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 70: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 71: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 72: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 73: waybook.type.v1.Box
-	(*v1.MoveOptions)(nil),                 // 74: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 75: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 76: waybook.type.v1.MovedComment
-	(*v1.MovedBefore)(nil),                 // 77: waybook.type.v1.MovedBefore
-	(*v1.OldIdentifier)(nil),               // 78: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 79: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 80: waybook.type.v1.PartRevisions
+	(*ResolveOldIdsRequest)(nil),           // 56: waybook.poi.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 57: waybook.poi.v1.ResolveOldIdsResponse
+	(*PoiChange)(nil),                      // 58: waybook.poi.v1.PoiChange
+	(*ListPoiChangesRequest)(nil),          // 59: waybook.poi.v1.ListPoiChangesRequest
+	(*ListPoiChangesResponse)(nil),         // 60: waybook.poi.v1.ListPoiChangesResponse
+	(*WatchPoiChangesRequest)(nil),         // 61: waybook.poi.v1.WatchPoiChangesRequest
+	(*WatchPoiChangesResponse)(nil),        // 62: waybook.poi.v1.WatchPoiChangesResponse
+	(*v1.Profile)(nil),                     // 63: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 64: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 65: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 66: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 67: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 68: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 69: waybook.type.v1.Box
+	(*v1.OldIdentifier)(nil),               // 70: waybook.type.v1.OldIdentifier
+	(v1.ChangeKind)(0),                     // 71: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 72: waybook.type.v1.PartRevisions
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	67, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	63, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	69, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	69, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	64, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	65, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	65, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	64, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	70, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	64, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	66, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	70, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	66, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	3,  // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	71, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	67, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	4,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	3,  // 21: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	70, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	66, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
 	3,  // 23: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 24: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	71, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	71, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	71, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	67, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	67, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	67, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	67, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	63, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
 	42, // 29: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 30: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 31: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	64, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
 	44, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	72, // 34: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	73, // 35: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	68, // 34: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	69, // 35: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 36: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	47, // 37: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
 	2,  // 38: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
@@ -4933,84 +4551,72 @@ var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
 	0,  // 43: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	55, // 44: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
 	0,  // 45: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	74, // 47: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
-	58, // 48: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
-	75, // 49: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 50: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	68, // 51: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
-	69, // 52: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
-	69, // 53: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
-	59, // 54: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
-	76, // 55: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
-	77, // 56: waybook.poi.v1.MovedPoi.before:type_name -> waybook.type.v1.MovedBefore
-	78, // 57: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	79, // 58: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	69, // 59: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	80, // 60: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 61: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	69, // 62: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	62, // 63: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	62, // 64: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	5,  // 65: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 66: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 67: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 68: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 69: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 70: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	48, // 71: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	50, // 72: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
-	17, // 73: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 74: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	45, // 75: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	52, // 76: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 77: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 78: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 79: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 80: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 81: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 82: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 83: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 84: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 85: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 86: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 87: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	56, // 88: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
-	60, // 89: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	63, // 90: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	65, // 91: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	6,  // 92: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 93: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 94: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 95: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 96: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 97: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	49, // 98: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	51, // 99: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
-	18, // 100: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 101: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	46, // 102: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	54, // 103: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 104: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 105: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 106: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 107: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 108: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 109: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 110: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 111: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 112: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 113: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 114: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	57, // 115: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
-	61, // 116: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	64, // 117: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	66, // 118: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	92, // [92:119] is the sub-list for method output_type
-	65, // [65:92] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	64, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	70, // 47: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	71, // 48: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
+	65, // 49: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
+	72, // 50: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 51: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
+	65, // 52: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	58, // 53: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	58, // 54: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	5,  // 55: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 56: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 57: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 58: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 59: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	15, // 60: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	48, // 61: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
+	50, // 62: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
+	17, // 63: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	41, // 64: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	45, // 65: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	52, // 66: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	19, // 67: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	21, // 68: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	23, // 69: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	25, // 70: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	27, // 71: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	29, // 72: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	31, // 73: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	33, // 74: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	35, // 75: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	37, // 76: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	39, // 77: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	56, // 78: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	59, // 79: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
+	61, // 80: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
+	6,  // 81: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 82: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 83: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 84: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 85: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	16, // 86: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	49, // 87: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
+	51, // 88: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
+	18, // 89: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	43, // 90: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	46, // 91: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	54, // 92: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	20, // 93: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	22, // 94: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	24, // 95: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	26, // 96: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	28, // 97: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	30, // 98: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	32, // 99: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	34, // 100: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	36, // 101: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	38, // 102: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	40, // 103: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	57, // 104: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	60, // 105: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
+	62, // 106: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
+	81, // [81:107] is the sub-list for method output_type
+	55, // [55:81] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -5030,7 +4636,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   65,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

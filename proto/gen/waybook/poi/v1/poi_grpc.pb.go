@@ -44,7 +44,6 @@ const (
 	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
 	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
 	PoiService_ListRecommenders_FullMethodName       = "/waybook.poi.v1.PoiService/ListRecommenders"
-	PoiService_MoveInPois_FullMethodName             = "/waybook.poi.v1.PoiService/MoveInPois"
 	PoiService_ResolveOldIds_FullMethodName          = "/waybook.poi.v1.PoiService/ResolveOldIds"
 	PoiService_ListPoiChanges_FullMethodName         = "/waybook.poi.v1.PoiService/ListPoiChanges"
 	PoiService_WatchPoiChanges_FullMethodName        = "/waybook.poi.v1.PoiService/WatchPoiChanges"
@@ -156,10 +155,6 @@ type PoiServiceClient interface {
 	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Stores landmarks of an old service, with what belongs to them, their identifiers and
-	// times. A failed call may be repeated; it continues where it failed. The
-	// results are in the order of the records; see waybook.type.v1.MoveOptions.
-	MoveInPois(ctx context.Context, in *MoveInPoisRequest, opts ...grpc.CallOption) (*MoveInPoisResponse, error)
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
@@ -423,16 +418,6 @@ func (c *poiServiceClient) ListRecommenders(ctx context.Context, in *ListRecomme
 	return out, nil
 }
 
-func (c *poiServiceClient) MoveInPois(ctx context.Context, in *MoveInPoisRequest, opts ...grpc.CallOption) (*MoveInPoisResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(MoveInPoisResponse)
-	err := c.cc.Invoke(ctx, PoiService_MoveInPois_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *poiServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ResolveOldIdsResponse)
@@ -578,10 +563,6 @@ type PoiServiceServer interface {
 	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Stores landmarks of an old service, with what belongs to them, their identifiers and
-	// times. A failed call may be repeated; it continues where it failed. The
-	// results are in the order of the records; see waybook.type.v1.MoveOptions.
-	MoveInPois(context.Context, *MoveInPoisRequest) (*MoveInPoisResponse, error)
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
@@ -674,9 +655,6 @@ func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *Wi
 }
 func (UnimplementedPoiServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedPoiServiceServer) MoveInPois(context.Context, *MoveInPoisRequest) (*MoveInPoisResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method MoveInPois not implemented")
 }
 func (UnimplementedPoiServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
@@ -1115,24 +1093,6 @@ func _PoiService_ListRecommenders_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_MoveInPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(MoveInPoisRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).MoveInPois(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_MoveInPois_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).MoveInPois(ctx, req.(*MoveInPoisRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _PoiService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ResolveOldIdsRequest)
 	if err := dec(in); err != nil {
@@ -1274,10 +1234,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecommenders",
 			Handler:    _PoiService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "MoveInPois",
-			Handler:    _PoiService_MoveInPois_Handler,
 		},
 		{
 			MethodName: "ResolveOldIds",

@@ -1,0 +1,221 @@
+package movein
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+)
+
+// children are the photos or the comments of a call.
+type children[P, C, D any] struct {
+	mover *Mover[P, C]
+	set   *child.Set[P, D]
+	form  Form[D]
+	items []*item[D]
+}
+
+func newChildren[P, C, D any](m *Mover[P, C], set *child.Set[P, D], form Form[D]) *children[P, C, D] {
+	return &children[P, C, D]{mover: m, set: set, form: form}
+}
+
+func (c *children[P, C, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
+	c.items = append(c.items, &item[D]{
+		record: record, result: result, oldID: oldID, parentOldID: parentOldID, document: c.form.Document(record),
+	})
+}
+
+// store stores children that are not there, in the order of their identifiers.
+func (c *children[P, C, D]) store(ctx context.Context, isDry bool) error {
+	if len(c.items) == 0 {
+		return nil
+	}
+	parents, err := resolve(ctx, c.mover, c.items)
+	if err != nil {
+		return err
+	}
+	items := open(c.items)
+	for _, each := range items {
+		if !c.set.Small.Admits(each.oldID) {
+			each.refuse("ID_NOT_SMALL", "%s", c.set.Small.NotAdmitted())
+		}
+	}
+	items = open(items)
+	documents := table[D]{c.set.Children, c.form, c.set.RequestKey}
+	if err := documents.locate(ctx, items); err != nil {
+		return err
+	}
+	if items, err = c.withoutRemoved(ctx, open(items)); err != nil {
+		return err
+	}
+	slices.SortFunc(items, func(a, b *item[D]) int { return cmp.Compare(a.id, b.id) })
+	if isDry {
+		return documents.insert(ctx, items, isDry)
+	}
+	began := time.Now()
+	changed, err := c.raise(ctx, items, parents)
+	if err == nil {
+		err = documents.insert(ctx, items, isDry)
+	}
+	for _, parentID := range changed {
+		err = c.set.Parents.TouchAgain(ctx, parentID, c.set.Part, began, err)
+	}
+	return err
+}
+
+// withoutRemoved refuses children that are under other content, or were removed here by users.
+func (c *children[P, C, D]) withoutRemoved(ctx context.Context, items []*item[D]) ([]*item[D], error) {
+	var missing []int64
+	for _, each := range items {
+		switch {
+		case each.stored == nil:
+			missing = append(missing, each.id)
+		case c.set.ParentOf(each.stored) != each.parentID:
+			each.refuse("ID_TAKEN", "it is under other content")
+		}
+	}
+	removed, err := c.set.Removed(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, each := range items {
+		if removed[each.id] {
+			each.setDeleted()
+		}
+	}
+	return open(items), nil
+}
+
+// touchesAtOnce is how many parents are touched at a time.
+const touchesAtOnce = 16
+
+// raise raises the highest ids of the parents of children that are not stored, which tells followers of the parents that
+// they change. It returns those parents.
+func (c *children[P, C, D]) raise(ctx context.Context, items []*item[D], parents map[int64]*P) (changed []int64, err error) {
+	highest := map[int64]int64{}
+	for _, each := range items {
+		if each.stored == nil {
+			highest[each.parentID] = each.id // they are in order
+		}
+	}
+	touching, within := errgroup.WithContext(ctx)
+	touching.SetLimit(touchesAtOnce)
+	var raised []int64
+	for parentID, latest := range highest {
+		changed = append(changed, parentID)
+		if *c.set.Latest(parents[parentID]) < latest {
+			raised = append(raised, parentID)
+			continue
+		}
+		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, c.set.Part, nil) })
+	}
+	err = c.set.Parents.Documents.UpdateMany(ctx, raised, func(parent *P) bool {
+		latest := c.set.Latest(parent)
+		*latest = max(*latest, highest[c.set.Parents.ID(parent)])
+		return true
+	})
+	return changed, cmp.Or(err, touching.Wait())
+}
+
+// commentForm tells how comments are stored.
+var commentForm = Form[comments.Comment]{
+	ID: func(c *comments.Comment) int64 { return c.ID },
+	Identify: func(c *comments.Comment, id, parentID int64, requestKey string) {
+		c.ID, c.ParentID, c.RequestKey = id, parentID, requestKey
+	},
+	Document: func(record *moveinv1.Record) comments.Comment {
+		given := record.GetComment()
+		document := comments.Comment{AuthorID: given.GetAuthorId(), CreateTime: Time(given.GetCreateTime()), Text: given.GetText()}
+		if given.GetAuthorId() == 0 {
+			document.Guest = &comments.Guest{Name: given.GetAuthorName(), IconURL: given.GetAuthorIconUrl()}
+		}
+		if given.GetReply() != "" {
+			document.Reply = &comments.Reply{CreateTime: TimeOr(given.GetReplyTime(), given.GetCreateTime()), Text: given.GetReply()}
+		}
+		return document
+	},
+	Record: func(c *comments.Comment) proto.Message {
+		record := &moveinv1.Comment{AuthorId: c.AuthorID, CreateTime: timestamppb.New(c.CreateTime), Text: c.Text}
+		if c.Guest != nil {
+			record.AuthorName, record.AuthorIconUrl = c.Guest.Name, c.Guest.IconURL
+		}
+		if c.Reply != nil {
+			record.Reply, record.ReplyTime = c.Reply.Text, timestamppb.New(c.Reply.CreateTime)
+		}
+		return record
+	},
+}
+
+// chosen are the ballots or the recommendations of a call.
+type chosen[P any] struct {
+	counter *choices.Counter[P]
+	items   []*item[choices.MovedIn]
+}
+
+func (c *chosen[P]) take(record *moveinv1.Record, result *moveinv1.Result, userID int64, value int32, parentOldID string) {
+	c.items = append(c.items, &item[choices.MovedIn]{
+		record: record, result: result, parentOldID: parentOldID, document: choices.MovedIn{UserID: userID, Value: value},
+	})
+}
+
+// store stores choices that are not there, and counts them.
+func (c *chosen[P]) store(ctx context.Context, m parentFinder[P], isDry bool) error {
+	if len(c.items) == 0 {
+		return nil
+	}
+	parents, err := m.parentsOf(ctx, c.items)
+	if err != nil {
+		return err
+	}
+	var moved []choices.MovedIn
+	isRepeated := map[string]bool{}
+	for _, each := range open(c.items) {
+		each.document.ParentID = each.parentID
+		key := choices.IDOf(each.parentID, each.document.UserID)
+		switch {
+		case int(each.document.Value) > len(c.counter.Numbers(parents[each.parentID])):
+			each.refuse("INVALID_PARAMETER", "choice: the vote has no choice %d", each.document.Value)
+		case isRepeated[key]:
+			each.refuse("REPEATED", "an earlier record of the request is of the same user")
+		default:
+			isRepeated[key] = true
+			moved = append(moved, each.document)
+		}
+	}
+	there, err := c.counter.Insert(ctx, moved, isDry)
+	if err != nil {
+		return err
+	}
+	for _, each := range open(c.items) {
+		stored, isThere := there[choices.IDOf(each.parentID, each.document.UserID)]
+		switch {
+		case !isThere:
+			each.result.Outcome = moveinv1.Outcome_OUTCOME_INSERTED
+		case stored.Wanted == choices.None:
+			each.setDeleted()
+		case stored.Wanted != each.document.Value:
+			each.result.Outcome, each.result.Fields = moveinv1.Outcome_OUTCOME_DIFFERENT, []string{"choice"}
+		default:
+			each.result.Outcome = moveinv1.Outcome_OUTCOME_UNCHANGED
+		}
+	}
+	return nil
+}
+
+// parentFinder is a Mover, whatever its photos are.
+type parentFinder[P any] interface {
+	parentsOf(context.Context, []*item[choices.MovedIn]) (map[int64]*P, error)
+}
+
+func (m *Mover[P, C]) parentsOf(ctx context.Context, items []*item[choices.MovedIn]) (map[int64]*P, error) {
+	return resolve(ctx, m, items)
+}

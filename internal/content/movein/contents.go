@@ -1,0 +1,177 @@
+package movein
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/id"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+)
+
+// newContent returns the item of a record of content.
+func (m *Mover[P, C]) newContent(record *moveinv1.Record, result *moveinv1.Result) *item[P] {
+	each := &item[P]{record: record, result: result, document: m.Content.Document(record)}
+	switch of := record.GetRecord().(type) {
+	case *moveinv1.Record_Album:
+		each.oldID = of.Album.GetId()
+	case *moveinv1.Record_Entry:
+		each.oldID = of.Entry.GetId()
+	case *moveinv1.Record_Landmark:
+		each.oldID = of.Landmark.GetId()
+	}
+	each.place = m.PlaceOf(m.Kind.Owner(&each.document), aliases.RequestPrefix+each.oldID)
+	return each
+}
+
+// store stores content that is not there, with its aliases.
+func (m *Mover[P, C]) store(ctx context.Context, items []*item[P], isDry bool) error {
+	if len(items) == 0 {
+		return nil
+	}
+	oldIDs := make([]string, len(items))
+	for i, each := range items {
+		oldIDs[i] = each.oldID
+	}
+	known, gone, err := m.Kind.Aliases.OfManyOrGone(ctx, oldIDs)
+	if err != nil {
+		return err
+	}
+	for _, each := range items {
+		switch each.id = known[each.oldID]; {
+		case gone[each.oldID]:
+			each.setDeleted()
+		case !m.Kind.Small.Admits(each.oldID):
+			each.refuse("ID_NOT_SMALL", "%s", m.Kind.Small.NotAdmitted())
+		}
+	}
+	items = open(items)
+	documents := table[P]{m.Kind.Documents, m.Content, m.Kind.RequestKey}
+	if err := documents.locate(ctx, items); err != nil {
+		return err
+	}
+	items = open(items)
+	if err := m.requireOwners(ctx, items); err != nil {
+		return err
+	}
+	if err := m.link(ctx, items); err != nil {
+		return err
+	}
+	items = open(items)
+	located := map[string]int64{}
+	for _, each := range items {
+		if known[each.oldID] == 0 {
+			located[each.oldID] = each.id
+		}
+	}
+	if !isDry {
+		if err := m.Kind.Aliases.Add(ctx, located); err != nil {
+			return err
+		}
+	}
+	return documents.insert(ctx, items, isDry)
+}
+
+// requireOwners refuses content that is not stored and whose owner does not exist, or is another one than that of a call
+// that ended early. What was deleted a short time ago counts as deleted.
+func (m *Mover[P, C]) requireOwners(ctx context.Context, items []*item[P]) error {
+	var owners, ids []int64
+	for _, each := range items {
+		if each.stored == nil {
+			owners, ids = append(owners, m.Kind.Owner(&each.document)), append(ids, each.id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	missing, err := m.Profiles.Missing(ctx, owners)
+	if err != nil {
+		return err
+	}
+	_, gone, err := m.Kind.Documents.GetManyOrGone(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, each := range items {
+		switch {
+		case each.stored != nil:
+		case gone[each.id]:
+			each.setDeleted()
+		case id.PlaceOf(each.id) != each.place:
+			each.refuse("ID_TAKEN", "an earlier call began to store it for another owner; keep that owner, or give it another identifier")
+		case missing[m.Kind.Owner(&each.document)]:
+			each.refuse("USER_NOT_FOUND", "there is no user %d", m.Kind.Owner(&each.document))
+		}
+	}
+	return nil
+}
+
+// link gives content the identifiers of what it quotes, and refuses it if that is not there.
+func (m *Mover[P, C]) link(ctx context.Context, items []*item[P]) error {
+	var quoted []string
+	here := map[string]int64{}
+	for _, each := range items {
+		here[each.oldID] = each.id
+		if entry := each.record.GetEntry(); entry.GetQuotedId() != "" {
+			quoted = append(quoted, entry.GetQuotedId())
+		}
+	}
+	if len(quoted) == 0 {
+		return nil
+	}
+	known, err := m.Kind.Aliases.OfMany(ctx, quoted)
+	if err != nil {
+		return err
+	}
+	for _, each := range items {
+		oldID := each.record.GetEntry().GetQuotedId()
+		quotedID := known[oldID]
+		if quotedID == 0 {
+			quotedID = here[oldID]
+		}
+		switch {
+		case oldID == "":
+		case quotedID == 0:
+			each.refuse(m.Kind.NotFound(0).Reason, "the quoted entry %s is not there", oldID)
+		default:
+			m.SetQuoted(&each.document, quotedID, oldID)
+		}
+	}
+	return nil
+}
+
+// resolve gives items their parents, and refuses those whose parent is not there.
+func resolve[P, C, D any](ctx context.Context, m *Mover[P, C], items []*item[D]) (parents map[int64]*P, err error) {
+	seen, oldIDs := map[string]bool{}, make([]string, 0, len(items))
+	for _, each := range items {
+		if !seen[each.parentOldID] {
+			seen[each.parentOldID], oldIDs = true, append(oldIDs, each.parentOldID)
+		}
+	}
+	known, gone, err := m.Kind.Aliases.OfManyOrGone(ctx, oldIDs)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, 0, len(known))
+	for _, each := range known {
+		ids = append(ids, each)
+	}
+	found, dead, err := m.Kind.Documents.GetManyOrGone(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	parents = make(map[int64]*P, len(found))
+	for i := range found {
+		parents[m.Kind.ID(&found[i])] = &found[i]
+	}
+	for _, each := range items {
+		each.parentID = known[each.parentOldID]
+		each.place = id.PlaceOf(each.parentID)
+		switch {
+		case gone[each.parentOldID], dead[each.parentID]:
+			each.setDeleted()
+		case parents[each.parentID] == nil:
+			each.refuse(m.Kind.NotFound(0).Reason, "the %s %s is not there", m.Name, each.parentOldID)
+		}
+	}
+	return parents, nil
+}

@@ -1,0 +1,202 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/moving/format"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/retry"
+)
+
+// Services are the clients of the services, by a kind that each has; the account server has users.
+type Services map[format.Kind]moveinv1.MoveInServiceClient
+
+// A request has at most maxRecords and maxBytes, or one record.
+const (
+	maxRecords = 1000
+	maxBytes   = 1 << 20
+)
+
+// sender sends records in batches, several at a time.
+type sender struct {
+	Options
+	ctx     context.Context
+	pending map[moveinv1.MoveInServiceClient]*batch
+	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.
+	rank rank
+	// group sends, until ctx of it ends.
+	group   *errgroup.Group
+	working context.Context
+
+	// mu guards what follows, and the report.
+	mu     sync.Mutex
+	report *Report
+	watch  progress.Reporter
+	done   int64
+}
+
+// batch is a request, with where its records are from.
+type batch struct {
+	client  moveinv1.MoveInServiceClient
+	records []*moveinv1.Record
+	places  []place
+	bytes   int
+	// isChained says that the records may need those of batches before: sessions and rewards their users, entries those
+	// that they quote.
+	isChained bool
+}
+
+// rank orders records, which need some of lower ranks: users, sessions and rewards; content; what belongs to content.
+type rank int
+
+const (
+	rankUser rank = iota
+	rankContent
+	rankChild
+	rankNone
+)
+
+func newSender(ctx context.Context, options Options, report *Report, watch progress.Reporter) *sender {
+	s := &sender{Options: options, ctx: ctx, report: report, watch: watch, rank: rankNone}
+	s.pending = map[moveinv1.MoveInServiceClient]*batch{}
+	s.begin()
+	return s
+}
+
+func (s *sender) begin() {
+	s.group, s.working = errgroup.WithContext(s.ctx)
+	s.group.SetLimit(s.Workers)
+}
+
+// route returns the service of a record, and its rank.
+func (s *sender) route(l *line) (moveinv1.MoveInServiceClient, rank) {
+	if parent := format.SubjectOf(l.Record).Parent; parent != "" {
+		return s.Services[parent], rankChild
+	}
+	if client := s.Services[l.Kind]; client != nil && l.Kind != format.KindUser {
+		return client, rankContent
+	}
+	return s.Services[format.KindUser], rankUser
+}
+
+// put sends a record, now or later.
+func (s *sender) put(l *line) error {
+	client, rank := s.route(l)
+	if rank > s.rank {
+		if err := s.settle(); err != nil {
+			return err
+		}
+	}
+	s.rank = rank
+	const lead = 4 // the tag and the length of a record, at most
+	size := proto.Size(l.Record) + lead
+	b := s.pending[client]
+	if b != nil && (len(b.records) == maxRecords || b.bytes+size > maxBytes) {
+		if err := s.dispatch(b); err != nil {
+			return err
+		}
+		b = nil
+	}
+	if b == nil {
+		b = &batch{client: client}
+		s.pending[client] = b
+	}
+	b.records, b.places, b.bytes = append(b.records, l.Record), append(b.places, l.at), b.bytes+size
+	b.isChained = b.isChained || rank == rankUser || l.Kind == format.KindEntry
+	return nil
+}
+
+// settle sends what is pending, and waits until all is acknowledged.
+func (s *sender) settle() error {
+	for _, b := range s.pending {
+		if err := s.dispatch(b); err != nil {
+			return err
+		}
+	}
+	clear(s.pending)
+	return s.wait()
+}
+
+// wait waits until all that was sent is acknowledged.
+func (s *sender) wait() error {
+	err := s.group.Wait()
+	s.begin()
+	return err
+}
+
+// dispatch sends a batch once a worker is free, and a chained one once all before it are acknowledged.
+func (s *sender) dispatch(b *batch) error {
+	if b.isChained {
+		if err := s.wait(); err != nil {
+			return err
+		}
+	}
+	if s.working.Err() != nil {
+		return cmp.Or(s.group.Wait(), context.Cause(s.working))
+	}
+	ctx := s.working
+	s.group.Go(func() error { return s.send(ctx, b) })
+	return nil
+}
+
+// send sends a batch, again and again while the service is away.
+func (s *sender) send(ctx context.Context, b *batch) error {
+	var results []*moveinv1.Result
+	_, err := retry.Do(ctx, retry.Options{Note: func(text string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.watch.Note(text)
+	}}, func() error {
+		reply, err := b.client.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.Verify})
+		results = reply.GetResults()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(results) != len(b.records) {
+		return fmt.Errorf("a service gave %d results for %d records", len(results), len(b.records))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n, result := range results {
+		if err := s.take(b.places[n], b.records[n], result); err != nil {
+			return err
+		}
+	}
+	s.done += int64(len(b.records))
+	s.watch.Reach(s.done)
+	return nil
+}
+
+// take counts what became of a record, and reports all but what should.
+func (s *sender) take(at place, record *moveinv1.Record, result *moveinv1.Result) error {
+	outcome := strings.ToLower(strings.TrimPrefix(result.GetOutcome().String(), "OUTCOME_"))
+	if s.Verify && outcome == "inserted" {
+		outcome = absent
+	}
+	s.report.of(at.Kind)[outcome]++
+	if outcome == "inserted" || outcome == "unchanged" {
+		return nil
+	}
+	text, isKnown := map[string]string{
+		absent:      "it is not in Waybook",
+		"different": "Waybook has it otherwise, and keeps it so",
+		"deleted":   "it was deleted in Waybook, and stays deleted",
+		"refused":   result.GetReason() + ": " + result.GetMessage(),
+	}[outcome]
+	if !isKnown {
+		return fmt.Errorf("a service gave the outcome %s, which this program does not know", outcome)
+	}
+	return s.report.add(at, record, format.Fault{
+		Field: strings.Join(result.GetFields(), ","), Class: format.Class(outcome), Value: result.GetReason(), Text: text,
+	})
+}

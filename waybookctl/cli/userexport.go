@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/moving/format"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/waybookctl/atomicfile"
+	"github.com/waybook/waybook/waybookctl/output"
+)
+
+type userExport struct {
+	newFile `embed:""`
+	User    int64  `arg:"" help:"The user's identifier."`
+	File    string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+}
+
+// Help returns the detailed help.
+func (*userExport) Help() string {
+	return `The file has the format that move import reads: an object in each line, with the user, rewards, and the user's albums,
+entries and landmarks with their photos, comments, votes and recommendations.
+
+It has no password, no session, and not what the user wrote in the content of others.`
+}
+
+// Run exports the data.
+func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
+	if err := c.check(c.File); err != nil {
+		return err
+	}
+	e := personExport{services: call, counts: map[format.Kind]int64{}}
+	err := atomicfile.WriteTo(out.Out, c.File, 0o600, func(file io.Writer) error {
+		e.out = file
+		return e.user(ctx, c.User)
+	})
+	return printExported(out, c.File, "%d records exported", e.count, err)
+}
+
+// exportPage is how many records are asked for at a time.
+const exportPage = 100
+
+// personExport writes the data of a person, up to the first error.
+type personExport struct {
+	*services
+	out    io.Writer
+	counts map[format.Kind]int64
+	count  int64
+	err    error
+}
+
+// write writes a record, whose field is the name of its kind in moveinv1.Record. Its fields that have the name of a field
+// of one of the sources are copied from there.
+func (e *personExport) write(content proto.Message, sources ...proto.Message) {
+	record := (&moveinv1.Record{}).ProtoReflect()
+	fields := record.Descriptor().Fields()
+	for i := range fields.Len() {
+		if f := fields.Get(i); f.Message() == content.ProtoReflect().Descriptor() {
+			record.Set(f, protoreflect.ValueOfMessage(content.ProtoReflect()))
+			e.counts[format.Kind(f.Name())]++
+			e.count++
+		}
+	}
+	for _, source := range sources {
+		copyFields(content.ProtoReflect(), source.ProtoReflect())
+	}
+	if of, isRecord := record.Interface().(*moveinv1.Record); isRecord && e.err == nil {
+		_, e.err = e.out.Write(format.Encode(nil, of))
+	}
+}
+
+// copyFields copies the fields of a message that have the same name in another one, and are not set there.
+func copyFields(into, from protoreflect.Message) {
+	if !from.IsValid() {
+		return
+	}
+	fields := into.Descriptor().Fields()
+	for i := range fields.Len() {
+		f := fields.Get(i)
+		source := from.Descriptor().Fields().ByName(f.Name())
+		if source == nil || into.Has(f) || !from.Has(source) && !f.HasOptionalKeyword() || (source.Message() == nil) != (f.Message() == nil) {
+			continue // Comment.reply is a message there, and a text in a file
+		}
+		switch value := from.Get(source); {
+		case f.IsList():
+			for n := range value.List().Len() {
+				copyFields(into.Mutable(f).List().AppendMutable().Message(), value.List().Get(n).Message())
+			}
+		case f.Message() != nil && f.Message() != source.Message():
+			copyFields(into.Mutable(f).Message(), value.Message())
+		case source.Enum() != nil && f.Enum() == nil:
+			into.Set(f, protoreflect.ValueOfInt32(int32(value.Enum())))
+		default:
+			into.Set(f, value)
+		}
+	}
+}
+
+// each takes each item of a list, page by page. ask is a method of a client whose request has a page_token.
+func each[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	items func(Reply) []Item, take func(Item),
+) {
+	message := request.ProtoReflect()
+	field := message.Descriptor().Fields().ByName("page_token")
+	for e.err == nil {
+		reply, err := ask(ctx, request)
+		if e.err = err; err != nil {
+			return
+		}
+		for _, item := range items(reply) {
+			take(item)
+		}
+		if reply.GetNextPageToken() == "" {
+			return
+		}
+		message.Set(field, protoreflect.ValueOfString(reply.GetNextPageToken()))
+	}
+}
+
+// oldID returns the identifier of a record in a file: the old one of what was moved in, or else the present one, which an
+// import keeps.
+func oldID(old string, present int64) string {
+	if old != "" {
+		return old
+	}
+	if was, isMoved := id.Old(present); isMoved {
+		present = was
+	}
+	return strconv.FormatInt(present, 10)
+}
+
+// user writes a user with all that belongs to the user. Errors: those of the services, such as NOT_FOUND.
+func (e *personExport) user(ctx context.Context, userID int64) error {
+	found, err := e.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: userID})
+	if err != nil {
+		return err
+	}
+	e.write(&moveinv1.User{Id: userID}, found.GetUser())
+	rewards := &accountv1.ListRewardsRequest{UserId: userID, PageSize: exportPage}
+	each(ctx, e, e.Account.ListRewards, rewards, (*accountv1.ListRewardsResponse).GetRewards, func(r *accountv1.Reward) {
+		e.write(&moveinv1.Reward{Id: strings.TrimPrefix(r.GetSource(), "old/"), UserId: userID}, r)
+	})
+	albums := &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: exportPage}
+	each(ctx, e, e.Album.ListAlbums, albums, (*albumv1.ListAlbumsResponse).GetAlbums, func(a *albumv1.Album) { e.album(ctx, a) })
+	entries := &blogv1.ListBlogsRequest{AuthorId: userID}
+	each(ctx, e, e.Blog.ListBlogs, entries, (*blogv1.ListBlogsResponse).GetBlogs, func(b *blogv1.Blog) { e.entry(ctx, b) })
+	landmarks := &poiv1.ListPoisOfOwnerRequest{OwnerId: userID, PageSize: exportPage}
+	each(ctx, e, e.Poi.ListPoisOfOwner, landmarks, (*poiv1.ListPoisOfOwnerResponse).GetPois, func(l *poiv1.Poi) { e.landmark(ctx, l) })
+	if e.err == nil {
+		_, e.err = e.out.Write(format.EncodeEnd(nil, e.counts))
+	}
+	return e.err
+}
+
+// end ends what is below content. If that was deleted meanwhile, there is no more.
+func (e *personExport) end() {
+	if status.Code(e.err) == codes.NotFound {
+		e.err = nil
+	}
+}
+
+// comments returns what writes comments on what a record names.
+func (e *personExport) comments(on *moveinv1.Comment) func(*typev1.Comment) {
+	return func(c *typev1.Comment) {
+		comment := proto.CloneOf(on)
+		comment.Id, comment.Reply, comment.ReplyTime = oldID(c.GetOldId(), c.GetCommentId()), c.GetReply().GetText(), c.GetReply().GetCreateTime()
+		if author := c.GetAuthor(); author.GetUserId() != 0 {
+			comment.AuthorId = author.GetUserId()
+		} else {
+			comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
+		}
+		e.write(comment, c)
+	}
+}
+
+// album writes an album with all that belongs to it.
+func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
+	defer e.end()
+	of := oldID(a.GetOldId(), a.GetAlbumId())
+	e.write(&moveinv1.Album{Id: of, OwnerId: a.GetOwner().GetUserId()}, a, a.GetLocation())
+	photos := &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: exportPage}
+	each(ctx, e, e.Album.ListPhotos, photos, (*albumv1.ListPhotosResponse).GetPhotos, func(p *albumv1.Photo) {
+		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_AlbumId{AlbumId: of}, Url: p.GetThumbnailUrl()}, p)
+	})
+	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_AlbumId{AlbumId: of}})
+	comments := &albumv1.ListCommentsRequest{AlbumId: a.GetAlbumId(), PageSize: exportPage}
+	each(ctx, e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, comment)
+	recommenders := &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId()}
+	each(ctx, e, e.Album.ListRecommenders, recommenders, (*albumv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_AlbumId{AlbumId: of}, UserId: user.GetUserId()})
+	})
+}
+
+// entry writes an entry with all that belongs to it.
+func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
+	defer e.end()
+	of := oldID(b.GetOldId(), b.GetBlogId())
+	entry := &moveinv1.Entry{Id: of, AuthorId: b.GetAuthor().GetUserId()}
+	if b.GetReplyBlogId() != 0 {
+		entry.QuotedId = oldID(b.GetReplyOldId(), b.GetReplyBlogId())
+	}
+	e.write(entry, b, b.GetLocation())
+	if b.GetVote() != nil {
+		ballots := &blogv1.ListBallotsRequest{BlogId: b.GetBlogId()}
+		each(ctx, e, e.Blog.ListBallots, ballots, (*blogv1.ListBallotsResponse).GetBallots, func(ballot *blogv1.Ballot) {
+			e.write(&moveinv1.Ballot{EntryId: of, UserId: ballot.GetVoter().GetUserId()}, ballot)
+		})
+	}
+	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_EntryId{EntryId: of}})
+	comments := &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: exportPage}
+	each(ctx, e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, comment)
+	recommenders := &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId()}
+	each(ctx, e, e.Blog.ListRecommenders, recommenders, (*blogv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_EntryId{EntryId: of}, UserId: user.GetUserId()})
+	})
+}
+
+// landmark writes a landmark with all that belongs to it.
+func (e *personExport) landmark(ctx context.Context, l *poiv1.Poi) {
+	defer e.end()
+	of := oldID(l.GetOldId(), l.GetPoiId())
+	e.write(&moveinv1.Landmark{Id: of, OwnerId: l.GetOwner().GetUserId()}, l, l.GetLocation())
+	photos := &poiv1.ListPhotosRequest{PoiId: l.GetPoiId(), PageSize: exportPage}
+	each(ctx, e, e.Poi.ListPhotos, photos, (*poiv1.ListPhotosResponse).GetPhotos, func(p *poiv1.Photo) {
+		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_LandmarkId{LandmarkId: of}, Url: p.GetPhotoUrl()}, p)
+	})
+	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_LandmarkId{LandmarkId: of}})
+	comments := &poiv1.ListCommentsRequest{PoiId: l.GetPoiId(), PageSize: exportPage}
+	each(ctx, e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, comment)
+	recommenders := &poiv1.ListRecommendersRequest{PoiId: l.GetPoiId()}
+	each(ctx, e, e.Poi.ListRecommenders, recommenders, (*poiv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_LandmarkId{LandmarkId: of}, UserId: user.GetUserId()})
+	})
+}
