@@ -229,7 +229,7 @@ func Over(t testing.TB, connection grpc.ClientConnInterface) *Waybook {
 		Account:    accountv1.NewAccountServiceClient(connection), Album: albumv1.NewAlbumServiceClient(connection),
 		Blog: blogv1.NewBlogServiceClient(connection), Poi: poiv1.NewPoiServiceClient(connection),
 		MoveIn: moveinv1.NewMoveInServiceClient(connection),
-		t: t, stop: func() {},
+		t:      t, stop: func() {},
 	}
 }
 
