@@ -51,7 +51,7 @@ func TestAnExportedPersonMovesInUnchanged(t *testing.T) {
 	if err := os.WriteFile(input, []byte(onePerson+anotherPerson), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	first.must("move", "import", "--journal", filepath.Join(t.TempDir(), "journal"), input)
+	first.must("move", "import", input)
 	first.must("user", "export", "7", file)
 	written, err := os.ReadFile(file)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestAnExportedPersonMovesInUnchanged(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info, err)
 	}
-	second.must("move", "import", "--journal", filepath.Join(t.TempDir(), "journal"), file)
+	second.must("move", "import", file)
 	if again := second.must("user", "export", "7", "-"); again != string(written) {
 		t.Errorf("exported again\n%s\nwant\n%s", again, written)
 	}
@@ -80,7 +80,7 @@ func TestAPersonOfWaybookMovesToAnother(t *testing.T) {
 	w := newOwner(t, first, 2)
 	file := filepath.Join(t.TempDir(), "person.ndjson")
 	first.must("user", "export", w.user(), file)
-	second.must("move", "import", "--journal", filepath.Join(t.TempDir(), "journal"), file)
+	second.must("move", "import", file)
 	if got, want := second.must("user", "export", w.user(), "-"), first.must("user", "export", w.user(), "-"); got != want {
 		t.Errorf("the other exports\n%s\nwant\n%s", got, want)
 	}
