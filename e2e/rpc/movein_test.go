@@ -356,6 +356,8 @@ func TestRecordsThatCannotBeStoredAreRefused(t *testing.T) {
 			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().Lat = "1", nil }),
 			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id, r.GetAlbum().CreateTime.Nanos = "1", -1 }),
 			with(all[0][0], func(r *moveinv1.Record) { r.GetAlbum().Id = "" }),
+			with(all[0][3], func(r *moveinv1.Record) { r.GetComment().AuthorName = "and a name" }),
+			with(all[0][4], func(r *moveinv1.Record) { r.GetComment().AuthorName = "" }),
 		},
 	} {
 		got := p.moveRecords(records...)

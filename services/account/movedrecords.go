@@ -1,7 +1,6 @@
 package account
 
 import (
-	"cmp"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -80,14 +79,6 @@ func (i *insertion) violationsOf(record *moveinv1.Record) ([]apierror.Violation,
 	violations, err := service.Violations(i.validator, message)
 	if err != nil {
 		return nil, err
-	}
-	times := map[string]*timestamppb.Timestamp{
-		"create_time": cmp.Or(record.GetUser().GetCreateTime(), record.GetSession().GetCreateTime()), "expire_time": record.GetSession().GetExpireTime(),
-	}
-	for field, t := range times {
-		if t != nil && !t.IsValid() {
-			violations = append(violations, apierror.Violation{Field: field, Message: "must be a time from the year 1 to 9999"})
-		}
 	}
 	hash := record.GetUser().GetPasswordHash()
 	if checkMovedHash(hash) != nil {

@@ -108,7 +108,7 @@ func (a *Aliases) Bury(ctx context.Context, newID int64) error {
 	}
 	found, err := a.documents.Find(ctx, byID().Is(newID).Everywhere())
 	if err == nil {
-		err = a.mark(ctx, found.OldID, true)
+		err = a.mark(ctx, found.OldID)
 	}
 	if errors.Is(err, docstore.ErrNotFound) {
 		return nil
@@ -122,7 +122,7 @@ func (a *Aliases) BuryAs(ctx context.Context, oldID string, newID int64) error {
 	if err != nil || len(taken) == 0 {
 		return err
 	}
-	return a.mark(ctx, oldID, true)
+	return a.mark(ctx, oldID)
 }
 
 // Removals are what was moved in with content, such as its photos, and removed by users. All are of one kind.
@@ -163,19 +163,9 @@ func (r Removals) Among(ctx context.Context, ids []int64) (map[int64]bool, error
 	return removed, err
 }
 
-// Revive forgets that what old identifiers stand for was deleted.
-func (a *Aliases) Revive(ctx context.Context, oldIDs []string) error {
-	for _, each := range oldIDs {
-		if err := a.mark(ctx, each, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (a *Aliases) mark(ctx context.Context, oldID string, isGone bool) error {
+func (a *Aliases) mark(ctx context.Context, oldID string) error {
 	_, err := a.documents.Update(ctx, oldID, func(stored *alias) error {
-		stored.IsGone = isGone
+		stored.IsGone = true
 		return nil
 	})
 	return err

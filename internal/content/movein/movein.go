@@ -14,7 +14,6 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content"
@@ -51,8 +50,8 @@ type Mover[P, C any] struct {
 	Content   Form[P]
 	// PlaceOf returns the place of content.
 	PlaceOf func(ownerID int64, requestKey string) id.Place
-	// Quoted, unless nil, returns the field of a document for the content that it quotes. SetQuoted sets it.
-	SetQuoted func(document *P, quotedID int64, requestKey string)
+	// SetQuoted gives a document the identifier of what it quotes, which it has by an old one; nil if content quotes nothing.
+	SetQuoted func(document *P, quotedID int64, oldID string)
 	// Photos and Ballots are nil if the kind has none.
 	Photos  *child.Set[P, C]
 	Photo   Form[C]
@@ -151,7 +150,7 @@ func (m *Mover[P, C]) MoveIn(ctx context.Context, request *moveinv1.MoveInReques
 		if err != nil {
 			return nil, err
 		}
-		if violations = append(violations, timeViolations(record.ProtoReflect())...); len(violations) > 0 {
+		if len(violations) > 0 {
 			refuse(result, "INVALID_PARAMETER", "%s: %s", violations[0].Field, violations[0].Message)
 			continue
 		}
@@ -160,6 +159,10 @@ func (m *Mover[P, C]) MoveIn(ctx context.Context, request *moveinv1.MoveInReques
 		case *moveinv1.Record_Photo:
 			photos.take(record, result, of.Photo.GetId(), parentOldID)
 		case *moveinv1.Record_Comment:
+			if hasName := of.Comment.GetAuthorName() != ""; hasName == (of.Comment.GetAuthorId() != 0) {
+				refuse(result, "INVALID_PARAMETER", "comment.author_name: an author has either an account or a name")
+				continue
+			}
 			written.take(record, result, of.Comment.GetId(), parentOldID)
 		case *moveinv1.Record_Ballot:
 			ballots.take(record, result, of.Ballot.GetUserId(), of.Ballot.GetChoice(), parentOldID)
@@ -189,22 +192,6 @@ func conflict(err error) error {
 		return apierror.New(codes.Aborted, "CONFLICT", "other calls change the same content; retry")
 	}
 	return err
-}
-
-// timeViolations returns the times of a message that are none.
-func timeViolations(message protoreflect.Message) (violations []apierror.Violation) {
-	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		if field.Message() == nil || field.IsList() {
-			return true
-		}
-		if at, isTime := value.Message().Interface().(*timestamppb.Timestamp); !isTime {
-			violations = append(violations, timeViolations(value.Message())...)
-		} else if !at.IsValid() {
-			violations = append(violations, apierror.Violation{Field: string(field.Name()), Message: "must be a time from the year 1 to 9999"})
-		}
-		return true
-	})
-	return violations
 }
 
 // settle gives an item that is stored its outcome.

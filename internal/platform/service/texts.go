@@ -7,6 +7,7 @@ import (
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/text"
@@ -16,12 +17,13 @@ import (
 const (
 	notText = "has a character that XML 1.0 cannot carry, such as a control character"
 	isBlank = "must have a visible character"
+	notTime = "must be a time from the year 1 to 9999"
 )
 
 // textViolations returns the fields of a message that break the rules of texts. Every string of
 // a request follows these rules, so they need no option, except that a name is not blank (option
 // waybook.type.v1.name). They are not rules of protovalidate, because its expressions take many
-// times as long.
+// times as long. A timestamp is a text elsewhere, so it has to be one that RFC 3339 has.
 //
 // Items that protovalidate ignores are skipped. Their handler validates each by itself.
 func textViolations(message protoreflect.Message) (violations []apierror.Violation) {
@@ -71,7 +73,11 @@ func textFieldsOf(message protoreflect.MessageDescriptor) []textField {
 // violates only the rule of its length.
 func (f textField) violations(value protoreflect.Value, item int) (violations []apierror.Violation) {
 	if f.isMessage {
-		violations = textViolations(value.Message())
+		if at, isTime := value.Message().Interface().(*timestamppb.Timestamp); isTime && !at.IsValid() {
+			violations = []apierror.Violation{{Message: notTime}}
+		} else {
+			violations = textViolations(value.Message())
+		}
 	} else if s := value.String(); !text.IsValid(s) {
 		violations = []apierror.Violation{{Message: notText}}
 	} else if s != "" && text.IsBlank(s) && f.isName {
