@@ -135,7 +135,7 @@ type moveImport struct {
 
 	Verify  bool `help:"Insert nothing, and report what is missing in Waybook or differs."`
 	Yes     bool `help:"Import files that are incomplete by their end records, or have none."`
-	Workers int  `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
+	Workers int  `default:"8" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
 }
 
 // Help returns the detailed help.
