@@ -41,7 +41,7 @@ func TestThePromisesOfSecurityNameTestsThatExist(t *testing.T) {
 			}
 		}
 	}
-	if found < 80 {
+	if found < 85 {
 		t.Errorf("found only %d promises", found)
 	}
 }
