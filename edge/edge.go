@@ -16,10 +16,7 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/clients"
 )
 
 // Path is the only path of the interface (rule 1.1).
@@ -38,10 +35,7 @@ const (
 
 // Config has the dependencies and settings of the edge. The four services and Zone are required.
 type Config struct {
-	Account accountv1.AccountServiceClient
-	Album   albumv1.AlbumServiceClient
-	Blog    blogv1.BlogServiceClient
-	Poi     poiv1.PoiServiceClient
+	clients.Clients
 
 	// Zone is the time zone of `time`, `updateDate` and the other times in replies.
 	Zone *time.Location

@@ -17,6 +17,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -121,7 +122,7 @@ func wellFormed(document string) error {
 // answerHolding answers a request with the text in every text field.
 func answerHolding(request proto.Message, text string) proto.Message {
 	who := &typev1.Profile{Name: text, IconUrl: text}
-	comments := []*typev1.Comment{{Author: who, Text: text, Reply: &typev1.AuthorReply{Text: text}}, {Text: text}}
+	comments := []*commentv1.Comment{{Author: who, Text: text, Reply: &commentv1.Reply{Text: text}}, {Text: text}}
 	switch request.(type) {
 	case *albumv1.GetAlbumRequest:
 		return &albumv1.GetAlbumResponse{

@@ -8,11 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 func TestPhotosAndCommentsFollowPageTokens(t *testing.T) {
@@ -25,12 +26,12 @@ func TestPhotosAndCommentsFollowPageTokens(t *testing.T) {
 			next := map[string]string{"p1": "p2", "p2": ""}[r.GetPageToken()]
 			return &albumv1.ListPhotosResponse{Photos: []*albumv1.Photo{{PhotoId: 2}}, NextPageToken: next}, nil
 		case *albumv1.ListCommentsRequest:
-			return &albumv1.ListCommentsResponse{Comments: []*typev1.Comment{{Text: "b"}}}, nil
+			return &albumv1.ListCommentsResponse{Comments: []*commentv1.Comment{{Text: "b"}}}, nil
 		}
 		return &albumv1.GetAlbumResponse{
 			Album:  &albumv1.Album{AlbumId: 12},
 			Photos: []*albumv1.Photo{{PhotoId: 1}}, NextPhotosToken: "p1",
-			Comments: []*typev1.Comment{{Text: "a"}}, NextCommentsToken: "c1",
+			Comments: []*commentv1.Comment{{Text: "a"}}, NextCommentsToken: "c1",
 		}, nil
 	}}
 	w := get(newEdge(t, f), "func=getAlbum&albumID=12")

@@ -10,8 +10,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // insist retries until there is an answer. If there is none, it reports a violation, and later
@@ -101,7 +101,7 @@ func (c *clients) readEntries(ctx context.Context, w *world, u user) bool {
 	}
 }
 
-func (c *clients) readComments(span history.Span, thing history.Thing, comments []*typev1.Comment, next string) bool {
+func (c *clients) readComments(span history.Span, thing history.Thing, comments []*commentv1.Comment, next string) bool {
 	if next != "" {
 		c.complain(history.Miscounted, "%s has more than %d comments", thing, len(comments))
 	}

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // kind is one of albums, entries and landmarks. Their RPCs have one shape, so a test calls them by the
@@ -233,7 +233,7 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 			id, elsewhere := k.create(owner, "x"), k.create(owner, "y")
 			unknown := int64(1)
 			added := must(k.send(t.Context(), "AddComment", fields{"author_id": other, "id": elsewhere, "text": "t"}))(t)
-			written := read[*typev1.Comment](added, "comment")
+			written := read[*commentv1.Comment](added, "comment")
 			comment := written.GetCommentId()
 			if written.GetAuthor().GetName() != "b" || written.GetText() != "t" || written.GetReply() != nil {
 				t.Errorf("added %v", written)
@@ -280,7 +280,7 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 				k.expectPhotoFailures(t, owner, other, id, elsewhere)
 			}
 			after := k.get(elsewhere)
-			comments := readAll[*typev1.Comment](after, "comments")
+			comments := readAll[*commentv1.Comment](after, "comments")
 			if len(comments) != 1 || comments[0].GetReply() != nil || read[int64](after, k.lower()+".score") != 0 || k.hasPhotos() && len(readAll[proto.Message](after, "photos")) != 1 {
 				t.Errorf("a failed call changed %v", after)
 			}

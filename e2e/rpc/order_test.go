@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // An album gets more comments at once than its place has ticks. FerretDB takes few at a time.
@@ -59,7 +59,7 @@ func writeTogether(t *testing.T, writers int, processes ...*parts) {
 	}
 
 	comments := must(processes[0].Album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: album, PageSize: 1000}))(t).GetComments()
-	if ids := idsOf(comments, (*typev1.Comment).GetCommentId); len(ids) != writers*each+turns || !slices.IsSorted(ids) {
+	if ids := idsOf(comments, (*commentv1.Comment).GetCommentId); len(ids) != writers*each+turns || !slices.IsSorted(ids) {
 		t.Errorf("%d comments: %v", len(ids), ids)
 	}
 	next := map[string]int{}

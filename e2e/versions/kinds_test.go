@@ -10,6 +10,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -71,7 +72,7 @@ func place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.56
 
 func failed[T any](_ T, err error) error { return err }
 
-func texts(comments []*typev1.Comment) map[int64]string {
+func texts(comments []*commentv1.Comment) map[int64]string {
 	all := map[int64]string{}
 	for _, each := range comments {
 		all[each.GetCommentId()] = each.GetText()

@@ -11,6 +11,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -79,7 +80,7 @@ func BenchmarkXMLRenderWithChildren(b *testing.B) {
 	full := &albumv1.GetAlbumResponse{Album: benchmarkAlbum.GetAlbum()}
 	for n := range int64(10) {
 		full.Photos = append(full.Photos, &albumv1.Photo{PhotoId: n, ThumbnailUrl: "upload/photo/7_t.jpg", Description: text})
-		full.Comments = append(full.Comments, &typev1.Comment{
+		full.Comments = append(full.Comments, &commentv1.Comment{
 			CommentId: n, Author: benchmarkAlbum.GetAlbum().GetOwner(), CreateTime: benchmarkTime, Text: text,
 		})
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/waybook/waybook/edge/reply"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // ids says whether a reply has the identifiers of photos, comments and users, which are an addition.
@@ -19,8 +19,8 @@ const (
 
 // comments writes the comments of albums, blogs and landmarks (rules 4.12 to 4.14). Their identifiers
 // are what replyComment and removeComment take, and who wrote each comment (rule 17.15).
-func comments(ids ids) reply.List[*typev1.Comment] {
-	return reply.List[*typev1.Comment]{Name: "comments", Item: "comment", WriteItem: func(out reply.Writer, comment *typev1.Comment) {
+func comments(ids ids) reply.List[*commentv1.Comment] {
+	return reply.List[*commentv1.Comment]{Name: "comments", Item: "comment", WriteItem: func(out reply.Writer, comment *commentv1.Comment) {
 		if ids == withIDs {
 			out.ID("commentID", comment.GetCommentId(), comment.GetOldId())
 			out.Integer("commenterID", comment.GetAuthor().GetUserId())
@@ -105,7 +105,7 @@ func removePoiCommentRequest(in *Input) *poiv1.RemoveCommentRequest {
 func requiredCommentID(in *Input) int64 { return required(in, &paramCommentID, "comment_id", form.ID) }
 
 // writeNewComment writes the reply of addComment (rule 17.9).
-func writeNewComment[Response interface{ GetComment() *typev1.Comment }](out reply.Writer, response Response) {
+func writeNewComment[Response interface{ GetComment() *commentv1.Comment }](out reply.Writer, response Response) {
 	out.ID("commentID", response.GetComment().GetCommentId(), "")
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // LatestComment is the field of a document that holds the highest id of a comment so far. It is a counter of
@@ -29,6 +30,8 @@ const LatestComment = "comment_latest"
 
 // Spec declares a kind of content whose documents have type P.
 type Spec[P any] struct {
+	// Kind is the kind in contracts.
+	Kind typev1.Kind
 	// Documents declares the collection of the documents.
 	Documents docstore.Spec
 	// Name begins the names of the related collections, such as album in album_comments.
@@ -62,6 +65,8 @@ func (s Spec[P]) shownScore(document *P) int64 {
 // concurrently.
 type Kind[P any] struct {
 	*owned.Collection[P]
+	// Kind is Spec.Kind.
+	Kind            typev1.Kind
 	Comments        *comments.Set[P]
 	Recommendations *Recommendations[P]
 
@@ -80,7 +85,7 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	if err != nil {
 		return nil, err
 	}
-	kind := &Kind[P]{kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
+	kind := &Kind[P]{Kind: spec.Kind, kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
 		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag,
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/linefile"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
 
@@ -33,7 +34,8 @@ type Input struct {
 // Options say how an import is done.
 type Options struct {
 	Input    Input
-	Services Services
+	// Service takes the records.
+	Service moveinv1.MoveInServiceClient
 	// IsWhole says that the files are whole, whatever their end records say.
 	IsWhole bool
 	// Verify inserts nothing.

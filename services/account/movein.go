@@ -56,11 +56,6 @@ type incomer[T any] struct {
 	meet func(stored T)
 }
 
-// TakesRecord reports whether a record is a user, a session or a reward.
-func (s *server) TakesRecord(record *moveinv1.Record) bool {
-	return record.GetUser() != nil || record.GetSession() != nil || record.GetReward() != nil
-}
-
 // MoveIn inserts users, sessions and rewards of an old service. It stores users first, so what belongs to them may
 // be in the same request.
 func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {

@@ -20,6 +20,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 const (
@@ -60,6 +62,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 // server implements AccountService. It may be used concurrently.
 type server struct {
 	accountv1.UnimplementedAccountServiceServer
+	moveinv1.UnimplementedMoveInServiceServer
 
 	store     docstore.Engine
 	users     *docstore.Collection[int64, user]
@@ -139,6 +142,11 @@ func (s *server) Name() string { return "account" }
 // Register registers the service with a gRPC server.
 func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
+}
+
+// Parts implements service.Service.
+func (s *server) Parts() service.Parts {
+	return service.Parts{Kind: typev1.Kind_KIND_USER, Records: s}
 }
 
 // Sweep removes expired sessions, and old counts of login attempts and of rewards. It

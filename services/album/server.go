@@ -7,7 +7,6 @@ import (
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
@@ -20,14 +19,18 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // server implements AlbumService. It may be used concurrently.
 type server struct {
 	albumv1.UnimplementedAlbumServiceServer
-	// Mover takes records of an old service.
-	*movein.Mover[album, photo]
+	// Resolver resolves the old identifiers in requests.
+	*movein.Resolver
+	// mover takes records of an old service.
+	mover *movein.Mover[album, photo]
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
@@ -40,8 +43,6 @@ type server struct {
 	changes   *changes.Feed[album, albumv1.AlbumChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	// resolver finds content of an old service by its old identifiers.
-	resolver *movein.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }
@@ -50,6 +51,7 @@ type server struct {
 func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
 	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
+		Kind:      typev1.Kind_KIND_ALBUM,
 		Documents: albumsSpec(deps.Changes),
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
 		ID:              func(a *album) int64 { return a.ID },
@@ -82,8 +84,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
 	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
-	s.Mover = s.newMover()
-	s.resolver = s.Resolver()
+	s.mover = s.newMover()
+	s.Resolver = s.mover.Resolver
 	return s, nil
 }
 
@@ -95,9 +97,12 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	albumv1.RegisterAlbumServiceServer(registrar, s)
 }
 
-// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
-	return s.resolver.Resolve(ctx, request, foundNothing)
+// Parts implements service.Service.
+func (s *server) Parts() service.Parts {
+	return service.Parts{
+		Kind: s.albums.Kind,
+		Records: s.mover, Resolver: s.Resolver,
+	}
 }
 
 // Sweep removes the photos, comments and recommendations of deleted albums, and forgets old

@@ -7,7 +7,6 @@ import (
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
@@ -20,14 +19,18 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // server implements PoiService. It may be used concurrently.
 type server struct {
 	poiv1.UnimplementedPoiServiceServer
-	// Mover takes records of an old service.
-	*movein.Mover[poi, photo]
+	// Resolver resolves the old identifiers in requests.
+	*movein.Resolver
+	// mover takes records of an old service.
+	mover *movein.Mover[poi, photo]
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
@@ -40,8 +43,6 @@ type server struct {
 	changes   *changes.Feed[poi, poiv1.PoiChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	// resolver finds content of an old service by its old identifiers.
-	resolver *movein.Resolver
 	ids      *id.Source
 	now      func() time.Time
 }
@@ -50,6 +51,7 @@ type server struct {
 func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
 	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.pois, err = content.Open(ctx, deps, content.Spec[poi]{
+		Kind:      typev1.Kind_KIND_POI,
 		Documents: poisSpec(deps.Changes),
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",
 		ID:              func(p *poi) int64 { return p.ID },
@@ -80,8 +82,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	}
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
 	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
-	s.Mover = s.newMover()
-	s.resolver = s.Resolver()
+	s.mover = s.newMover()
+	s.Resolver = s.mover.Resolver
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), onMap(), locationOfLocated)
 	return s, nil
@@ -95,9 +97,12 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	poiv1.RegisterPoiServiceServer(registrar, s)
 }
 
-// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
-	return s.resolver.Resolve(ctx, request, foundNothing)
+// Parts implements service.Service.
+func (s *server) Parts() service.Parts {
+	return service.Parts{
+		Kind: s.pois.Kind,
+		Records: s.mover, Resolver: s.Resolver,
+	}
 }
 
 // Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.

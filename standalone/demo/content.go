@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/clients"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -15,7 +16,7 @@ import (
 
 // filler makes calls, until one fails.
 type filler struct {
-	Clients
+	clients.Clients
 	ctx      context.Context
 	requests int
 	err      error

@@ -13,6 +13,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -84,9 +85,9 @@ var entries = table[*blogv1.Blog]{
 	},
 }
 
-var comments = table[*typev1.Comment]{
+var comments = table[*commentv1.Comment]{
 	"comments", []string{"COMMENT", "AUTHOR", "CREATED", "TEXT", "REPLY"},
-	func(c *typev1.Comment) []string {
+	func(c *commentv1.Comment) []string {
 		return []string{number(c.GetCommentId()), profileText(c.GetAuthor()), output.Time(c.GetCreateTime()), c.GetText(), c.GetReply().GetText()}
 	},
 }

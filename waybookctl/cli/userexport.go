@@ -17,6 +17,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -175,8 +176,8 @@ func (e *personExport) end() {
 }
 
 // comments returns what writes comments on what a record names.
-func (e *personExport) comments(on *moveinv1.Comment) func(*typev1.Comment) {
-	return func(c *typev1.Comment) {
+func (e *personExport) comments(on *moveinv1.Comment) func(*commentv1.Comment) {
+	return func(c *commentv1.Comment) {
 		comment := proto.CloneOf(on)
 		comment.Id, comment.Reply, comment.ReplyTime = oldID(c.GetOldId(), c.GetCommentId()), c.GetReply().GetText(), c.GetReply().GetCreateTime()
 		if author := c.GetAuthor(); author.GetUserId() != 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -87,7 +88,7 @@ type NewComment interface {
 }
 
 // Post adds a comment.
-func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (*typev1.Comment, error) {
+func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (*commentv1.Comment, error) {
 	authorID := request.GetAuthorId()
 	asked := docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)}
 	mayComment := func() error {
@@ -122,7 +123,7 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 }
 
 // Reply sets the owner's answer to a comment.
-func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
+func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*commentv1.Comment, error) {
 	if err := s.refuse(parentID, actorID); err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int6
 
 // List returns a page of the comments under a document, as contracts show them, and the
 // next page's token.
-func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]*typev1.Comment, string, error) {
+func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]*commentv1.Comment, string, error) {
 	page, err := s.Page(ctx, parentID, limit, token)
 	if err != nil {
 		return nil, "", err
@@ -171,14 +172,14 @@ func Authors(comments []Comment, others ...int64) []int64 {
 
 // shownComment is the messages of a comment, which a page has many of.
 type shownComment struct {
-	comment typev1.Comment
+	comment commentv1.Comment
 	author  typev1.Profile
 	created timestamppb.Timestamp
 }
 
 // Proto converts comments and their authors' profiles to messages, for the reply of a call.
-func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*typev1.Comment {
-	shown := arena.Slice[*typev1.Comment](arena.Of(ctx), len(comments))
+func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*commentv1.Comment {
+	shown := arena.Slice[*commentv1.Comment](arena.Of(ctx), len(comments))
 	pieces := arena.Slice[shownComment](arena.Of(ctx), len(comments))
 	for i, comment := range comments {
 		piece := &pieces[i]
@@ -192,7 +193,7 @@ func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*
 		shown[i].CommentId, shown[i].Text, shown[i].OldId = comment.ID, comment.Text, aliases.OldID(comment.ID, comment.RequestKey)
 		shown[i].Author, shown[i].CreateTime = &piece.author, &piece.created
 		if comment.Reply != nil {
-			shown[i].Reply = &typev1.AuthorReply{
+			shown[i].Reply = &commentv1.Reply{
 				CreateTime: timestamppb.New(comment.Reply.CreateTime),
 				Text:       comment.Reply.Text,
 			}
@@ -201,6 +202,6 @@ func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*
 	return shown
 }
 
-func (s *Set[P]) show(ctx context.Context, comment Comment) *typev1.Comment {
+func (s *Set[P]) show(ctx context.Context, comment Comment) *commentv1.Comment {
 	return Proto(ctx, []Comment{comment}, s.Profiles.Show(ctx, Authors([]Comment{comment})...))[0]
 }

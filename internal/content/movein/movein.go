@@ -22,6 +22,7 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
@@ -42,6 +43,8 @@ type Form[T any] struct {
 // Mover takes the records of a kind of content, whose documents have type P and whose photos have type C. Its fields do
 // not change after creation. It may be used concurrently.
 type Mover[P, C any] struct {
+	moveinv1.UnimplementedMoveInServiceServer
+
 	// Name is the kind, as records name it: album, entry or landmark.
 	Name      string
 	Kind      *content.Kind[P]
@@ -56,6 +59,20 @@ type Mover[P, C any] struct {
 	Photos  *child.Set[P, C]
 	Photo   Form[C]
 	Ballots *choices.Counter[P]
+	// Resolver resolves old identifiers of the kind. Open sets it.
+	Resolver *Resolver
+}
+
+// Open returns a mover that is ready to serve.
+func Open[P, C any](m *Mover[P, C]) *Mover[P, C] {
+	m.Resolver = newResolver(m)
+	return m
+}
+
+// ResolveOldIds implements MoveInService for old identifiers of the kind, and of what belongs to it.
+func (m *Mover[P, C]) ResolveOldIds(ctx context.Context, request *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
+	ids, err := m.Resolver.find(ctx, request.GetOldIds())
+	return &moveinv1.ResolveOldIdsResponse{Ids: ids}, err
 }
 
 // item is a record that has not been refused. D is the type of its document.
@@ -97,46 +114,6 @@ func open[D any](items []*item[D]) []*item[D] {
 	return left
 }
 
-// TakesRecord reports whether a record is one of the kind.
-func (m *Mover[P, C]) TakesRecord(record *moveinv1.Record) bool {
-	kind, _ := kindOf(record)
-	return kind == m.Name
-}
-
-// kindOf returns the kind of the content that a record is, or belongs to, and the old identifier of the latter.
-func kindOf(record *moveinv1.Record) (kind, parentOldID string) {
-	switch of := record.GetRecord().(type) {
-	case *moveinv1.Record_Album:
-		return "album", ""
-	case *moveinv1.Record_Entry:
-		return "entry", ""
-	case *moveinv1.Record_Landmark:
-		return "landmark", ""
-	case *moveinv1.Record_Photo:
-		return parentOf(of.Photo)
-	case *moveinv1.Record_Comment:
-		return parentOf(of.Comment)
-	case *moveinv1.Record_Ballot:
-		return parentOf(of.Ballot)
-	case *moveinv1.Record_Recommendation:
-		return parentOf(of.Recommendation)
-	}
-	return "", ""
-}
-
-func parentOf(of any) (kind, oldID string) {
-	if on, ok := of.(interface{ GetAlbumId() string }); ok && on.GetAlbumId() != "" {
-		return "album", on.GetAlbumId()
-	}
-	if on, ok := of.(interface{ GetEntryId() string }); ok && on.GetEntryId() != "" {
-		return "entry", on.GetEntryId()
-	}
-	if on, ok := of.(interface{ GetLandmarkId() string }); ok && on.GetLandmarkId() != "" {
-		return "landmark", on.GetLandmarkId()
-	}
-	return "", ""
-}
-
 // MoveIn implements MoveInService for the records of the kind.
 func (m *Mover[P, C]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
 	reply := &moveinv1.MoveInResponse{}
@@ -154,7 +131,7 @@ func (m *Mover[P, C]) MoveIn(ctx context.Context, request *moveinv1.MoveInReques
 			refuse(result, "INVALID_PARAMETER", "%s: %s", violations[0].Field, violations[0].Message)
 			continue
 		}
-		_, parentOldID := kindOf(record)
+		_, parentOldID := parent.OfRecord(record)
 		switch of := record.GetRecord().(type) {
 		case *moveinv1.Record_Photo:
 			photos.take(record, result, of.Photo.GetId(), parentOldID)

@@ -69,6 +69,8 @@ type Service interface {
 	Sweeper
 	// Register registers the service's servers.
 	Register(grpc.ServiceRegistrar)
+	// Parts returns what the service serves of the contracts that it shares with others.
+	Parts() Parts
 }
 
 // ender is a service with streams that last until it ends them.

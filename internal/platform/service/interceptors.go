@@ -215,14 +215,14 @@ func (i *Interceptors) validate(request any, known ...apierror.Violation) error 
 	return nil
 }
 
-// Violations returns every invalid field of a message, by protovalidate's rules and by those of
-// texts. A rule about several fields has no field of its own. Its text begins with the field to
+// Violations returns every invalid field of a message, by protovalidate's rules and by those
+// of ownViolations. A rule about several fields has no field of its own. Its text begins with the field to
 // report, as in "password: needs an email address".
 func Violations(validator protovalidate.Validator, message proto.Message) ([]apierror.Violation, error) {
-	texts := textViolations(message.ProtoReflect())
+	own := ownViolations(message.ProtoReflect())
 	err := validator.Validate(message)
 	if err == nil {
-		return texts, nil
+		return own, nil
 	}
 	var invalid *protovalidate.ValidationError
 	if !errors.As(err, &invalid) {
@@ -238,7 +238,7 @@ func Violations(validator protovalidate.Validator, message proto.Message) ([]api
 			violations[n] = apierror.Violation{Field: field, Message: text}
 		}
 	}
-	return append(violations, texts...), nil
+	return append(violations, own...), nil
 }
 
 // finish turns an error into the status that the caller may see. It logs the errors that an

@@ -2595,7 +2595,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xc2\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\"\xc2\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -2627,9 +2627,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\xd8\x01\x01r\x05\x10\b\x18\xc8\x01R\bpassword:r\xbaHo\x1am\n" +
 	" create_user.password_needs_email\x12 password: needs an email address\x1a'this.password == '' || this.email != ''\"B\n" +
 	"\x12CreateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\">\n" +
-	"\x11DeleteUserRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"\x14\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"2\n" +
+	"\x11DeleteUserRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"\x14\n" +
 	"\x12DeleteUserResponse\"a\n" +
 	"\x10ListUsersRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
@@ -2649,17 +2649,17 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x02by\x12\x05\xbaH\x02\b\x01\"k\n" +
 	"\x11FindUsersResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\";\n" +
-	"\x0eGetUserRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"?\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"/\n" +
+	"\x0eGetUserRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"?\n" +
 	"\x0fGetUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"M\n" +
-	"\x14BatchGetUsersRequest\x125\n" +
-	"\buser_ids\x18\x01 \x03(\x03B\x1a\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\auserIds\"G\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"B\n" +
+	"\x14BatchGetUsersRequest\x12*\n" +
+	"\buser_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x82\x03\n" +
-	"\x11UpdateUserRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12&\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\xf6\x02\n" +
+	"\x11UpdateUserRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
 	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fH\x01R\aiconUrl\x88\x01\x01\x12%\n" +
 	"\x05email\x18\x04 \x01(\tB\n" +
@@ -2684,14 +2684,14 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14AuthenticateResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x125\n" +
 	"\asession\x18\x02 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
-	"\x05token\x18\x03 \x01(\tR\x05token\"?\n" +
-	"\x12OpenSessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"b\n" +
+	"\x05token\x18\x03 \x01(\tR\x05token\"3\n" +
+	"\x12OpenSessionRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"b\n" +
 	"\x13OpenSessionResponse\x125\n" +
 	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
-	"\x05token\x18\x02 \x01(\tR\x05token\"n\n" +
-	"\x14VerifySessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token\"b\n" +
+	"\x14VerifySessionRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"N\n" +
 	"\x15VerifySessionResponse\x125\n" +
 	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"i\n" +
@@ -2699,36 +2699,36 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\bsessions\x18\x01 \x03(\v2(.waybook.account.v1.VerifySessionRequestB\n" +
 	"\xbaH\a\x92\x01\x04\b\x01\x10@R\bsessions\",\n" +
 	"\x16VerifySessionsResponse\x12\x12\n" +
-	"\x04open\x18\x01 \x03(\bR\x04open\"\xbb\x02\n" +
-	"\x13CloseSessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12.\n" +
+	"\x04open\x18\x01 \x03(\bR\x04open\"\xaf\x02\n" +
+	"\x13CloseSessionRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12.\n" +
 	"\x05token\x18\x02 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{32}$R\x05token\x127\n" +
 	"\n" +
 	"session_id\x18\x03 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{16}$R\tsessionId:\x8f\x01\xbaH\x8b\x01\x1a\x88\x01\n" +
 	"!close_session.token_or_session_id\x124token: exactly one of token and session_id is needed\x1a-(this.token == '') != (this.session_id == '')\"\x16\n" +
-	"\x14CloseSessionResponse\"D\n" +
-	"\x17CloseAllSessionsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"S\n" +
+	"\x14CloseSessionResponse\"8\n" +
+	"\x17CloseAllSessionsRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"S\n" +
 	"\x18CloseAllSessionsResponse\x12&\n" +
 	"\fclosed_count\x18\x01 \x01(\x03H\x00R\vclosedCount\x88\x01\x01B\x0f\n" +
-	"\r_closed_count\"\x8f\x01\n" +
-	"\x13ListSessionsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12$\n" +
+	"\r_closed_count\"\x83\x01\n" +
+	"\x13ListSessionsRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
 	"\x14ListSessionsResponse\x127\n" +
 	"\bsessions\x18\x01 \x03(\v2\x1b.waybook.account.v1.SessionR\bsessions\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x98\x01\n" +
-	"\x12GrantRewardRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x120\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8c\x01\n" +
+	"\x12GrantRewardRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x120\n" +
 	"\x06source\x18\x02 \x01(\tB\x18\xbaH\x15r\x13(@2\x0f^[a-z]+/[0-9]+$R\x06source\x12%\n" +
 	"\x06amount\x18\x03 \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\"-\n" +
 	"\x13GrantRewardResponse\x12\x16\n" +
-	"\x06amount\x18\x01 \x01(\x03R\x06amount\"\x8e\x01\n" +
-	"\x12ListRewardsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12$\n" +
+	"\x06amount\x18\x01 \x01(\x03R\x06amount\"\x82\x01\n" +
+	"\x12ListRewardsRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
@@ -2737,9 +2737,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"8\n" +
 	"\x06Reward\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
-	"\x06amount\x18\x02 \x01(\x03R\x06amount\"B\n" +
-	"\x15GetRewardTotalRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"Q\n" +
+	"\x06amount\x18\x02 \x01(\x03R\x06amount\"6\n" +
+	"\x15GetRewardTotalRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"Q\n" +
 	"\x16GetRewardTotalResponse\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x03R\x05total\x12!\n" +
 	"\freward_count\x18\x02 \x01(\x03R\vrewardCount\"\x93\x02\n" +
@@ -2811,8 +2811,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12p\n" +
 	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12s\n" +
 	"\x0fListUserChanges\x12*.waybook.account.v1.ListUserChangesRequest\x1a+.waybook.account.v1.ListUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
-	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01Bg\n" +
-	"\x12waybook.account.v1B\fAccountProtoP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once

@@ -11,6 +11,7 @@ package albumv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -1003,7 +1004,7 @@ type GetAlbumResponse struct {
 	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v1.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v11.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -1061,7 +1062,7 @@ func (x *GetAlbumResponse) GetNextPhotosToken() string {
 	return ""
 }
 
-func (x *GetAlbumResponse) GetComments() []*v1.Comment {
+func (x *GetAlbumResponse) GetComments() []*v11.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -2424,7 +2425,7 @@ func (x *AddCommentRequest) GetText() string {
 type AddCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new comment.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2459,7 +2460,7 @@ func (*AddCommentResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
 }
 
-func (x *AddCommentResponse) GetComment() *v1.Comment {
+func (x *AddCommentResponse) GetComment() *v11.Comment {
 	if x != nil {
 		return x.Comment
 	}
@@ -2543,7 +2544,7 @@ func (x *ReplyToCommentRequest) GetText() string {
 type ReplyToCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comment with its reply.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2578,7 +2579,7 @@ func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
 }
 
-func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
+func (x *ReplyToCommentResponse) GetComment() *v11.Comment {
 	if x != nil {
 		return x.Comment
 	}
@@ -2755,7 +2756,7 @@ func (x *ListCommentsRequest) GetPageToken() string {
 type ListCommentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
-	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v11.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2792,7 +2793,7 @@ func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
 }
 
-func (x *ListCommentsResponse) GetComments() []*v1.Comment {
+func (x *ListCommentsResponse) GetComments() []*v11.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -3128,99 +3129,6 @@ func (x *ListRecommendersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of ResolveOldIds.
-type ResolveOldIdsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The old identifiers, at most 1,000.
-	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsRequest) Reset() {
-	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsRequest) ProtoMessage() {}
-
-func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
-	if x != nil {
-		return x.OldIds
-	}
-	return nil
-}
-
-// Reply of ResolveOldIds.
-type ResolveOldIdsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identifier of each, in their order; 0 for one that stands for nothing. The content
-	// may have been deleted since.
-	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsResponse) Reset() {
-	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsResponse) ProtoMessage() {}
-
-func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *ResolveOldIdsResponse) GetIds() []int64 {
-	if x != nil {
-		return x.Ids
-	}
-	return nil
-}
-
 // A change of an album.
 type AlbumChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3243,7 +3151,7 @@ type AlbumChange struct {
 
 func (x *AlbumChange) Reset() {
 	*x = AlbumChange{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3255,7 +3163,7 @@ func (x *AlbumChange) String() string {
 func (*AlbumChange) ProtoMessage() {}
 
 func (x *AlbumChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3268,7 +3176,7 @@ func (x *AlbumChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlbumChange.ProtoReflect.Descriptor instead.
 func (*AlbumChange) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *AlbumChange) GetAlbumId() int64 {
@@ -3333,7 +3241,7 @@ type ListAlbumChangesRequest struct {
 
 func (x *ListAlbumChangesRequest) Reset() {
 	*x = ListAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3345,7 +3253,7 @@ func (x *ListAlbumChangesRequest) String() string {
 func (*ListAlbumChangesRequest) ProtoMessage() {}
 
 func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3358,7 +3266,7 @@ func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListAlbumChangesRequest) GetPageSize() int32 {
@@ -3404,7 +3312,7 @@ type ListAlbumChangesResponse struct {
 
 func (x *ListAlbumChangesResponse) Reset() {
 	*x = ListAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3416,7 +3324,7 @@ func (x *ListAlbumChangesResponse) String() string {
 func (*ListAlbumChangesResponse) ProtoMessage() {}
 
 func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3429,7 +3337,7 @@ func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ListAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3466,7 +3374,7 @@ type WatchAlbumChangesRequest struct {
 
 func (x *WatchAlbumChangesRequest) Reset() {
 	*x = WatchAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3478,7 +3386,7 @@ func (x *WatchAlbumChangesRequest) String() string {
 func (*WatchAlbumChangesRequest) ProtoMessage() {}
 
 func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3491,7 +3399,7 @@ func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{52}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WatchAlbumChangesRequest) GetPageToken() string {
@@ -3522,7 +3430,7 @@ type WatchAlbumChangesResponse struct {
 
 func (x *WatchAlbumChangesResponse) Reset() {
 	*x = WatchAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3534,7 +3442,7 @@ func (x *WatchAlbumChangesResponse) String() string {
 func (*WatchAlbumChangesResponse) ProtoMessage() {}
 
 func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3547,7 +3455,7 @@ func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{53}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *WatchAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3568,7 +3476,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xb2\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -3601,21 +3509,21 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\fAlbumSummary\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x9b\x02\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x8b\x02\n" +
 	"\x12CreateAlbumRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12 \n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12 \n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x05title\x12G\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"D\n" +
 	"\x13CreateAlbumResponse\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\x8a\x05\n" +
-	"\x12UpdateAlbumRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12%\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xea\x04\n" +
+	"\x12UpdateAlbumRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12%\n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x05title\x88\x01\x01\x12L\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
@@ -3632,23 +3540,23 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04_latB\x06\n" +
 	"\x04_lng\"D\n" +
 	"\x13UpdateAlbumResponse\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\x93\x01\n" +
-	"\x12DeleteAlbumRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12\x1b\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"s\n" +
+	"\x12DeleteAlbumRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1b\n" +
 	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13DeleteAlbumResponse\"{\n" +
-	"\x0fGetAlbumRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x127\n" +
-	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\x84\x02\n" +
+	"\x13DeleteAlbumResponse\"k\n" +
+	"\x0fGetAlbumRequest\x12\x1f\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\x87\x02\n" +
 	"\x10GetAlbumResponse\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12/\n" +
 	"\x06photos\x18\x02 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12*\n" +
-	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x124\n" +
-	"\bcomments\x18\x04 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"T\n" +
-	"\x15BatchGetAlbumsRequest\x12;\n" +
-	"\talbum_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\balbumIds\"\x9f\x01\n" +
+	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x127\n" +
+	"\bcomments\x18\x04 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
+	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"E\n" +
+	"\x15BatchGetAlbumsRequest\x12,\n" +
+	"\talbum_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x02R\balbumIds\"\x9f\x01\n" +
 	"\x16BatchGetAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12*\n" +
 	"\x11missing_album_ids\x18\x02 \x03(\x03R\x0fmissingAlbumIds\x12(\n" +
@@ -3681,35 +3589,35 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12;\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x93\x01\n" +
-	"\x11ListAlbumsRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12$\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x83\x01\n" +
+	"\x11ListAlbumsRequest\x12\x1f\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa1\x01\n" +
-	"\x13StreamAlbumsRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12:\n" +
-	"\x0eafter_album_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\fafterAlbumId\x12\x1d\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x88\x01\n" +
+	"\x13StreamAlbumsRequest\x12\x1f\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x121\n" +
+	"\x0eafter_album_id\x18\x02 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\fafterAlbumId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"N\n" +
 	"\x14StreamAlbumsResponse\x126\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\xfc\x01\n" +
+	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\xdc\x01\n" +
 	"\x0fAddPhotoRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
+	"\bactor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12/\n" +
 	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\fthumbnailUrl\x12*\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"A\n" +
 	"\x10AddPhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\x8a\x03\n" +
-	"\x12UpdatePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x124\n" +
+	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xda\x02\n" +
+	"\x12UpdatePhotoRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1f\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x124\n" +
 	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\fthumbnailUrl\x88\x01\x01\x12/\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01\x12;\n" +
@@ -3719,75 +3627,71 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x0e_thumbnail_urlB\x0e\n" +
 	"\f_description\"D\n" +
 	"\x13UpdatePhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xc4\x01\n" +
-	"\x12RemovePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x12\x1b\n" +
+	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\x94\x01\n" +
+	"\x12RemovePhotoRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1f\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x12\x1b\n" +
 	"\x04etag\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x93\x01\n" +
-	"\x11ListPhotosRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
+	"\x13RemovePhotoResponse\"\x83\x01\n" +
+	"\x11ListPhotosRequest\x12\x1f\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
 	"\x12ListPhotosResponse\x12/\n" +
 	"\x06photos\x18\x01 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc3\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa3\x01\n" +
 	"\x11AddCommentRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12/\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12\x1e\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12\x1f\n" +
+	"\balbum_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
-	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xce\x01\n" +
-	"\x15ReplyToCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x123\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"K\n" +
+	"\x12AddCommentResponse\x125\n" +
+	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"\x9e\x01\n" +
+	"\x15ReplyToCommentRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12#\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
+	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
-	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xad\x01\n" +
-	"\x14RemoveCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x123\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"O\n" +
+	"\x16ReplyToCommentResponse\x125\n" +
+	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"}\n" +
+	"\x14RemoveCommentRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12#\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x95\x01\n" +
-	"\x13ListCommentsRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
+	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\"\x17\n" +
+	"\x15RemoveCommentResponse\"\x85\x01\n" +
+	"\x13ListCommentsRequest\x12\x1f\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14ListCommentsResponse\x124\n" +
-	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"r\n" +
-	"\x10RecommendRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\")\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
+	"\x14ListCommentsResponse\x127\n" +
+	"\bcomments\x18\x01 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"R\n" +
+	"\x10RecommendRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\")\n" +
 	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x7f\n" +
-	"\x1dWithdrawRecommendationRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"6\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"_\n" +
+	"\x1dWithdrawRecommendationRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x99\x01\n" +
-	"\x17ListRecommendersRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x89\x01\n" +
+	"\x17ListRecommendersRequest\x12\x1f\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
 	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\\\n" +
-	"\x14ResolveOldIdsRequest\x12D\n" +
-	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
-	"\x15ResolveOldIdsResponse\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x03R\x03ids\"\x97\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x97\x02\n" +
 	"\vAlbumChange\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12/\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
@@ -3834,7 +3738,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xda\x14\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe9\x13\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -3880,13 +3784,9 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12r\n" +
-	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12o\n" +
-	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12r\n" +
+	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
 	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
-	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B_\n" +
-	"\x10waybook.album.v1B\n" +
-	"AlbumProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once
@@ -3901,7 +3801,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
@@ -3951,126 +3851,120 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*WithdrawRecommendationResponse)(nil), // 45: waybook.album.v1.WithdrawRecommendationResponse
 	(*ListRecommendersRequest)(nil),        // 46: waybook.album.v1.ListRecommendersRequest
 	(*ListRecommendersResponse)(nil),       // 47: waybook.album.v1.ListRecommendersResponse
-	(*ResolveOldIdsRequest)(nil),           // 48: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 49: waybook.album.v1.ResolveOldIdsResponse
-	(*AlbumChange)(nil),                    // 50: waybook.album.v1.AlbumChange
-	(*ListAlbumChangesRequest)(nil),        // 51: waybook.album.v1.ListAlbumChangesRequest
-	(*ListAlbumChangesResponse)(nil),       // 52: waybook.album.v1.ListAlbumChangesResponse
-	(*WatchAlbumChangesRequest)(nil),       // 53: waybook.album.v1.WatchAlbumChangesRequest
-	(*WatchAlbumChangesResponse)(nil),      // 54: waybook.album.v1.WatchAlbumChangesResponse
-	(*v1.Profile)(nil),                     // 55: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 56: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 57: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 58: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 59: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 60: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 61: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 62: waybook.type.v1.Bounds
-	(*v1.OldIdentifier)(nil),               // 63: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 64: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 65: waybook.type.v1.PartRevisions
+	(*AlbumChange)(nil),                    // 48: waybook.album.v1.AlbumChange
+	(*ListAlbumChangesRequest)(nil),        // 49: waybook.album.v1.ListAlbumChangesRequest
+	(*ListAlbumChangesResponse)(nil),       // 50: waybook.album.v1.ListAlbumChangesResponse
+	(*WatchAlbumChangesRequest)(nil),       // 51: waybook.album.v1.WatchAlbumChangesRequest
+	(*WatchAlbumChangesResponse)(nil),      // 52: waybook.album.v1.WatchAlbumChangesResponse
+	(*v1.Profile)(nil),                     // 53: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 54: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 55: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 56: google.protobuf.FieldMask
+	(*v11.Comment)(nil),                    // 57: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),                      // 58: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 59: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                      // 60: waybook.type.v1.Bounds
+	(v1.ChangeKind)(0),                     // 61: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 62: waybook.type.v1.PartRevisions
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	55, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	53, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	57, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	57, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	54, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	55, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	55, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.ListRecentAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 6: waybook.album.v1.ListRecentAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	0,  // 7: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	54, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 9: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 10: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	58, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	54, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	56, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	58, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	56, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 15: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	59, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	57, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
 	1,  // 18: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	60, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	61, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	58, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	59, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 21: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	18, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
 	1,  // 23: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	62, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	60, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
 	0,  // 25: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	21, // 26: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
 	0,  // 27: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	54, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
 	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	5,  // 30: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
 	2,  // 31: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	58, // 32: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	56, // 32: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 33: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 34: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	59, // 35: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	59, // 36: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	59, // 37: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	55, // 38: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	63, // 39: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	64, // 40: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
-	57, // 41: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
-	65, // 42: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 43: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	57, // 44: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	50, // 45: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	50, // 46: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	6,  // 47: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	8,  // 48: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	10, // 49: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	12, // 50: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	14, // 51: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	16, // 52: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	19, // 53: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	22, // 54: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 55: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	24, // 56: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	26, // 57: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	28, // 58: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	30, // 59: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	32, // 60: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	34, // 61: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	36, // 62: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	38, // 63: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	40, // 64: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	42, // 65: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	44, // 66: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	46, // 67: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	48, // 68: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	51, // 69: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	53, // 70: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	7,  // 71: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	9,  // 72: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	11, // 73: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	13, // 74: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	15, // 75: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	17, // 76: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	20, // 77: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	23, // 78: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	4,  // 79: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	25, // 80: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	27, // 81: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	29, // 82: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	31, // 83: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	33, // 84: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	35, // 85: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	37, // 86: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	39, // 87: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	41, // 88: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	43, // 89: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	45, // 90: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	47, // 91: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	49, // 92: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	52, // 93: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	54, // 94: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	71, // [71:95] is the sub-list for method output_type
-	47, // [47:71] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	57, // 35: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	57, // 36: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	57, // 37: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
+	53, // 38: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	61, // 39: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
+	55, // 40: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
+	62, // 41: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 42: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
+	55, // 43: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	48, // 44: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	48, // 45: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	6,  // 46: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	8,  // 47: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	10, // 48: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	12, // 49: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	14, // 50: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	16, // 51: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	19, // 52: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	22, // 53: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 54: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
+	24, // 55: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	26, // 56: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	28, // 57: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	30, // 58: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	32, // 59: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	34, // 60: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	36, // 61: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	38, // 62: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	40, // 63: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	42, // 64: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	44, // 65: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	46, // 66: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	49, // 67: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
+	51, // 68: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
+	7,  // 69: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	9,  // 70: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	11, // 71: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	13, // 72: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	15, // 73: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	17, // 74: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	20, // 75: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	23, // 76: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	4,  // 77: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
+	25, // 78: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	27, // 79: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	29, // 80: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	31, // 81: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	33, // 82: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	35, // 83: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	37, // 84: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	39, // 85: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	41, // 86: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	43, // 87: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	45, // 88: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	47, // 89: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	50, // 90: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
+	52, // 91: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
+	69, // [69:92] is the sub-list for method output_type
+	46, // [46:69] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -4090,7 +3984,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   54,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

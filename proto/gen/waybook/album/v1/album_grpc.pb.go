@@ -42,7 +42,6 @@ const (
 	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
 	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
 	AlbumService_ListRecommenders_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecommenders"
-	AlbumService_ResolveOldIds_FullMethodName          = "/waybook.album.v1.AlbumService/ResolveOldIds"
 	AlbumService_ListAlbumChanges_FullMethodName       = "/waybook.album.v1.AlbumService/ListAlbumChanges"
 	AlbumService_WatchAlbumChanges_FullMethodName      = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
 )
@@ -141,9 +140,6 @@ type AlbumServiceClient interface {
 	// Returns a page of the users who recommend an album, in the order of their identifiers.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each album once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -384,16 +380,6 @@ func (c *albumServiceClient) ListRecommenders(ctx context.Context, in *ListRecom
 	return out, nil
 }
 
-func (c *albumServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ResolveOldIdsResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ResolveOldIds_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *albumServiceClient) ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListAlbumChangesResponse)
@@ -517,9 +503,6 @@ type AlbumServiceServer interface {
 	// Returns a page of the users who recommend an album, in the order of their identifiers.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each album once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -603,9 +586,6 @@ func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *
 }
 func (UnimplementedAlbumServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedAlbumServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbumChanges not implemented")
@@ -1005,24 +985,6 @@ func _AlbumService_ListRecommenders_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ResolveOldIdsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ResolveOldIds(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ResolveOldIds_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AlbumService_ListAlbumChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListAlbumChangesRequest)
 	if err := dec(in); err != nil {
@@ -1138,10 +1100,6 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecommenders",
 			Handler:    _AlbumService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "ResolveOldIds",
-			Handler:    _AlbumService_ResolveOldIds_Handler,
 		},
 		{
 			MethodName: "ListAlbumChanges",

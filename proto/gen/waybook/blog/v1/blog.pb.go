@@ -11,6 +11,7 @@ package blogv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -1278,7 +1279,7 @@ type GetBlogResponse struct {
 	// The entry.
 	Blog *Blog `protobuf:"bytes,1,opt,name=blog,proto3" json:"blog,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v1.Comment `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v11.Comment `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,3,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -1322,7 +1323,7 @@ func (x *GetBlogResponse) GetBlog() *Blog {
 	return nil
 }
 
-func (x *GetBlogResponse) GetComments() []*v1.Comment {
+func (x *GetBlogResponse) GetComments() []*v11.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -2760,7 +2761,7 @@ func (x *AddCommentRequest) GetText() string {
 type AddCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new comment.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2795,7 +2796,7 @@ func (*AddCommentResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
 }
 
-func (x *AddCommentResponse) GetComment() *v1.Comment {
+func (x *AddCommentResponse) GetComment() *v11.Comment {
 	if x != nil {
 		return x.Comment
 	}
@@ -2879,7 +2880,7 @@ func (x *ReplyToCommentRequest) GetText() string {
 type ReplyToCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comment with its reply.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2914,7 +2915,7 @@ func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
 }
 
-func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
+func (x *ReplyToCommentResponse) GetComment() *v11.Comment {
 	if x != nil {
 		return x.Comment
 	}
@@ -3091,7 +3092,7 @@ func (x *ListCommentsRequest) GetPageToken() string {
 type ListCommentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
-	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v11.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3128,7 +3129,7 @@ func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
 }
 
-func (x *ListCommentsResponse) GetComments() []*v1.Comment {
+func (x *ListCommentsResponse) GetComments() []*v11.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -3464,99 +3465,6 @@ func (x *ListRecommendersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of ResolveOldIds.
-type ResolveOldIdsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The old identifiers, at most 1,000.
-	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsRequest) Reset() {
-	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsRequest) ProtoMessage() {}
-
-func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
-}
-
-func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
-	if x != nil {
-		return x.OldIds
-	}
-	return nil
-}
-
-// Reply of ResolveOldIds.
-type ResolveOldIdsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identifier of each, in their order; 0 for one that stands for nothing. The content
-	// may have been deleted since.
-	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsResponse) Reset() {
-	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsResponse) ProtoMessage() {}
-
-func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *ResolveOldIdsResponse) GetIds() []int64 {
-	if x != nil {
-		return x.Ids
-	}
-	return nil
-}
-
 // A change of an entry.
 type BlogChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3579,7 +3487,7 @@ type BlogChange struct {
 
 func (x *BlogChange) Reset() {
 	*x = BlogChange{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3591,7 +3499,7 @@ func (x *BlogChange) String() string {
 func (*BlogChange) ProtoMessage() {}
 
 func (x *BlogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3604,7 +3512,7 @@ func (x *BlogChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogChange.ProtoReflect.Descriptor instead.
 func (*BlogChange) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *BlogChange) GetBlogId() int64 {
@@ -3669,7 +3577,7 @@ type ListBlogChangesRequest struct {
 
 func (x *ListBlogChangesRequest) Reset() {
 	*x = ListBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3681,7 +3589,7 @@ func (x *ListBlogChangesRequest) String() string {
 func (*ListBlogChangesRequest) ProtoMessage() {}
 
 func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3694,7 +3602,7 @@ func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ListBlogChangesRequest) GetPageSize() int32 {
@@ -3740,7 +3648,7 @@ type ListBlogChangesResponse struct {
 
 func (x *ListBlogChangesResponse) Reset() {
 	*x = ListBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3752,7 +3660,7 @@ func (x *ListBlogChangesResponse) String() string {
 func (*ListBlogChangesResponse) ProtoMessage() {}
 
 func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3765,7 +3673,7 @@ func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListBlogChangesResponse) GetChanges() []*BlogChange {
@@ -3802,7 +3710,7 @@ type WatchBlogChangesRequest struct {
 
 func (x *WatchBlogChangesRequest) Reset() {
 	*x = WatchBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3814,7 +3722,7 @@ func (x *WatchBlogChangesRequest) String() string {
 func (*WatchBlogChangesRequest) ProtoMessage() {}
 
 func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3827,7 +3735,7 @@ func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{51}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WatchBlogChangesRequest) GetPageToken() string {
@@ -3858,7 +3766,7 @@ type WatchBlogChangesResponse struct {
 
 func (x *WatchBlogChangesResponse) Reset() {
 	*x = WatchBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3870,7 +3778,7 @@ func (x *WatchBlogChangesResponse) String() string {
 func (*WatchBlogChangesResponse) ProtoMessage() {}
 
 func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3883,7 +3791,7 @@ func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{52}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WatchBlogChangesResponse) GetChanges() []*BlogChange {
@@ -3904,7 +3812,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\x82\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\x82\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -3940,11 +3848,11 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\aNewVote\x12,\n" +
 	"\vdescription\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12-\n" +
-	"\achoices\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\b\x02\x10\x14\"\ar\x05\x10\x01\x18\xc8\x01R\achoices\"\x96\x05\n" +
+	"\achoices\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\b\x02\x10\x14\"\ar\x05\x10\x01\x18\xc8\x01R\achoices\"\xfd\x04\n" +
 	"\x11CreateBlogRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x129\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x129\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04type\x12=\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12 \n" +
@@ -3953,8 +3861,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\acontent\x18\x06 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x8d\x06R\acontent\x12:\n" +
 	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateB\x06\xbaH\x03\xc8\x01\x01R\bpostDate\x12>\n" +
 	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x128\n" +
-	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02R\vreplyBlogId\x12-\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x12/\n" +
+	"\rreply_blog_id\x18\t \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x03R\vreplyBlogId\x12-\n" +
 	"\n" +
 	"zoom_level\x18\n" +
 	" \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x15(\x00H\x00R\tzoomLevel\x88\x01\x01\x12=\n" +
@@ -3962,10 +3870,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04vote\x18\f \x01(\v2\x18.waybook.blog.v1.NewVoteR\x04voteB\r\n" +
 	"\v_zoom_level\"?\n" +
 	"\x12CreateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xa9\x06\n" +
-	"\x11UpdateBlogRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12>\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x80\x06\n" +
+	"\x11UpdateBlogRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12>\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\x04type\x88\x01\x01\x125\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x12%\n" +
@@ -3974,8 +3882,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\acontent\x18\x06 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x8d\x06H\x02R\acontent\x88\x01\x01\x122\n" +
 	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12C\n" +
 	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\aweather\x88\x01\x01\x12=\n" +
-	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02H\x04R\vreplyBlogId\x88\x01\x01\x123\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\aweather\x88\x01\x01\x124\n" +
+	"\rreply_blog_id\x18\t \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x03H\x04R\vreplyBlogId\x88\x01\x01\x123\n" +
 	"\n" +
 	"zoom_level\x18\n" +
 	" \x01(\x05B\x0f\xbaH\x06\x1a\x04\x18\x15(\x00\x9a\xb5\x18\x02\b\x0eH\x05R\tzoomLevel\x88\x01\x01\x12J\n" +
@@ -3993,21 +3901,21 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\v_zoom_levelB\v\n" +
 	"\t_map_type\"?\n" +
 	"\x12UpdateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x90\x01\n" +
-	"\x11DeleteBlogRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12\x1b\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"p\n" +
+	"\x11DeleteBlogRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12\x1b\n" +
 	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x14\n" +
-	"\x12DeleteBlogResponse\"x\n" +
-	"\x0eGetBlogRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x127\n" +
-	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xa2\x01\n" +
+	"\x12DeleteBlogResponse\"h\n" +
+	"\x0eGetBlogRequest\x12\x1d\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xa5\x01\n" +
 	"\x0fGetBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x124\n" +
-	"\bcomments\x18\x02 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"Q\n" +
-	"\x14BatchGetBlogsRequest\x129\n" +
-	"\bblog_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\ablogIds\"\x96\x01\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x127\n" +
+	"\bcomments\x18\x02 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
+	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"B\n" +
+	"\x14BatchGetBlogsRequest\x12*\n" +
+	"\bblog_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x03R\ablogIds\"\x96\x01\n" +
 	"\x15BatchGetBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
 	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
@@ -4046,9 +3954,9 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12-\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xf4\x05\n" +
-	"\x10ListBlogsRequest\x121\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12$\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xeb\x05\n" +
+	"\x10ListBlogsRequest\x12(\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12:\n" +
@@ -4073,22 +3981,22 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\vBlogSummary\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\xee\x01\n" +
-	"\x12StreamBlogsRequest\x121\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x128\n" +
-	"\rafter_blog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\vafterBlogId\x12\x1d\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\xd5\x01\n" +
+	"\x12StreamBlogsRequest\x12!\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12/\n" +
+	"\rafter_blog_id\x18\x02 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\vafterBlogId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\x12L\n" +
 	"\vpublication\x18\x04 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"I\n" +
 	"\x13StreamBlogsResponse\x122\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.BlogSummaryR\x05blogs\"\x96\x01\n" +
-	"\x11CastBallotRequest\x12/\n" +
-	"\bvoter_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\avoterId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12!\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.BlogSummaryR\x05blogs\"v\n" +
+	"\x11CastBallotRequest\x12\x1f\n" +
+	"\bvoter_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\avoterId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12!\n" +
 	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"?\n" +
 	"\x12CastBallotResponse\x12)\n" +
-	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x92\x01\n" +
-	"\x12ListBallotsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x82\x01\n" +
+	"\x12ListBallotsRequest\x12\x1d\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"p\n" +
@@ -4097,61 +4005,57 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
 	"\x06Ballot\x12.\n" +
 	"\x05voter\x18\x01 \x01(\v2\x18.waybook.type.v1.ProfileR\x05voter\x12\x16\n" +
-	"\x06choice\x18\x02 \x01(\x05R\x06choice\"\xc1\x01\n" +
+	"\x06choice\x18\x02 \x01(\x05R\x06choice\"\xa1\x01\n" +
 	"\x11AddCommentRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12-\n" +
-	"\ablog_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12\x1e\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12\x1d\n" +
+	"\ablog_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
-	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xcc\x01\n" +
-	"\x15ReplyToCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"K\n" +
+	"\x12AddCommentResponse\x125\n" +
+	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"\x9c\x01\n" +
+	"\x15ReplyToCommentRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12#\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
+	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
-	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xab\x01\n" +
-	"\x14RemoveCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"O\n" +
+	"\x16ReplyToCommentResponse\x125\n" +
+	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"{\n" +
+	"\x14RemoveCommentRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12#\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x93\x01\n" +
-	"\x13ListCommentsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\"\x17\n" +
+	"\x15RemoveCommentResponse\"\x83\x01\n" +
+	"\x13ListCommentsRequest\x12\x1d\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14ListCommentsResponse\x124\n" +
-	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"p\n" +
-	"\x10RecommendRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\")\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
+	"\x14ListCommentsResponse\x127\n" +
+	"\bcomments\x18\x01 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
+	"\x10RecommendRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\")\n" +
 	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"}\n" +
-	"\x1dWithdrawRecommendationRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"6\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"]\n" +
+	"\x1dWithdrawRecommendationRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x97\x01\n" +
-	"\x17ListRecommendersRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x87\x01\n" +
+	"\x17ListRecommendersRequest\x12\x1d\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
 	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\\\n" +
-	"\x14ResolveOldIdsRequest\x12D\n" +
-	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
-	"\x15ResolveOldIdsResponse\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x03R\x03ids\"\x90\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x90\x02\n" +
 	"\n" +
 	"BlogChange\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12/\n" +
@@ -4211,7 +4115,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xc8\x12\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xd9\x11\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4257,11 +4161,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12p\n" +
 	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12m\n" +
 	"\x0fListBlogChanges\x12'.waybook.blog.v1.ListBlogChangesRequest\x1a(.waybook.blog.v1.ListBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
-	"\x10WatchBlogChanges\x12(.waybook.blog.v1.WatchBlogChangesRequest\x1a).waybook.blog.v1.WatchBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B[\n" +
-	"\x0fwaybook.blog.v1B\tBlogProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\x10WatchBlogChanges\x12(.waybook.blog.v1.WatchBlogChangesRequest\x1a).waybook.blog.v1.WatchBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once
@@ -4276,7 +4177,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -4329,72 +4230,69 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*WithdrawRecommendationResponse)(nil), // 48: waybook.blog.v1.WithdrawRecommendationResponse
 	(*ListRecommendersRequest)(nil),        // 49: waybook.blog.v1.ListRecommendersRequest
 	(*ListRecommendersResponse)(nil),       // 50: waybook.blog.v1.ListRecommendersResponse
-	(*ResolveOldIdsRequest)(nil),           // 51: waybook.blog.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 52: waybook.blog.v1.ResolveOldIdsResponse
-	(*BlogChange)(nil),                     // 53: waybook.blog.v1.BlogChange
-	(*ListBlogChangesRequest)(nil),         // 54: waybook.blog.v1.ListBlogChangesRequest
-	(*ListBlogChangesResponse)(nil),        // 55: waybook.blog.v1.ListBlogChangesResponse
-	(*WatchBlogChangesRequest)(nil),        // 56: waybook.blog.v1.WatchBlogChangesRequest
-	(*WatchBlogChangesResponse)(nil),       // 57: waybook.blog.v1.WatchBlogChangesResponse
-	(*v1.Profile)(nil),                     // 58: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 59: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 60: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 61: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 62: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 63: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 64: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 65: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 66: waybook.type.v1.Bounds
-	(*v1.OldIdentifier)(nil),               // 67: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 68: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 69: waybook.type.v1.PartRevisions
+	(*BlogChange)(nil),                     // 51: waybook.blog.v1.BlogChange
+	(*ListBlogChangesRequest)(nil),         // 52: waybook.blog.v1.ListBlogChangesRequest
+	(*ListBlogChangesResponse)(nil),        // 53: waybook.blog.v1.ListBlogChangesResponse
+	(*WatchBlogChangesRequest)(nil),        // 54: waybook.blog.v1.WatchBlogChangesRequest
+	(*WatchBlogChangesResponse)(nil),       // 55: waybook.blog.v1.WatchBlogChangesResponse
+	(*v1.Profile)(nil),                     // 56: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 57: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 58: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 59: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 60: google.protobuf.FieldMask
+	(*v11.Comment)(nil),                    // 61: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),                      // 62: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 63: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                      // 64: waybook.type.v1.Bounds
+	(v1.ChangeKind)(0),                     // 65: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 66: waybook.type.v1.PartRevisions
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	58, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	56, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	59, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	60, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	57, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	58, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	61, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	61, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	59, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	59, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	59, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	60, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	57, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	58, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	59, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	60, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	57, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	58, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	62, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	60, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	62, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	60, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	63, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	61, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	64, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	65, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	62, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	63, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
 	4,  // 31: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	21, // 32: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	58, // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	56, // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
 	0,  // 34: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	59, // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	60, // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	66, // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	57, // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	58, // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	64, // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
 	0,  // 38: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
 	24, // 39: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
 	0,  // 40: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	59, // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	57, // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
 	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	60, // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	60, // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	58, // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	58, // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
 	4,  // 45: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 46: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
 	0,  // 47: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
@@ -4403,68 +4301,65 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	29, // 50: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
 	6,  // 51: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
 	36, // 52: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	58, // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	63, // 54: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 55: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 56: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	58, // 57: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	67, // 58: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	68, // 59: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	61, // 60: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	69, // 61: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,  // 62: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	61, // 63: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	53, // 64: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	53, // 65: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,  // 66: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 67: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 68: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 69: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 70: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 71: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 72: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 73: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 74: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	30, // 75: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	32, // 76: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	34, // 77: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	37, // 78: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	39, // 79: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	41, // 80: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	43, // 81: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	45, // 82: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	47, // 83: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	49, // 84: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	51, // 85: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	54, // 86: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	56, // 87: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10, // 88: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 89: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 90: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 91: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 92: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 93: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 94: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 95: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 96: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	31, // 97: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	33, // 98: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	35, // 99: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	38, // 100: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	40, // 101: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	42, // 102: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	44, // 103: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	46, // 104: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	48, // 105: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	50, // 106: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	52, // 107: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	55, // 108: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	57, // 109: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	88, // [88:110] is the sub-list for method output_type
-	66, // [66:88] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	56, // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	61, // 54: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	61, // 55: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	61, // 56: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
+	56, // 57: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	65, // 58: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
+	59, // 59: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
+	66, // 60: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
+	5,  // 61: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
+	59, // 62: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	51, // 63: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	51, // 64: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	9,  // 65: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 66: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 67: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 68: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 69: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 70: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 71: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25, // 72: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27, // 73: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
+	30, // 74: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	32, // 75: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	34, // 76: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	37, // 77: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	39, // 78: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	41, // 79: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	43, // 80: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	45, // 81: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	47, // 82: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	49, // 83: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	52, // 84: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
+	54, // 85: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
+	10, // 86: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 87: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 88: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 89: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 90: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 91: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 92: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26, // 93: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28, // 94: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
+	31, // 95: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	33, // 96: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	35, // 97: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	38, // 98: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	40, // 99: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	42, // 100: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	44, // 101: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	46, // 102: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	48, // 103: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	50, // 104: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	53, // 105: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
+	55, // 106: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
+	86, // [86:107] is the sub-list for method output_type
+	65, // [65:86] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -4484,7 +4379,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   53,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

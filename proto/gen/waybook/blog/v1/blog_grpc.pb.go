@@ -40,7 +40,6 @@ const (
 	BlogService_Recommend_FullMethodName              = "/waybook.blog.v1.BlogService/Recommend"
 	BlogService_WithdrawRecommendation_FullMethodName = "/waybook.blog.v1.BlogService/WithdrawRecommendation"
 	BlogService_ListRecommenders_FullMethodName       = "/waybook.blog.v1.BlogService/ListRecommenders"
-	BlogService_ResolveOldIds_FullMethodName          = "/waybook.blog.v1.BlogService/ResolveOldIds"
 	BlogService_ListBlogChanges_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogChanges"
 	BlogService_WatchBlogChanges_FullMethodName       = "/waybook.blog.v1.BlogService/WatchBlogChanges"
 )
@@ -144,9 +143,6 @@ type BlogServiceClient interface {
 	// Returns a page of the users who recommend an entry, in the order of their identifiers.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each entry once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -367,16 +363,6 @@ func (c *blogServiceClient) ListRecommenders(ctx context.Context, in *ListRecomm
 	return out, nil
 }
 
-func (c *blogServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ResolveOldIdsResponse)
-	err := c.cc.Invoke(ctx, BlogService_ResolveOldIds_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *blogServiceClient) ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListBlogChangesResponse)
@@ -505,9 +491,6 @@ type BlogServiceServer interface {
 	// Returns a page of the users who recommend an entry, in the order of their identifiers.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each entry once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -585,9 +568,6 @@ func (UnimplementedBlogServiceServer) WithdrawRecommendation(context.Context, *W
 }
 func (UnimplementedBlogServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedBlogServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogChanges not implemented")
@@ -951,24 +931,6 @@ func _BlogService_ListRecommenders_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ResolveOldIdsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ResolveOldIds(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ResolveOldIds_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _BlogService_ListBlogChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListBlogChangesRequest)
 	if err := dec(in); err != nil {
@@ -1076,10 +1038,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecommenders",
 			Handler:    _BlogService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "ResolveOldIds",
-			Handler:    _BlogService_ResolveOldIds_Handler,
 		},
 		{
 			MethodName: "ListBlogChanges",

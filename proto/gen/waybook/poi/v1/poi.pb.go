@@ -11,6 +11,7 @@ package poiv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -880,7 +881,7 @@ type GetPoiResponse struct {
 	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v1.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v11.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -938,7 +939,7 @@ func (x *GetPoiResponse) GetNextPhotosToken() string {
 	return ""
 }
 
-func (x *GetPoiResponse) GetComments() []*v1.Comment {
+func (x *GetPoiResponse) GetComments() []*v11.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -1876,7 +1877,7 @@ func (x *AddCommentRequest) GetText() string {
 type AddCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new comment.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1911,7 +1912,7 @@ func (*AddCommentResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
 }
 
-func (x *AddCommentResponse) GetComment() *v1.Comment {
+func (x *AddCommentResponse) GetComment() *v11.Comment {
 	if x != nil {
 		return x.Comment
 	}
@@ -1995,7 +1996,7 @@ func (x *ReplyToCommentRequest) GetText() string {
 type ReplyToCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comment with its reply.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
+	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2030,7 +2031,7 @@ func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
 }
 
-func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
+func (x *ReplyToCommentResponse) GetComment() *v11.Comment {
 	if x != nil {
 		return x.Comment
 	}
@@ -2207,7 +2208,7 @@ func (x *ListCommentsRequest) GetPageToken() string {
 type ListCommentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
-	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v11.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2244,7 +2245,7 @@ func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
 }
 
-func (x *ListCommentsResponse) GetComments() []*v1.Comment {
+func (x *ListCommentsResponse) GetComments() []*v11.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -3624,99 +3625,6 @@ func (x *LocatedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
-// Request of ResolveOldIds.
-type ResolveOldIdsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The old identifiers, at most 1,000.
-	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsRequest) Reset() {
-	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsRequest) ProtoMessage() {}
-
-func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
-}
-
-func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
-	if x != nil {
-		return x.OldIds
-	}
-	return nil
-}
-
-// Reply of ResolveOldIds.
-type ResolveOldIdsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identifier of each, in their order; 0 for one that stands for nothing. The content
-	// may have been deleted since.
-	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsResponse) Reset() {
-	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsResponse) ProtoMessage() {}
-
-func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
-}
-
-func (x *ResolveOldIdsResponse) GetIds() []int64 {
-	if x != nil {
-		return x.Ids
-	}
-	return nil
-}
-
 // A change of a landmark.
 type PoiChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3739,7 +3647,7 @@ type PoiChange struct {
 
 func (x *PoiChange) Reset() {
 	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3751,7 +3659,7 @@ func (x *PoiChange) String() string {
 func (*PoiChange) ProtoMessage() {}
 
 func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3764,7 +3672,7 @@ func (x *PoiChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
 func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *PoiChange) GetPoiId() int64 {
@@ -3829,7 +3737,7 @@ type ListPoiChangesRequest struct {
 
 func (x *ListPoiChangesRequest) Reset() {
 	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3841,7 +3749,7 @@ func (x *ListPoiChangesRequest) String() string {
 func (*ListPoiChangesRequest) ProtoMessage() {}
 
 func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3854,7 +3762,7 @@ func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ListPoiChangesRequest) GetPageSize() int32 {
@@ -3900,7 +3808,7 @@ type ListPoiChangesResponse struct {
 
 func (x *ListPoiChangesResponse) Reset() {
 	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3912,7 +3820,7 @@ func (x *ListPoiChangesResponse) String() string {
 func (*ListPoiChangesResponse) ProtoMessage() {}
 
 func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3925,7 +3833,7 @@ func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
@@ -3962,7 +3870,7 @@ type WatchPoiChangesRequest struct {
 
 func (x *WatchPoiChangesRequest) Reset() {
 	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3974,7 +3882,7 @@ func (x *WatchPoiChangesRequest) String() string {
 func (*WatchPoiChangesRequest) ProtoMessage() {}
 
 func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3987,7 +3895,7 @@ func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *WatchPoiChangesRequest) GetPageToken() string {
@@ -4018,7 +3926,7 @@ type WatchPoiChangesResponse struct {
 
 func (x *WatchPoiChangesResponse) Reset() {
 	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4030,7 +3938,7 @@ func (x *WatchPoiChangesResponse) String() string {
 func (*WatchPoiChangesResponse) ProtoMessage() {}
 
 func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4043,7 +3951,7 @@ func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
@@ -4064,7 +3972,7 @@ var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -4092,20 +4000,20 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"PoiSummary\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x97\x02\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x87\x02\n" +
 	"\x10CreatePoiRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12\"\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12\"\n" +
 	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\":\n" +
 	"\x11CreatePoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\x8a\x03\n" +
-	"\x10UpdatePoiRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xea\x02\n" +
+	"\x10UpdatePoiRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12'\n" +
 	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12H\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\bcategory\x88\x01\x01\x125\n" +
@@ -4116,23 +4024,23 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05_nameB\v\n" +
 	"\t_category\":\n" +
 	"\x11UpdatePoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\x8d\x01\n" +
-	"\x10DeletePoiRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12\x1b\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"m\n" +
+	"\x10DeletePoiRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1b\n" +
 	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x13\n" +
-	"\x11DeletePoiResponse\"u\n" +
-	"\rGetPoiRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x127\n" +
-	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xf8\x01\n" +
+	"\x11DeletePoiResponse\"e\n" +
+	"\rGetPoiRequest\x12\x1b\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xfb\x01\n" +
 	"\x0eGetPoiResponse\x12%\n" +
 	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12-\n" +
 	"\x06photos\x18\x02 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12*\n" +
-	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x124\n" +
-	"\bcomments\x18\x04 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"N\n" +
-	"\x13BatchGetPoisRequest\x127\n" +
-	"\apoi_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06poiIds\"\x8d\x01\n" +
+	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x127\n" +
+	"\bcomments\x18\x04 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
+	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"?\n" +
+	"\x13BatchGetPoisRequest\x12(\n" +
+	"\apoi_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x04R\x06poiIds\"\x8d\x01\n" +
 	"\x14BatchGetPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
@@ -4145,29 +4053,29 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"c\n" +
 	"\x10ListPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xaf\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\x01\n" +
 	"\x11StreamPoisRequest\x12C\n" +
 	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x126\n" +
-	"\fafter_poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12-\n" +
+	"\fafter_poi_id\x18\x02 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\n" +
 	"afterPoiId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"D\n" +
 	"\x12StreamPoisResponse\x12.\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xf0\x01\n" +
+	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xd0\x01\n" +
 	"\x0fAddPhotoRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
+	"\bactor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12'\n" +
 	"\tphoto_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\bphotoUrl\x12*\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"?\n" +
 	"\x10AddPhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xfa\x02\n" +
-	"\x12UpdatePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x12,\n" +
+	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xca\x02\n" +
+	"\x12UpdatePhotoRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1f\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x12,\n" +
 	"\tphoto_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\bphotoUrl\x88\x01\x01\x12/\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01\x12;\n" +
@@ -4178,73 +4086,73 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"_photo_urlB\x0e\n" +
 	"\f_description\"B\n" +
 	"\x13UpdatePhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xc0\x01\n" +
-	"\x12RemovePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x12\x1b\n" +
+	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\x90\x01\n" +
+	"\x12RemovePhotoRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1f\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x12\x1b\n" +
 	"\x04etag\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x8f\x01\n" +
-	"\x11ListPhotosRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
+	"\x13RemovePhotoResponse\"\x7f\n" +
+	"\x11ListPhotosRequest\x12\x1b\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
 	"\x12ListPhotosResponse\x12-\n" +
 	"\x06photos\x18\x01 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xbf\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x9f\x01\n" +
 	"\x11AddCommentRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12+\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12\x1e\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12\x1b\n" +
+	"\x06poi_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
-	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xca\x01\n" +
-	"\x15ReplyToCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x123\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"K\n" +
+	"\x12AddCommentResponse\x125\n" +
+	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"\x9a\x01\n" +
+	"\x15ReplyToCommentRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12#\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
+	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
-	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xa9\x01\n" +
-	"\x14RemoveCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x123\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"O\n" +
+	"\x16ReplyToCommentResponse\x125\n" +
+	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"y\n" +
+	"\x14RemoveCommentRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12#\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x91\x01\n" +
-	"\x13ListCommentsRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
+	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\"\x17\n" +
+	"\x15RemoveCommentResponse\"\x81\x01\n" +
+	"\x13ListCommentsRequest\x12\x1b\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14ListCommentsResponse\x124\n" +
-	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"n\n" +
-	"\x10RecommendRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\")\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
+	"\x14ListCommentsResponse\x127\n" +
+	"\bcomments\x18\x01 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"N\n" +
+	"\x10RecommendRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\")\n" +
 	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"{\n" +
-	"\x1dWithdrawRecommendationRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"6\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"[\n" +
+	"\x1dWithdrawRecommendationRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x95\x01\n" +
-	"\x17ListRecommendersRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x85\x01\n" +
+	"\x17ListRecommendersRequest\x12\x1b\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
 	"\x18ListRecommendersResponse\x12<\n" +
 	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe6\x01\n" +
-	"\x11ImportPoisRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12A\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd6\x01\n" +
+	"\x11ImportPoisRequest\x12\x1f\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\x128\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x1a.waybook.poi.v1.ImportModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12#\n" +
@@ -4287,9 +4195,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"i\n" +
 	"\x16ListRecentPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x98\x01\n" +
-	"\x16ListPoisOfOwnerRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f \x00\x90\xb5\x18\x01R\aownerId\x12$\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x88\x01\n" +
+	"\x16ListPoisOfOwnerRequest\x12\x1f\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"j\n" +
@@ -4316,11 +4224,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\\\n" +
-	"\x14ResolveOldIdsRequest\x12D\n" +
-	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
-	"\x15ResolveOldIdsResponse\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x03R\x03ids\"\x89\x02\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x89\x02\n" +
 	"\tPoiChange\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12/\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
@@ -4361,7 +4265,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xf5\x14\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\x88\x14\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -4408,12 +4312,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12n\n" +
-	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12k\n" +
-	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12h\n" +
+	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12h\n" +
 	"\x0eListPoiChanges\x12%.waybook.poi.v1.ListPoiChangesRequest\x1a&.waybook.poi.v1.ListPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\x0fWatchPoiChanges\x12&.waybook.poi.v1.WatchPoiChangesRequest\x1a'.waybook.poi.v1.WatchPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BW\n" +
-	"\x0ewaybook.poi.v1B\bPoiProtoP\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\x0fWatchPoiChanges\x12&.waybook.poi.v1.WatchPoiChangesRequest\x1a'.waybook.poi.v1.WatchPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B=P\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once
@@ -4428,7 +4329,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
@@ -4486,61 +4387,58 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*Bounds)(nil),                         // 53: waybook.poi.v1.Bounds
 	(*ListPoisInBoxResponse)(nil),          // 54: waybook.poi.v1.ListPoisInBoxResponse
 	(*LocatedPoi)(nil),                     // 55: waybook.poi.v1.LocatedPoi
-	(*ResolveOldIdsRequest)(nil),           // 56: waybook.poi.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 57: waybook.poi.v1.ResolveOldIdsResponse
-	(*PoiChange)(nil),                      // 58: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),          // 59: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),         // 60: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),         // 61: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil),        // 62: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),                     // 63: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 64: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 65: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 66: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 67: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 68: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 69: waybook.type.v1.Box
-	(*v1.OldIdentifier)(nil),               // 70: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 71: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 72: waybook.type.v1.PartRevisions
+	(*PoiChange)(nil),                      // 56: waybook.poi.v1.PoiChange
+	(*ListPoiChangesRequest)(nil),          // 57: waybook.poi.v1.ListPoiChangesRequest
+	(*ListPoiChangesResponse)(nil),         // 58: waybook.poi.v1.ListPoiChangesResponse
+	(*WatchPoiChangesRequest)(nil),         // 59: waybook.poi.v1.WatchPoiChangesRequest
+	(*WatchPoiChangesResponse)(nil),        // 60: waybook.poi.v1.WatchPoiChangesResponse
+	(*v1.Profile)(nil),                     // 61: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 62: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 63: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 64: google.protobuf.FieldMask
+	(*v11.Comment)(nil),                    // 65: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),                      // 66: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 67: waybook.type.v1.Box
+	(v1.ChangeKind)(0),                     // 68: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),               // 69: waybook.type.v1.PartRevisions
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	63, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	61, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	65, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	65, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	62, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	63, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	63, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	62, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	66, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	62, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	64, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	66, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	64, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	3,  // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	67, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	65, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	4,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	3,  // 21: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	66, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	64, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
 	3,  // 23: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 24: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	67, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	67, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	67, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	63, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	65, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	65, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
+	65, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
+	61, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
 	42, // 29: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 30: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 31: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	62, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
 	44, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	68, // 34: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	69, // 35: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	66, // 34: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	67, // 35: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 36: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	47, // 37: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
 	2,  // 38: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
@@ -4551,72 +4449,69 @@ var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
 	0,  // 43: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	55, // 44: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
 	0,  // 45: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	70, // 47: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	71, // 48: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	65, // 49: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	72, // 50: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 51: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	65, // 52: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	58, // 53: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	58, // 54: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	5,  // 55: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 56: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 57: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 58: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 59: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 60: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	48, // 61: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	50, // 62: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
-	17, // 63: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 64: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	45, // 65: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	52, // 66: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 67: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 68: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 69: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 70: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 71: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 72: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 73: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 74: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 75: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 76: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 77: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	56, // 78: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	59, // 79: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	61, // 80: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	6,  // 81: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 82: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 83: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 84: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 85: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 86: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	49, // 87: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	51, // 88: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
-	18, // 89: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 90: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	46, // 91: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	54, // 92: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 93: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 94: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 95: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 96: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 97: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 98: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 99: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 100: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 101: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 102: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 103: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	57, // 104: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	60, // 105: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	62, // 106: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	81, // [81:107] is the sub-list for method output_type
-	55, // [55:81] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	62, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	68, // 47: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
+	63, // 48: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
+	69, // 49: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 50: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
+	63, // 51: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	56, // 52: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	56, // 53: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	5,  // 54: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 55: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 56: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 57: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 58: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	15, // 59: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	48, // 60: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
+	50, // 61: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
+	17, // 62: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	41, // 63: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	45, // 64: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	52, // 65: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	19, // 66: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	21, // 67: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	23, // 68: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	25, // 69: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	27, // 70: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	29, // 71: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	31, // 72: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	33, // 73: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	35, // 74: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	37, // 75: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	39, // 76: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	57, // 77: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
+	59, // 78: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
+	6,  // 79: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 80: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 81: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 82: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 83: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	16, // 84: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	49, // 85: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
+	51, // 86: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
+	18, // 87: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	43, // 88: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	46, // 89: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	54, // 90: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	20, // 91: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	22, // 92: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	24, // 93: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	26, // 94: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	28, // 95: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	30, // 96: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	32, // 97: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	34, // 98: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	36, // 99: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	38, // 100: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	40, // 101: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	58, // 102: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
+	60, // 103: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
+	79, // [79:104] is the sub-list for method output_type
+	54, // [54:79] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -4636,7 +4531,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   61,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

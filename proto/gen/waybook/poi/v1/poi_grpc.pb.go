@@ -44,7 +44,6 @@ const (
 	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
 	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
 	PoiService_ListRecommenders_FullMethodName       = "/waybook.poi.v1.PoiService/ListRecommenders"
-	PoiService_ResolveOldIds_FullMethodName          = "/waybook.poi.v1.PoiService/ResolveOldIds"
 	PoiService_ListPoiChanges_FullMethodName         = "/waybook.poi.v1.PoiService/ListPoiChanges"
 	PoiService_WatchPoiChanges_FullMethodName        = "/waybook.poi.v1.PoiService/WatchPoiChanges"
 )
@@ -155,9 +154,6 @@ type PoiServiceClient interface {
 	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -418,16 +414,6 @@ func (c *poiServiceClient) ListRecommenders(ctx context.Context, in *ListRecomme
 	return out, nil
 }
 
-func (c *poiServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ResolveOldIdsResponse)
-	err := c.cc.Invoke(ctx, PoiService_ResolveOldIds_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListPoiChangesResponse)
@@ -563,9 +549,6 @@ type PoiServiceServer interface {
 	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -655,9 +638,6 @@ func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *Wi
 }
 func (UnimplementedPoiServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedPoiServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
 }
 func (UnimplementedPoiServiceServer) ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPoiChanges not implemented")
@@ -1093,24 +1073,6 @@ func _PoiService_ListRecommenders_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ResolveOldIdsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ResolveOldIds(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ResolveOldIds_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _PoiService_ListPoiChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListPoiChangesRequest)
 	if err := dec(in); err != nil {
@@ -1234,10 +1196,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecommenders",
 			Handler:    _PoiService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "ResolveOldIds",
-			Handler:    _PoiService_ResolveOldIds_Handler,
 		},
 		{
 			MethodName: "ListPoiChanges",

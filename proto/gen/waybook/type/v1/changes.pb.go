@@ -170,8 +170,7 @@ const file_waybook_type_v1_changes_proto_rawDesc = "" +
 	"\x17CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13CHANGE_KIND_CREATED\x10\x01\x12\x17\n" +
 	"\x13CHANGE_KIND_CHANGED\x10\x02\x12\x17\n" +
-	"\x13CHANGE_KIND_DELETED\x10\x03B^\n" +
-	"\x0fwaybook.type.v1B\fChangesProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\x13CHANGE_KIND_DELETED\x10\x03B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_changes_proto_rawDescOnce sync.Once

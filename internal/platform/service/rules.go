@@ -18,17 +18,21 @@ const (
 	notText = "has a character that XML 1.0 cannot carry, such as a control character"
 	isBlank = "must have a visible character"
 	notTime = "must be a time from the year 1 to 9999"
+	noID    = "must be from 1 to 9007199254740991"
 )
 
-// textViolations returns the fields of a message that break the rules of texts. Every string of
-// a request follows these rules, so they need no option, except that a name is not blank (option
-// waybook.type.v1.name). They are not rules of protovalidate, because its expressions take many
-// times as long. A timestamp is a text elsewhere, so it has to be one that RFC 3339 has.
+// maxID is the highest identifier (rule 14.1).
+const maxID = 1<<53 - 1
+
+// ownViolations returns the fields of a message that break the rules of texts and of identifiers. Every string of
+// a request follows the rules of texts, so they need no option, except that a name is not blank (option
+// waybook.type.v1.name). An identifier has the option waybook.type.v1.id. They are not rules of protovalidate, because
+// its expressions take many times as long. A timestamp is a text elsewhere, so it has to be one that RFC 3339 has.
 //
 // Items that protovalidate ignores are skipped. Their handler validates each by itself.
-func textViolations(message protoreflect.Message) (violations []apierror.Violation) {
-	for _, field := range textFieldsOf(message.Descriptor()) {
-		if !message.Has(field.FieldDescriptor) {
+func ownViolations(message protoreflect.Message) (violations []apierror.Violation) {
+	for _, field := range ruledFieldsOf(message.Descriptor()) {
+		if !message.Has(field.FieldDescriptor) && (!field.isID || field.HasPresence()) {
 			continue
 		}
 		value := message.Get(field.FieldDescriptor)
@@ -43,40 +47,56 @@ func textViolations(message protoreflect.Message) (violations []apierror.Violati
 	return violations
 }
 
-// textField is a field that is a text or a message, or a list of them whose items are checked.
-type textField struct {
+// ruledField is a field that is a text, an identifier or a message, or a list of them whose items are checked.
+type ruledField struct {
 	protoreflect.FieldDescriptor
-	isList, isMessage, isName bool
+	isList, isMessage, isName, isID bool
+	// lowest is the lowest valid identifier, 0 or 1.
+	lowest int64
 }
 
-// textFields keeps the result of textFieldsOf by message.
-var textFields sync.Map
+// ruledFields keeps the result of ruledFieldsOf by message.
+var ruledFields sync.Map
 
-func textFieldsOf(message protoreflect.MessageDescriptor) []textField {
-	if known, ok := textFields.Load(message); ok {
-		return known.([]textField)
+func ruledFieldsOf(message protoreflect.MessageDescriptor) []ruledField {
+	if known, ok := ruledFields.Load(message); ok {
+		return known.([]ruledField)
 	}
-	var found []textField
+	var found []ruledField
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)
 		isText, isMessage := field.Kind() == protoreflect.StringKind, field.Kind() == protoreflect.MessageKind
-		if isText || isMessage && !(field.IsList() && ignoresItems(field)) {
+		isID := proto.HasExtension(field.Options(), typev1.E_Id)
+		if isText || isID || isMessage && !(field.IsList() && ignoresItems(field)) {
 			isName, _ := proto.GetExtension(field.Options(), typev1.E_Name).(bool)
-			found = append(found, textField{field, field.IsList(), isMessage, isName})
+			found = append(found, ruledField{field, field.IsList(), isMessage, isName, isID, lowestID(field)})
 		}
 	}
-	textFields.Store(message, found)
+	ruledFields.Store(message, found)
 	return found
 }
 
-// violations checks a text or a message. item is its index in a list, or -1. An empty name
+// lowestID returns the lowest identifier that a field may hold: 1, unless its own rule says 0.
+func lowestID(field protoreflect.FieldDescriptor) int64 {
+	rules, _ := proto.GetExtension(field.Options(), validate.E_Field).(*validate.FieldRules)
+	if rules.GetInt64().HasGte() {
+		return rules.GetInt64().GetGte()
+	}
+	return 1
+}
+
+// violations checks a text, an identifier or a message. item is its index in a list, or -1. An empty name
 // violates only the rule of its length.
-func (f textField) violations(value protoreflect.Value, item int) (violations []apierror.Violation) {
+func (f ruledField) violations(value protoreflect.Value, item int) (violations []apierror.Violation) {
 	if f.isMessage {
 		if at, isTime := value.Message().Interface().(*timestamppb.Timestamp); isTime && !at.IsValid() {
 			violations = []apierror.Violation{{Message: notTime}}
 		} else {
-			violations = textViolations(value.Message())
+			violations = ownViolations(value.Message())
+		}
+	} else if f.isID {
+		if value.Int() < f.lowest || value.Int() > maxID {
+			violations = []apierror.Violation{{Message: noID}}
 		}
 	} else if s := value.String(); !text.IsValid(s) {
 		violations = []apierror.Violation{{Message: notText}}
