@@ -34,7 +34,7 @@ func (c *Config) Operations() []operation.Description { return operation.Describ
 // operations returns the dependencies of the operations.
 func (c *Config) operations() *operation.Config {
 	return &operation.Config{
-		Clients: c.Clients,
+		Clients:   c.Clients,
 		Additions: c.Additions, Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
 	}
 }

@@ -14,11 +14,6 @@ import (
 	"time"
 
 	"buf.build/go/protovalidate"
-	"github.com/waybook/waybook/edge/operation"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -28,6 +23,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/edge/operation"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // The open session of the fakes, as a cookie.

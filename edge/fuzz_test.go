@@ -18,6 +18,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -127,13 +128,13 @@ func answerHolding(request proto.Message, text string) proto.Message {
 	case *albumv1.GetAlbumRequest:
 		return &albumv1.GetAlbumResponse{
 			Album:    &albumv1.Album{Title: text, Owner: who, Category: -1, Score: -1},
-			Photos:   []*albumv1.Photo{{ThumbnailUrl: text, Description: text}},
+			Photos:   []*photov1.Photo{{ThumbnailUrl: text, Description: text}},
 			Comments: comments,
 		}
 	case *poiv1.GetPoiRequest:
 		return &poiv1.GetPoiResponse{
 			Poi:      &poiv1.Poi{Name: text, Owner: who},
-			Photos:   []*poiv1.Photo{{PhotoUrl: text, Description: text}},
+			Photos:   []*photov1.Photo{{PhotoUrl: text, Description: text}},
 			Comments: comments,
 		}
 	case *blogv1.GetBlogRequest:

@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 func TestACallEndsWhenTheClientLeaves(t *testing.T) {

@@ -14,11 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/waybook/waybook/internal/platform/connlimit"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/platform/connlimit"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 const listPois = Path + "?func=getCategoryPOIList&category=1"

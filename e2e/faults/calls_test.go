@@ -7,9 +7,10 @@ import (
 	"fmt"
 
 	"github.com/waybook/waybook/e2e/faults/history"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // request is a call that creates something and may be repeated. send returns the id.
@@ -66,21 +67,21 @@ func (w *worker) comment(ctx context.Context) bool {
 		return w.begin(ctx, request{list: thread(history.NameThing("album", world.album)), value: text,
 			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
 				r, span, ok := call(ctx, c, world.services.album.AddComment,
-					&albumv1.AddCommentRequest{RequestId: id, AuthorId: author, AlbumId: world.album, Text: text})
+					&commentv1.AddCommentRequest{RequestId: id, AuthorId: author, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: world.album}, Text: text})
 				return r.GetComment().GetCommentId(), span, ok
 			}})
 	case 1:
 		return w.begin(ctx, request{list: thread(history.NameThing("blog", world.blog)), value: text,
 			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
 				r, span, ok := call(ctx, c, world.services.blog.AddComment,
-					&blogv1.AddCommentRequest{RequestId: id, AuthorId: author, BlogId: world.blog, Text: text})
+					&commentv1.AddCommentRequest{RequestId: id, AuthorId: author, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: world.blog}, Text: text})
 				return r.GetComment().GetCommentId(), span, ok
 			}})
 	default:
 		return w.begin(ctx, request{list: thread(history.NameThing("poi", world.poi)), value: text,
 			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
 				r, span, ok := call(ctx, c, world.services.poi.AddComment,
-					&poiv1.AddCommentRequest{RequestId: id, AuthorId: author, PoiId: world.poi, Text: text})
+					&commentv1.AddCommentRequest{RequestId: id, AuthorId: author, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: world.poi}, Text: text})
 				return r.GetComment().GetCommentId(), span, ok
 			}})
 	}
@@ -109,11 +110,11 @@ func (c *clients) recommend(ctx context.Context, w *world, kind string, voter in
 	var isAcknowledged bool
 	switch kind {
 	case "album":
-		_, _, isAcknowledged = call(ctx, c, w.services.album.Recommend, &albumv1.RecommendRequest{UserId: voter, AlbumId: w.album})
+		_, _, isAcknowledged = call(ctx, c, w.services.album.Recommend, &recommendationv1.RecommendRequest{UserId: voter, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: w.album}})
 	case "blog":
-		_, _, isAcknowledged = call(ctx, c, w.services.blog.Recommend, &blogv1.RecommendRequest{UserId: voter, BlogId: w.blog})
+		_, _, isAcknowledged = call(ctx, c, w.services.blog.Recommend, &recommendationv1.RecommendRequest{UserId: voter, Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: w.blog}})
 	default:
-		_, _, isAcknowledged = call(ctx, c, w.services.poi.Recommend, &poiv1.RecommendRequest{UserId: voter, PoiId: w.poi})
+		_, _, isAcknowledged = call(ctx, c, w.services.poi.Recommend, &recommendationv1.RecommendRequest{UserId: voter, Parent: &recommendationv1.RecommendRequest_PoiId{PoiId: w.poi}})
 	}
 	c.history.Record(history.Mark{Tally: scoreOf(kind), Member: fmt.Sprint(voter), IsAcknowledged: isAcknowledged})
 	return isAcknowledged

@@ -8,10 +8,8 @@ import (
 
 	"github.com/waybook/waybook/e2e/faults/history"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // insist retries until there is an answer. If there is none, it reports a violation, and later
@@ -62,15 +60,15 @@ func (c *clients) readAll(ctx context.Context, w *world) {
 		c.insist(ctx, "entries", func(ctx context.Context) bool { return c.readEntries(ctx, w, u) })
 	}
 	c.insist(ctx, "comments of the album", func(ctx context.Context) bool {
-		r, span, ok := call(ctx, c, w.services.album.ListComments, &albumv1.ListCommentsRequest{AlbumId: w.album, PageSize: 1000})
+		r, span, ok := call(ctx, c, w.services.album.ListComments, &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: w.album}, PageSize: 1000})
 		return ok && c.readComments(span, history.NameThing("album", w.album), r.GetComments(), r.GetNextPageToken())
 	})
 	c.insist(ctx, "comments of the entry", func(ctx context.Context) bool {
-		r, span, ok := call(ctx, c, w.services.blog.ListComments, &blogv1.ListCommentsRequest{BlogId: w.blog, PageSize: 1000})
+		r, span, ok := call(ctx, c, w.services.blog.ListComments, &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_BlogId{BlogId: w.blog}, PageSize: 1000})
 		return ok && c.readComments(span, history.NameThing("blog", w.blog), r.GetComments(), r.GetNextPageToken())
 	})
 	c.insist(ctx, "comments of the landmark", func(ctx context.Context) bool {
-		r, span, ok := call(ctx, c, w.services.poi.ListComments, &poiv1.ListCommentsRequest{PoiId: w.poi, PageSize: 1000})
+		r, span, ok := call(ctx, c, w.services.poi.ListComments, &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_PoiId{PoiId: w.poi}, PageSize: 1000})
 		return ok && c.readComments(span, history.NameThing("poi", w.poi), r.GetComments(), r.GetNextPageToken())
 	})
 	c.insist(ctx, "counts", func(ctx context.Context) bool { return c.readCounts(ctx, w) })

@@ -32,6 +32,9 @@ import (
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -304,28 +307,28 @@ func (w *world) write(owner int) {
 		case 0, 1:
 			_, err = client.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: me, AlbumId: id, Title: &text})
 		case 2:
-			var added *albumv1.AddPhotoResponse
-			added, err = client.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: me, AlbumId: id, ThumbnailUrl: "x", Description: text})
+			var added *photov1.AddPhotoResponse
+			added, err = client.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: me, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: "x", Description: text})
 			photos[at] = added.GetPhoto().GetPhotoId()
 		case 3:
 			if photos[at] != 0 {
-				_, err = client.UpdatePhoto(ctx, &albumv1.UpdatePhotoRequest{ActorId: me, AlbumId: id, PhotoId: photos[at], Description: &text})
+				_, err = client.UpdatePhoto(ctx, &photov1.UpdatePhotoRequest{ActorId: me, Parent: &photov1.UpdatePhotoRequest_AlbumId{AlbumId: id}, PhotoId: photos[at], Description: &text})
 			}
 		case 4:
-			var added *albumv1.AddCommentResponse
-			added, err = client.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: w.owners[(owner+1)%writers], AlbumId: id, Text: text})
+			var added *commentv1.AddCommentResponse
+			added, err = client.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: w.owners[(owner+1)%writers], Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text})
 			comments[id] = added.GetComment().GetCommentId()
 		case 5:
 			if comments[id] != 0 {
-				_, err = client.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{ActorId: me, AlbumId: id, CommentId: comments[id], Text: text})
+				_, err = client.ReplyToComment(ctx, &commentv1.ReplyToCommentRequest{ActorId: me, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: id}, CommentId: comments[id], Text: text})
 			}
 		case 6:
 			if comments[id] != 0 {
-				_, err = client.RemoveComment(ctx, &albumv1.RemoveCommentRequest{ActorId: me, AlbumId: id, CommentId: comments[id]})
+				_, err = client.RemoveComment(ctx, &commentv1.RemoveCommentRequest{ActorId: me, Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: id}, CommentId: comments[id]})
 				delete(comments, id)
 			}
 		case 7:
-			_, err = client.Recommend(ctx, &albumv1.RecommendRequest{UserId: w.owners[rand.IntN(writers)], AlbumId: id})
+			_, err = client.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: w.owners[rand.IntN(writers)], Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: id}})
 		default:
 			_, err = client.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: me, AlbumId: id})
 			if status.Code(err) != codes.Unavailable { // otherwise it tries again later

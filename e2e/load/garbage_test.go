@@ -17,6 +17,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -161,15 +163,15 @@ func (d *deployment) fill() {
 	album, entry, landmark := number(d.t, d.full), number(d.t, d.entry), number(d.t, d.poi)
 	for n := range children {
 		address := fmt.Sprintf("upload/photo/%d_t.jpg", n)
-		_, err := d.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: album, ThumbnailUrl: address, Description: prose})
+		_, err := d.albums.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: d.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: address, Description: prose})
 		waybooktest.OK(d.t, err)
-		_, err = d.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: album, Text: prose})
+		_, err = d.albums.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: d.owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: album}, Text: prose})
 		waybooktest.OK(d.t, err)
-		_, err = d.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: d.owner, BlogId: entry, Text: prose})
+		_, err = d.blogs.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: d.owner, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: entry}, Text: prose})
 		waybooktest.OK(d.t, err)
-		_, err = d.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: d.owner, PoiId: landmark, PhotoUrl: address})
+		_, err = d.pois.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: d.owner, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: landmark}, Url: address})
 		waybooktest.OK(d.t, err)
-		_, err = d.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: d.owner, PoiId: landmark, Text: prose})
+		_, err = d.pois.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: d.owner, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: landmark}, Text: prose})
 		waybooktest.OK(d.t, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -55,11 +57,11 @@ func createLongContent(t *testing.T, services map[string]*launch.Process) {
 	album := launch.CreateAlbumsOf(t, connection, owner, "相簿", 1)[0]
 	albums, text := albumv1.NewAlbumServiceClient(connection), strings.Repeat(flower, 2000)
 	for range each {
-		_, err := albums.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "t.jpg", Description: text})
+		_, err := albums.AddPhoto(t.Context(), &photov1.AddPhotoRequest{ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: "t.jpg", Description: text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: text}); err != nil {
+		if _, err := albums.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: album}, Text: text}); err != nil {
 			t.Fatal(err)
 		}
 	}

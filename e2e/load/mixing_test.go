@@ -14,6 +14,8 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -30,9 +32,9 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 		// The replies have different lengths, so that their texts lie at different places.
 		for c := range 5 + 7*n {
 			text := strings.Repeat(fmt.Sprintf("第%d冊，第%d張。", n, c), int(1+c%5))
-			_, err := d.albums.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: id, ThumbnailUrl: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text})
+			_, err := d.albums.AddPhoto(t.Context(), &photov1.AddPhotoRequest{ActorId: d.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text})
 			waybooktest.OK(d.t, err)
-			_, err = d.albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: id, Text: text})
+			_, err = d.albums.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: d.owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text})
 			waybooktest.OK(d.t, err)
 		}
 	}

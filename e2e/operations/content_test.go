@@ -7,7 +7,10 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -53,13 +56,13 @@ func (w writer) album(users [2]int64) int64 {
 	waybooktest.OK(w.t, err)
 	id := created.GetAlbum().GetAlbumId()
 	for range 2 {
-		waybooktest.OK(w.t, failed(w.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: users[0], AlbumId: id, ThumbnailUrl: "x"})))
+		waybooktest.OK(w.t, failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: users[0], Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: "x"})))
 	}
 	for range 3 {
-		waybooktest.OK(w.t, failed(w.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: users[1], AlbumId: id, Text: "x"})))
+		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: users[1], Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: "x"})))
 	}
 	for _, user := range users {
-		waybooktest.OK(w.t, failed(w.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id})))
+		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: id}})))
 	}
 	return id
 }
@@ -74,10 +77,10 @@ func (w writer) blog(users [2]int64) int64 {
 	waybooktest.OK(w.t, err)
 	id := created.GetBlog().GetBlogId()
 	for range 3 {
-		waybooktest.OK(w.t, failed(w.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: users[1], BlogId: id, Text: "x"})))
+		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: users[1], Parent: &commentv1.AddCommentRequest_BlogId{BlogId: id}, Text: "x"})))
 	}
 	for i, user := range users {
-		waybooktest.OK(w.t, failed(w.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id})))
+		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: id}})))
 		waybooktest.OK(w.t, failed(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
 	}
 	return id
@@ -91,13 +94,13 @@ func (w writer) poi(users [2]int64) int64 {
 	waybooktest.OK(w.t, err)
 	id := created.GetPoi().GetPoiId()
 	for range 2 {
-		waybooktest.OK(w.t, failed(w.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: users[0], PoiId: id, PhotoUrl: "x"})))
+		waybooktest.OK(w.t, failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: users[0], Parent: &photov1.AddPhotoRequest_PoiId{PoiId: id}, Url: "x"})))
 	}
 	for range 3 {
-		waybooktest.OK(w.t, failed(w.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: users[1], PoiId: id, Text: "x"})))
+		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: users[1], Parent: &commentv1.AddCommentRequest_PoiId{PoiId: id}, Text: "x"})))
 	}
 	for _, user := range users {
-		waybooktest.OK(w.t, failed(w.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id})))
+		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_PoiId{PoiId: id}})))
 	}
 	return id
 }

@@ -14,6 +14,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -90,11 +92,11 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads, cookies []string) {
 	}
 	const url, text = "https://photos.example.com/1.jpg", "We took the first bus, and walked down again in the rain."
 	for range children {
-		_, albumPhoto := albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: userID, AlbumId: album.GetAlbum().GetAlbumId(), ThumbnailUrl: url, Description: text})
-		_, albumComment := albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: userID, AlbumId: album.GetAlbum().GetAlbumId(), Text: text})
-		_, blogComment := blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: userID, BlogId: blog.GetBlog().GetBlogId(), Text: text})
-		_, poiPhoto := pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: userID, PoiId: poi.GetPoi().GetPoiId(), PhotoUrl: url, Description: text})
-		_, poiComment := pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: userID, PoiId: poi.GetPoi().GetPoiId(), Text: text})
+		_, albumPhoto := albums.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: userID, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album.GetAlbum().GetAlbumId()}, Url: url, Description: text})
+		_, albumComment := albums.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: userID, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: album.GetAlbum().GetAlbumId()}, Text: text})
+		_, blogComment := blogs.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: userID, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: blog.GetBlog().GetBlogId()}, Text: text})
+		_, poiPhoto := pois.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: userID, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: poi.GetPoi().GetPoiId()}, Url: url, Description: text})
+		_, poiComment := pois.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: userID, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: poi.GetPoi().GetPoiId()}, Text: text})
 		if err := errors.Join(albumPhoto, albumComment, blogComment, poiPhoto, poiComment); err != nil {
 			t.Fatal(err)
 		}

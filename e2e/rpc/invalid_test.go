@@ -10,6 +10,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -100,11 +102,11 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			[]string{"actor_id", "album_id", "title", "category", "lat", "lng"},
 		},
 		"AddPhoto to an album": {
-			failed(w.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: 1, AlbumId: 1, Description: long(2001)})),
+			failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: 1, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: 1}, Description: long(2001)})),
 			[]string{"thumbnail_url", "description"},
 		},
 		"AddComment": {
-			failed(w.Album.AddComment(ctx, &albumv1.AddCommentRequest{Text: long(2001)})),
+			failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
 			[]string{"author_id", "album_id", "text"},
 		},
 		"ListAlbums": {

@@ -20,7 +20,9 @@ import (
 	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -167,7 +169,7 @@ func TestAnOldIdentifierGivesNoAccess(t *testing.T) {
 	expectFailures(t, []failure{
 		{"album", calling(w.Album.DeleteAlbum, &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}), codes.PermissionDenied, "NOT_OWNER"},
 		{"entry", calling(w.Blog.DeleteBlog, &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}), codes.PermissionDenied, "NOT_OWNER"},
-		{"photo of another's album under one's own", calling(w.Poi.RemovePhoto, &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"photo of another's album under one's own", calling(w.Photo.RemovePhoto, &photov1.RemovePhotoRequest{ActorId: other, Parent: &photov1.RemovePhotoRequest_PoiId{PoiId: 500}, PhotoId: 12}), codes.NotFound, "PHOTO_NOT_FOUND"},
 	})
 }
 
@@ -235,15 +237,15 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 			if got(t, found, err); len(found.GetPhotos()) != 3 {
 				t.Errorf("%d photos", len(found.GetPhotos()))
 			}
-			must(w.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 1}))(t)
-			must(w.Album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: user, AlbumId: number, CommentId: number + 2}))(t)
-			replied := must(w.Album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: user, AlbumId: number, Text: "new"}))(t)
-			must(w.Album.ReplyToComment(t.Context(), &albumv1.ReplyToCommentRequest{
-				ActorId: user, AlbumId: number, CommentId: replied.GetComment().GetCommentId(), Text: "to the new one",
+			must(w.Photo.RemovePhoto(t.Context(), &photov1.RemovePhotoRequest{ActorId: user, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: number}, PhotoId: number + 1}))(t)
+			must(w.Comment.RemoveComment(t.Context(), &commentv1.RemoveCommentRequest{ActorId: user, Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: number}, CommentId: number + 2}))(t)
+			replied := must(w.Comment.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: user, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: number}, Text: "new"}))(t)
+			must(w.Comment.ReplyToComment(t.Context(), &commentv1.ReplyToCommentRequest{
+				ActorId: user, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: number}, CommentId: replied.GetComment().GetCommentId(), Text: "to the new one",
 			}))(t)
 			expectFailures(t, []failure{
 				{"what nothing has", calling(w.Album.GetAlbum, &albumv1.GetAlbumRequest{AlbumId: number + 7}), codes.NotFound, "ALBUM_NOT_FOUND"},
-				{"another photo", calling(w.Album.RemovePhoto, &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 8}), codes.NotFound, "PHOTO_NOT_FOUND"},
+				{"another photo", calling(w.Photo.RemovePhoto, &photov1.RemovePhotoRequest{ActorId: user, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: number}, PhotoId: number + 8}), codes.NotFound, "PHOTO_NOT_FOUND"},
 			})
 		})
 	}

@@ -8,9 +8,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 // page requests one page and returns its ids and the next page token.
@@ -58,8 +57,8 @@ func (w *waybook) pages(owner int64) map[string]page {
 			w.newAlbum(owner, fmt.Sprint(i))
 			w.newBlog(owner)
 		}
-		must(w.Album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}))(w.t)
-		must(w.Poi.AddPhoto(w.t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"}))(w.t)
+		must(w.Photo.AddPhoto(w.t.Context(), &photov1.AddPhotoRequest{ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: "x"}))(w.t)
+		must(w.Photo.AddPhoto(w.t.Context(), &photov1.AddPhotoRequest{ActorId: owner, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: poi}, Url: "x"}))(w.t)
 		for _, thread := range threads {
 			must(thread.add(w.t.Context(), owner, "", "x"))(w.t)
 		}

@@ -12,7 +12,10 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/process"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // The first attempt of an update may have happened, and another update after it.
@@ -49,15 +52,15 @@ func TestAnUpdateIsNotRetriedAndOtherCallsAre(t *testing.T) {
 		attempts int64
 	}{
 		"UpdateAlbum":    {func() error { _, err := albums.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{}); return err }, 1},
-		"UpdatePhoto":    {func() error { _, err := albums.UpdatePhoto(ctx, &albumv1.UpdatePhotoRequest{}); return err }, 1},
+		"UpdatePhoto":    {func() error { _, err := albums.UpdatePhoto(ctx, &photov1.UpdatePhotoRequest{}); return err }, 1},
 		"UpdatePoi":      {func() error { _, err := pois.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{}); return err }, 1},
-		"ReplyToComment": {func() error { _, err := albums.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{}); return err }, 1},
-		"Recommend":      {func() error { _, err := albums.Recommend(ctx, &albumv1.RecommendRequest{}); return err }, 1},
+		"ReplyToComment": {func() error { _, err := albums.ReplyToComment(ctx, &commentv1.ReplyToCommentRequest{}); return err }, 1},
+		"Recommend":      {func() error { _, err := albums.Recommend(ctx, &recommendationv1.RecommendRequest{}); return err }, 1},
 		"WithdrawRecommendation": {func() error {
-			_, err := pois.WithdrawRecommendation(ctx, &poiv1.WithdrawRecommendationRequest{})
+			_, err := pois.WithdrawRecommendation(ctx, &recommendationv1.WithdrawRequest{})
 			return err
 		}, 1},
-		"RemovePhoto": {func() error { _, err := albums.RemovePhoto(ctx, &albumv1.RemovePhotoRequest{}); return err }, 4},
+		"RemovePhoto": {func() error { _, err := albums.RemovePhoto(ctx, &photov1.RemovePhotoRequest{}); return err }, 4},
 		"CreateAlbum": {func() error { _, err := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{}); return err }, 4},
 		"GetAlbum":    {func() error { _, err := albums.GetAlbum(ctx, &albumv1.GetAlbumRequest{}); return err }, 4},
 	} {

@@ -13,8 +13,11 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -63,14 +66,14 @@ func (c *cluster) fill(p *replica) (made material) {
 	}
 	made.album, made.recommendedAlbum, made.blog, made.recommendedBlog, made.poi, made.poi2 = newAlbum(), newAlbum(), newBlog(), newBlog(), newPoi(), newPoi()
 	by := made.visitor.id
-	made.albumPhoto = waybooktest.Must(p.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: made.owner.id, AlbumId: made.album, ThumbnailUrl: "x"}))(c.t).GetPhoto().GetPhotoId()
-	made.poiPhoto = waybooktest.Must(p.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: made.owner.id, PoiId: made.poi, PhotoUrl: "x"}))(c.t).GetPhoto().GetPhotoId()
-	made.albumComment = waybooktest.Must(p.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: by, AlbumId: made.album, Text: "x"}))(c.t).GetComment().GetCommentId()
-	made.blogComment = waybooktest.Must(p.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: by, BlogId: made.blog, Text: "x"}))(c.t).GetComment().GetCommentId()
-	made.poiComment = waybooktest.Must(p.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: by, PoiId: made.poi, Text: "x"}))(c.t).GetComment().GetCommentId()
-	waybooktest.Must(p.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: by, AlbumId: made.recommendedAlbum}))(c.t)
-	waybooktest.Must(p.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: by, BlogId: made.recommendedBlog}))(c.t)
-	waybooktest.Must(p.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: by, PoiId: made.poi2}))(c.t)
+	made.albumPhoto = waybooktest.Must(p.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: made.owner.id, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: made.album}, Url: "x"}))(c.t).GetPhoto().GetPhotoId()
+	made.poiPhoto = waybooktest.Must(p.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: made.owner.id, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: made.poi}, Url: "x"}))(c.t).GetPhoto().GetPhotoId()
+	made.albumComment = waybooktest.Must(p.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: by, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: made.album}, Text: "x"}))(c.t).GetComment().GetCommentId()
+	made.blogComment = waybooktest.Must(p.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: by, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: made.blog}, Text: "x"}))(c.t).GetComment().GetCommentId()
+	made.poiComment = waybooktest.Must(p.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: by, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: made.poi}, Text: "x"}))(c.t).GetComment().GetCommentId()
+	waybooktest.Must(p.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: by, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: made.recommendedAlbum}}))(c.t)
+	waybooktest.Must(p.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: by, Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: made.recommendedBlog}}))(c.t)
+	waybooktest.Must(p.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: by, Parent: &recommendationv1.RecommendRequest_PoiId{PoiId: made.poi2}}))(c.t)
 	waybooktest.OK(c.t, p.Counting.Wait(ctx))
 	return made
 }

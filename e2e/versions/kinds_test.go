@@ -11,7 +11,9 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -98,36 +100,36 @@ func albumKind() *kind {
 			if err != nil {
 				return shown{}, err
 			}
-			comments, err := p.albums.ListComments(ctx, &albumv1.ListCommentsRequest{AlbumId: id, PageSize: pageSize})
+			comments, err := p.albums.ListComments(ctx, &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: id}, PageSize: pageSize})
 			if err != nil {
 				return shown{}, err
 			}
-			photos, err := p.albums.ListPhotos(ctx, &albumv1.ListPhotosRequest{AlbumId: id, PageSize: pageSize})
+			photos, err := p.albums.ListPhotos(ctx, &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_AlbumId{AlbumId: id}, PageSize: pageSize})
 			urls := map[int64]string{}
 			for _, each := range photos.GetPhotos() {
-				urls[each.GetPhotoId()] = each.GetThumbnailUrl()
+				urls[each.GetPhotoId()] = each.GetUrl()
 			}
 			return shown{album.GetAlbum().GetTitle(), album.GetAlbum().GetScore(), nil, texts(comments.GetComments()), urls}, err
 		},
 		comment: func(ctx context.Context, p *program, author, id int64, text string) (int64, error) {
-			r, err := p.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: author, AlbumId: id, Text: text})
+			r, err := p.albums.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: author, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text})
 			return r.GetComment().GetCommentId(), err
 		},
 		uncomment: func(ctx context.Context, p *program, author, id, comment int64) error {
-			return failed(p.albums.RemoveComment(ctx, &albumv1.RemoveCommentRequest{ActorId: author, AlbumId: id, CommentId: comment}))
+			return failed(p.albums.RemoveComment(ctx, &commentv1.RemoveCommentRequest{ActorId: author, Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: id}, CommentId: comment}))
 		},
 		recommend: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.albums.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id}))
+			return failed(p.albums.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: id}}))
 		},
 		withdraw: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.albums.WithdrawRecommendation(ctx, &albumv1.WithdrawRecommendationRequest{UserId: user, AlbumId: id}))
+			return failed(p.albums.WithdrawRecommendation(ctx, &recommendationv1.WithdrawRequest{UserId: user, Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: id}}))
 		},
 		photo: func(ctx context.Context, p *program, owner, id int64, url string) (int64, error) {
-			r, err := p.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: id, ThumbnailUrl: url})
+			r, err := p.albums.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: url})
 			return r.GetPhoto().GetPhotoId(), err
 		},
 		unphoto: func(ctx context.Context, p *program, owner, id, photo int64) error {
-			return failed(p.albums.RemovePhoto(ctx, &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: id, PhotoId: photo}))
+			return failed(p.albums.RemovePhoto(ctx, &photov1.RemovePhotoRequest{ActorId: owner, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: id}, PhotoId: photo}))
 		},
 	}
 }
@@ -157,7 +159,7 @@ func blogKind() *kind {
 			if err != nil {
 				return shown{}, err
 			}
-			comments, err := p.blogs.ListComments(ctx, &blogv1.ListCommentsRequest{BlogId: id, PageSize: pageSize})
+			comments, err := p.blogs.ListComments(ctx, &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_BlogId{BlogId: id}, PageSize: pageSize})
 			var votes []int64
 			for _, choice := range blog.GetBlog().GetVote().GetChoices() {
 				votes = append(votes, choice.GetVotes())
@@ -165,17 +167,17 @@ func blogKind() *kind {
 			return shown{blog.GetBlog().GetTitle(), blog.GetBlog().GetScore(), votes, texts(comments.GetComments()), map[int64]string{}}, err
 		},
 		comment: func(ctx context.Context, p *program, author, id int64, text string) (int64, error) {
-			r, err := p.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: author, BlogId: id, Text: text})
+			r, err := p.blogs.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: author, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: id}, Text: text})
 			return r.GetComment().GetCommentId(), err
 		},
 		uncomment: func(ctx context.Context, p *program, author, id, comment int64) error {
-			return failed(p.blogs.RemoveComment(ctx, &blogv1.RemoveCommentRequest{ActorId: author, BlogId: id, CommentId: comment}))
+			return failed(p.blogs.RemoveComment(ctx, &commentv1.RemoveCommentRequest{ActorId: author, Parent: &commentv1.RemoveCommentRequest_BlogId{BlogId: id}, CommentId: comment}))
 		},
 		recommend: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.blogs.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id}))
+			return failed(p.blogs.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: id}}))
 		},
 		withdraw: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.blogs.WithdrawRecommendation(ctx, &blogv1.WithdrawRecommendationRequest{UserId: user, BlogId: id}))
+			return failed(p.blogs.WithdrawRecommendation(ctx, &recommendationv1.WithdrawRequest{UserId: user, Parent: &recommendationv1.WithdrawRequest_BlogId{BlogId: id}}))
 		},
 		vote: func(ctx context.Context, p *program, user, id int64, choice int32) error {
 			return failed(p.blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: choice}))
@@ -204,36 +206,36 @@ func poiKind() *kind {
 			if err != nil {
 				return shown{}, err
 			}
-			comments, err := p.pois.ListComments(ctx, &poiv1.ListCommentsRequest{PoiId: id, PageSize: pageSize})
+			comments, err := p.pois.ListComments(ctx, &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_PoiId{PoiId: id}, PageSize: pageSize})
 			if err != nil {
 				return shown{}, err
 			}
-			photos, err := p.pois.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: id, PageSize: pageSize})
+			photos, err := p.pois.ListPhotos(ctx, &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_PoiId{PoiId: id}, PageSize: pageSize})
 			urls := map[int64]string{}
 			for _, each := range photos.GetPhotos() {
-				urls[each.GetPhotoId()] = each.GetPhotoUrl()
+				urls[each.GetPhotoId()] = each.GetUrl()
 			}
 			return shown{poi.GetPoi().GetName(), poi.GetPoi().GetScore(), nil, texts(comments.GetComments()), urls}, err
 		},
 		comment: func(ctx context.Context, p *program, author, id int64, text string) (int64, error) {
-			r, err := p.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: author, PoiId: id, Text: text})
+			r, err := p.pois.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: author, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: id}, Text: text})
 			return r.GetComment().GetCommentId(), err
 		},
 		uncomment: func(ctx context.Context, p *program, author, id, comment int64) error {
-			return failed(p.pois.RemoveComment(ctx, &poiv1.RemoveCommentRequest{ActorId: author, PoiId: id, CommentId: comment}))
+			return failed(p.pois.RemoveComment(ctx, &commentv1.RemoveCommentRequest{ActorId: author, Parent: &commentv1.RemoveCommentRequest_PoiId{PoiId: id}, CommentId: comment}))
 		},
 		recommend: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.pois.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id}))
+			return failed(p.pois.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_PoiId{PoiId: id}}))
 		},
 		withdraw: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.pois.WithdrawRecommendation(ctx, &poiv1.WithdrawRecommendationRequest{UserId: user, PoiId: id}))
+			return failed(p.pois.WithdrawRecommendation(ctx, &recommendationv1.WithdrawRequest{UserId: user, Parent: &recommendationv1.WithdrawRequest_PoiId{PoiId: id}}))
 		},
 		photo: func(ctx context.Context, p *program, owner, id int64, url string) (int64, error) {
-			r, err := p.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: owner, PoiId: id, PhotoUrl: url})
+			r, err := p.pois.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: owner, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: id}, Url: url})
 			return r.GetPhoto().GetPhotoId(), err
 		},
 		unphoto: func(ctx context.Context, p *program, owner, id, photo int64) error {
-			return failed(p.pois.RemovePhoto(ctx, &poiv1.RemovePhotoRequest{ActorId: owner, PoiId: id, PhotoId: photo}))
+			return failed(p.pois.RemovePhoto(ctx, &photov1.RemovePhotoRequest{ActorId: owner, Parent: &photov1.RemovePhotoRequest_PoiId{PoiId: id}, PhotoId: photo}))
 		},
 	}
 }

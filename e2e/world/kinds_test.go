@@ -9,6 +9,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -76,7 +77,7 @@ var kinds = []*kind{
 			return c, err
 		},
 		recommenders: func(p *program, id int64) (int, error) {
-			page, err := p.album.ListRecommenders(context.Background(), &albumv1.ListRecommendersRequest{AlbumId: id})
+			page, err := p.album.ListRecommenders(context.Background(), &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_AlbumId{AlbumId: id}})
 			return len(page.GetRecommenders()), err
 		},
 	},
@@ -109,7 +110,7 @@ var kinds = []*kind{
 			return c, err
 		},
 		recommenders: func(p *program, id int64) (int, error) {
-			page, err := p.blog.ListRecommenders(context.Background(), &blogv1.ListRecommendersRequest{BlogId: id})
+			page, err := p.blog.ListRecommenders(context.Background(), &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_BlogId{BlogId: id}})
 			return len(page.GetRecommenders()), err
 		},
 	}, {
@@ -138,7 +139,7 @@ var kinds = []*kind{
 			return c, err
 		},
 		recommenders: func(p *program, id int64) (int, error) {
-			page, err := p.poi.ListRecommenders(context.Background(), &poiv1.ListRecommendersRequest{PoiId: id})
+			page, err := p.poi.ListRecommenders(context.Background(), &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_PoiId{PoiId: id}})
 			return len(page.GetRecommenders()), err
 		},
 	},

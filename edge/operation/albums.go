@@ -8,6 +8,8 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -74,14 +76,18 @@ func writeAlbum(ids ids) func(context.Context, *Config, *reply.Reply, *albumv1.G
 		out.Integer("category", int64(album.GetCategory()))
 		writeOwned(out.Writer, album)
 		err := writePages(ctx, c, out, albumPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
-			c.Album.ListPhotos, (*albumv1.ListPhotosResponse).GetPhotos,
-			func() *albumv1.ListPhotosRequest { return &albumv1.ListPhotosRequest{AlbumId: album.GetAlbumId()} })
+			c.Photo.ListPhotos, (*photov1.ListPhotosResponse).GetPhotos,
+			func() *photov1.ListPhotosRequest {
+				return &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_AlbumId{AlbumId: album.GetAlbumId()}}
+			})
 		if err != nil {
 			return err
 		}
 		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-			c.Album.ListComments, (*albumv1.ListCommentsResponse).GetComments,
-			func() *albumv1.ListCommentsRequest { return &albumv1.ListCommentsRequest{AlbumId: album.GetAlbumId()} })
+			c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments,
+			func() *commentv1.ListCommentsRequest {
+				return &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: album.GetAlbumId()}}
+			})
 	}
 }
 
@@ -103,9 +109,9 @@ func writeOwned(out reply.Writer, content owned) {
 }
 
 // albumPhotos writes the photos of an album (rule 5.1).
-var albumPhotos = reply.List[*albumv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *albumv1.Photo) {
+var albumPhotos = reply.List[*photov1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *photov1.Photo) {
 	out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
-	out.Text("thumbnail", photo.GetThumbnailUrl())
+	out.Text("thumbnail", photo.GetUrl())
 	out.Text("description", photo.GetDescription())
 }}
 

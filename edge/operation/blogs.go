@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -102,8 +103,10 @@ func writeBlog(ids ids) func(context.Context, *Config, *reply.Reply, *blogv1.Get
 		}
 		writeBlogItself(out.Writer, blog)
 		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-			c.Blog.ListComments, (*blogv1.ListCommentsResponse).GetComments,
-			func() *blogv1.ListCommentsRequest { return &blogv1.ListCommentsRequest{BlogId: blog.GetBlogId()} })
+			c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments,
+			func() *commentv1.ListCommentsRequest {
+				return &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_BlogId{BlogId: blog.GetBlogId()}}
+			})
 	}
 }
 

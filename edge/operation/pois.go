@@ -6,6 +6,8 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -47,27 +49,31 @@ func writePoi(ids ids) func(context.Context, *Config, *reply.Reply, *poiv1.GetPo
 		out.Integer("category", int64(poi.GetCategory()))
 		writeOwned(out.Writer, poi)
 		err := writePages(ctx, c, out, photos, response.GetPhotos(), response.GetNextPhotosToken(),
-			c.Poi.ListPhotos, (*poiv1.ListPhotosResponse).GetPhotos,
-			func() *poiv1.ListPhotosRequest { return &poiv1.ListPhotosRequest{PoiId: poi.GetPoiId()} })
+			c.Photo.ListPhotos, (*photov1.ListPhotosResponse).GetPhotos,
+			func() *photov1.ListPhotosRequest {
+				return &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_PoiId{PoiId: poi.GetPoiId()}}
+			})
 		if err != nil {
 			return err
 		}
 		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-			c.Poi.ListComments, (*poiv1.ListCommentsResponse).GetComments,
-			func() *poiv1.ListCommentsRequest { return &poiv1.ListCommentsRequest{PoiId: poi.GetPoiId()} })
+			c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments,
+			func() *commentv1.ListCommentsRequest {
+				return &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_PoiId{PoiId: poi.GetPoiId()}}
+			})
 	}
 }
 
 // poiPhotos writes the photos of a landmark. Each has its address twice, because the old
 // interface has two names for it (rule 6.6). Its identifier is what removePhoto takes (rule 17.15).
-func poiPhotos(ids ids) reply.List[*poiv1.Photo] {
-	return reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
+func poiPhotos(ids ids) reply.List[*photov1.Photo] {
+	return reply.List[*photov1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *photov1.Photo) {
 		if ids == withIDs {
 			out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
 		}
 		out.Text("description", photo.GetDescription())
-		out.Text("photoPath", photo.GetPhotoUrl())
-		out.Text("photo", photo.GetPhotoUrl())
+		out.Text("photoPath", photo.GetUrl())
+		out.Text("photo", photo.GetUrl())
 	}}
 }
 

@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"slices"
+
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -58,33 +60,17 @@ func additions(c *Config) []Operation {
 		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withIDs))},
 		{"getBlog", WithIDs, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog(withIDs))},
 
-		{"addPhoto", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumPhotoRequest, c.Album.AddPhoto, writeNewPhoto)},
-		{"addPhoto", OfPoi, Writes, LoginNeeded, unary(c, addPoiPhotoRequest, c.Poi.AddPhoto, writeNewPhoto)},
-		{"removePhoto", OfAlbum, Writes, LoginNeeded, unary(c, removeAlbumPhotoRequest, c.Album.RemovePhoto, writeNothing)},
-		{"removePhoto", OfPoi, Writes, LoginNeeded, unary(c, removePoiPhotoRequest, c.Poi.RemovePhoto, writeNothing)},
-
-		{"addComment", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumCommentRequest, c.Album.AddComment, writeNewComment)},
-		{"addComment", OfBlog, Writes, LoginNeeded, unary(c, addBlogCommentRequest, c.Blog.AddComment, writeNewComment)},
-		{"addComment", OfPoi, Writes, LoginNeeded, unary(c, addPoiCommentRequest, c.Poi.AddComment, writeNewComment)},
-
-		{"replyComment", OfAlbum, Writes, LoginNeeded, unary(c, replyAlbumCommentRequest, c.Album.ReplyToComment, writeNothing)},
-		{"replyComment", OfBlog, Writes, LoginNeeded, unary(c, replyBlogCommentRequest, c.Blog.ReplyToComment, writeNothing)},
-		{"replyComment", OfPoi, Writes, LoginNeeded, unary(c, replyPoiCommentRequest, c.Poi.ReplyToComment, writeNothing)},
-
-		{"removeComment", OfAlbum, Writes, LoginNeeded, unary(c, removeAlbumCommentRequest, c.Album.RemoveComment, writeNothing)},
-		{"removeComment", OfBlog, Writes, LoginNeeded, unary(c, removeBlogCommentRequest, c.Blog.RemoveComment, writeNothing)},
-		{"removeComment", OfPoi, Writes, LoginNeeded, unary(c, removePoiCommentRequest, c.Poi.RemoveComment, writeNothing)},
-
-		{"recommend", OfAlbum, Writes, LoginNeeded, unary(c, recommendAlbumRequest, c.Album.Recommend, writeScore)},
-		{"recommend", OfBlog, Writes, LoginNeeded, unary(c, recommendBlogRequest, c.Blog.Recommend, writeScore)},
-		{"recommend", OfPoi, Writes, LoginNeeded, unary(c, recommendPoiRequest, c.Poi.Recommend, writeScore)},
-
-		{"withdrawRecommendation", OfAlbum, Writes, LoginNeeded, unary(c, withdrawAlbumRequest, c.Album.WithdrawRecommendation, writeScore)},
-		{"withdrawRecommendation", OfBlog, Writes, LoginNeeded, unary(c, withdrawBlogRequest, c.Blog.WithdrawRecommendation, writeScore)},
-		{"withdrawRecommendation", OfPoi, Writes, LoginNeeded, unary(c, withdrawPoiRequest, c.Poi.WithdrawRecommendation, writeScore)},
-
 		{"castVote", AsWritten, Writes, LoginNeeded, unary(c, castBallotRequest, c.Blog.CastBallot, writeVoteNow)},
 	}
+	rows = slices.Concat(rows,
+		of(c, withPhotos(), "addPhoto", addPhotoRequest, c.Photo.AddPhoto, writeNewPhoto),
+		of(c, withPhotos(), "removePhoto", removePhotoRequest, c.Photo.RemovePhoto, writeNothing),
+		of(c, anyContent(), "addComment", addCommentRequest, c.Comment.AddComment, writeNewComment),
+		of(c, anyContent(), "replyComment", replyToCommentRequest, c.Comment.ReplyToComment, writeNothing),
+		of(c, anyContent(), "removeComment", removeCommentRequest, c.Comment.RemoveComment, writeNothing),
+		of(c, anyContent(), "recommend", recommendRequest, c.Recommendation.Recommend, writeScore),
+		of(c, anyContent(), "withdrawRecommendation", withdrawRequest, c.Recommendation.Withdraw, writeScore),
+	)
 	if c.Sessions == OpenedHere {
 		rows = append(rows,
 			Operation{"login", AsWritten, Writes, Anonymous, logIn(c)},

@@ -17,9 +17,11 @@ import (
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -27,6 +29,9 @@ import (
 // LatestComment is the field of a document that holds the highest id of a comment so far. It is a counter of
 // Spec.Documents.
 const LatestComment = "comment_latest"
+
+// LatestPhoto is the same of a photo.
+const LatestPhoto = "photo_latest"
 
 // Spec declares a kind of content whose documents have type P.
 type Spec[P any] struct {
@@ -46,6 +51,8 @@ type Spec[P any] struct {
 	Etag       func(*P) string
 	// LatestComment returns the highest id of a comment so far; see child.Set.
 	LatestComment func(*P) *int64
+	// LatestPhoto is the same of a photo; nil if documents have no photos.
+	LatestPhoto func(*P) *int64
 	// Score returns the document's number of recommendations. Recommendations returns the
 	// mark of those counted last; see package choices.
 	Score           func(*P) *int64
@@ -69,6 +76,8 @@ type Kind[P any] struct {
 	Kind            typev1.Kind
 	Comments        *comments.Set[P]
 	Recommendations *Recommendations[P]
+	// Photos is nil if the kind has none.
+	Photos *photos.Set[P]
 
 	attached []attached
 	// kept is how long a deletion is shown to followers.
@@ -96,6 +105,9 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 		return nil, err
 	}
 	common := []Attachment[P]{commentsOf(&kind.Comments, spec), recommendationsOf(&kind.Recommendations, spec)}
+	if spec.LatestPhoto != nil {
+		common = append(common, photosOf(&kind.Photos, spec))
+	}
 	for _, attach := range slices.Concat(spec.Attached, common) {
 		opened, err := attach(ctx, deps, kind.Collection)
 		if err != nil {
@@ -139,6 +151,15 @@ func (k *Kind[P]) Sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// Parts returns what the kind serves of the contracts that services share.
+func (k *Kind[P]) Parts() service.Parts {
+	parts := service.Parts{Kind: k.Kind, Comments: k.Comments, Recommendations: k.Recommendations}
+	if k.Photos != nil {
+		parts.Photos = k.Photos
+	}
+	return parts
 }
 
 // Constraints returns the constraints between the documents and the attached ones.

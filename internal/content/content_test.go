@@ -21,7 +21,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // box is a document with every kind of attachment.
@@ -153,7 +153,7 @@ func (w *world) fill(t *testing.T, boxID int64) {
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always[box](2))
 	must(t, err)
-	_, err = w.Comments.Post(t.Context(), boxID, &albumv1.AddCommentRequest{AuthorId: 2, Text: "nice"})
+	_, err = w.Comments.Post(t.Context(), boxID, &commentv1.AddCommentRequest{AuthorId: 2, Text: "nice"})
 	must(t, err)
 	_, err = w.Recommendations.Recommend(t.Context(), boxID, 2)
 	must(t, err)

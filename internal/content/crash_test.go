@@ -9,7 +9,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // neighbourID is a box of the same owner that nobody deletes.
@@ -119,7 +119,7 @@ func newShop(t *testing.T, engine docstore.Engine, clock *storetest.Clock) *shop
 	w.world = openWorld(t, engine, w.now)
 	for _, id := range []int64{boxID, neighbourID} {
 		w.fill(t, id)
-		_, err := w.Comments.Post(t.Context(), id, &albumv1.AddCommentRequest{AuthorId: 3, Text: "very nice"})
+		_, err := w.Comments.Post(t.Context(), id, &commentv1.AddCommentRequest{AuthorId: 3, Text: "very nice"})
 		must(t, err)
 	}
 	must(t, w.counting.Wait(t.Context()))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // limited is a kind whose comments have limits, on a clock of its own.
@@ -32,7 +32,7 @@ func newLimited(t *testing.T, limits comments.Limits) *limited {
 }
 
 func (l *limited) post(ctx context.Context, box, author int64, requestID string) error {
-	_, err := l.Comments.Post(ctx, box, &albumv1.AddCommentRequest{AuthorId: author, Text: "c", RequestId: requestID})
+	_, err := l.Comments.Post(ctx, box, &commentv1.AddCommentRequest{AuthorId: author, Text: "c", RequestId: requestID})
 	return err
 }
 

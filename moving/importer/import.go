@@ -33,7 +33,7 @@ type Input struct {
 
 // Options say how an import is done.
 type Options struct {
-	Input    Input
+	Input Input
 	// Service takes the records.
 	Service moveinv1.MoveInServiceClient
 	// IsWhole says that the files are whole, whatever their end records say.

@@ -27,7 +27,7 @@ const (
 // sender sends records in batches, several at a time.
 type sender struct {
 	Options
-	ctx     context.Context
+	ctx context.Context
 	// pending are the batches that are not sent yet, by the kind of content that their records are of, or belong to.
 	pending map[typev1.Kind]*batch
 	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.

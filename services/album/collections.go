@@ -3,8 +3,8 @@ package album
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
@@ -57,30 +57,10 @@ func byRequest() docstore.Index1[string] {
 // onMap are the indexes for SearchNearby.
 func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
-// latestPhoto is the field of LatestPhoto.
-const latestPhoto = "photo_latest"
-
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
-		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
+		Feed:    changes.Of(settings, []string{content.LatestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
 		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
-}
-
-// byAlbum orders the photos by album.
-func byAlbum() docstore.Index1[int64] { return child.ByParent("album_id") }
-
-// byPhotoRequest finds the photo that a request added to an album.
-func byPhotoRequest() docstore.Index2[int64, string] {
-	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "album_id", B: "request_key", Unique: true}
-}
-
-// photo is the stored form of a photo.
-type photo struct {
-	ID           int64  `bson:"_id"`
-	AlbumID      int64  `bson:"album_id"`
-	RequestKey   string `bson:"request_key"`
-	ThumbnailURL string `bson:"thumbnail_url"`
-	Description  string `bson:"description"`
 }

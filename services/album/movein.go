@@ -12,11 +12,10 @@ import (
 )
 
 // newMover returns what takes the albums, photos and comments of an old service.
-func (s *server) newMover() *movein.Mover[album, photo] {
-	return movein.Open(&movein.Mover[album, photo]{
+func (s *server) newMover() *movein.Mover[album] {
+	return movein.Open(&movein.Mover[album]{
 		Name: "album", Kind: s.albums, Profiles: s.profiles, Validator: s.validator, Content: albumForm(),
 		PlaceOf: func(ownerID int64, _ string) id.Place { return id.PlaceOf(ownerID) },
-		Photos:  s.photos, Photo: photoForm(),
 	})
 }
 
@@ -41,18 +40,5 @@ func albumForm() movein.Form[album] {
 				CreateTime: timestamppb.New(a.CreateTime), UpdateTime: timestamppb.New(a.UpdateTime),
 			}
 		},
-	}
-}
-
-func photoForm() movein.Form[photo] {
-	return movein.Form[photo]{
-		ID: func(p *photo) int64 { return p.ID },
-		Identify: func(p *photo, id, albumID int64, requestKey string) {
-			p.ID, p.AlbumID, p.RequestKey = id, albumID, requestKey
-		},
-		Document: func(record *moveinv1.Record) photo {
-			return photo{ThumbnailURL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
-		},
-		Record: func(p *photo) proto.Message { return &moveinv1.Photo{Url: p.ThumbnailURL, Description: p.Description} },
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/movein"
@@ -30,7 +29,7 @@ type server struct {
 	// Resolver resolves the old identifiers in requests.
 	*movein.Resolver
 	// mover takes records of an old service.
-	mover *movein.Mover[album, photo]
+	mover *movein.Mover[album]
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
@@ -38,13 +37,12 @@ type server struct {
 	// nearby finds albums by their place, and boxes as maps show them.
 	nearby *nearby.Documents[album]
 	boxes  *nearby.Boxes[located]
-	photos *child.Set[album, photo]
 	// changes is the feed of what changes.
 	changes   *changes.Feed[album, albumv1.AlbumChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	ids      *id.Source
-	now      func() time.Time
+	ids       *id.Source
+	now       func() time.Time
 }
 
 // New returns the service over a store.
@@ -59,23 +57,11 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		OwnerField:      "owner_id",
 		RequestKey:      func(a *album) string { return docstore.BareKey(a.RequestKey) },
 		Etag:            func(a *album) string { return owned.EtagOf(a.ContentRevision, a.UpdateTime) },
+		LatestPhoto:     func(a *album) *int64 { return &a.LatestPhoto },
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
 		UnnamedScore:    func(a *album) *int64 { return &a.UnnamedScore },
-		Attached: []content.Attachment[album]{
-			content.Children(&s.photos, content.ChildSpec[album, photo]{
-				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
-				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
-				Latest:      func(a *album) *int64 { return &a.LatestPhoto },
-				LatestField: latestPhoto,
-				Part:        changes.Photos,
-				ParentOf:    func(p *photo) int64 { return p.AlbumID },
-				RequestKey:  func(p *photo) string { return p.RequestKey },
-				Etag:        etagOfPhoto,
-				Clock:       deps.Now,
-			}),
-		},
 	})
 	if err != nil {
 		return nil, err
@@ -99,10 +85,9 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
-	return service.Parts{
-		Kind: s.albums.Kind,
-		Records: s.mover, Resolver: s.Resolver,
-	}
+	parts := s.albums.Parts()
+	parts.Records, parts.Resolver = s.mover, s.Resolver
+	return parts
 }
 
 // Sweep removes the photos, comments and recommendations of deleted albums, and forgets old

@@ -41,7 +41,7 @@ type server struct {
 	// Resolver resolves the old identifiers in requests.
 	*movein.Resolver
 	// mover takes records of an old service.
-	mover *movein.Mover[blog, struct{}]
+	mover *movein.Mover[blog]
 
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
@@ -134,10 +134,9 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
-	return service.Parts{
-		Kind: s.blogs.Kind,
-		Records: s.mover, Resolver: s.Resolver,
-	}
+	parts := s.blogs.Parts()
+	parts.Records, parts.Resolver = s.mover, s.Resolver
+	return parts
 }
 
 // Sweep removes the attachments of deleted entries, settles the rewards that are due, and

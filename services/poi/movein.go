@@ -12,11 +12,10 @@ import (
 )
 
 // newMover returns what takes the landmarks, photos and comments of an old service.
-func (s *server) newMover() *movein.Mover[poi, photo] {
-	return movein.Open(&movein.Mover[poi, photo]{
+func (s *server) newMover() *movein.Mover[poi] {
+	return movein.Open(&movein.Mover[poi]{
 		Name: "landmark", Kind: s.pois, Profiles: s.profiles, Validator: s.validator, Content: poiForm(),
 		PlaceOf: id.PlaceOfKey,
-		Photos:  s.photos, Photo: photoForm(),
 	})
 }
 
@@ -42,18 +41,5 @@ func poiForm() movein.Form[poi] {
 				CreateTime: timestamppb.New(p.CreateTime), UpdateTime: timestamppb.New(p.UpdateTime),
 			}
 		},
-	}
-}
-
-func photoForm() movein.Form[photo] {
-	return movein.Form[photo]{
-		ID: func(p *photo) int64 { return p.ID },
-		Identify: func(p *photo, id, poiID int64, requestKey string) {
-			p.ID, p.PoiID, p.RequestKey = id, poiID, requestKey
-		},
-		Document: func(record *moveinv1.Record) photo {
-			return photo{URL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
-		},
-		Record: func(p *photo) proto.Message { return &moveinv1.Photo{Url: p.URL, Description: p.Description} },
 	}
 }

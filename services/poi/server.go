@@ -10,7 +10,6 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/movein"
@@ -30,7 +29,7 @@ type server struct {
 	// Resolver resolves the old identifiers in requests.
 	*movein.Resolver
 	// mover takes records of an old service.
-	mover *movein.Mover[poi, photo]
+	mover *movein.Mover[poi]
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
@@ -38,13 +37,12 @@ type server struct {
 	// nearby finds landmarks by their place, and boxes as maps show them.
 	nearby *nearby.Documents[poi]
 	boxes  *nearby.Boxes[located]
-	photos *child.Set[poi, photo]
 	// changes is the feed of what changes.
 	changes   *changes.Feed[poi, poiv1.PoiChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	ids      *id.Source
-	now      func() time.Time
+	ids       *id.Source
+	now       func() time.Time
 }
 
 // New returns the service over a store.
@@ -59,23 +57,11 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		OwnerField:      "owner_id",
 		RequestKey:      func(p *poi) string { return docstore.BareKey(p.RequestKey) },
 		Etag:            func(p *poi) string { return owned.EtagOf(p.ContentRevision, p.UpdateTime) },
+		LatestPhoto:     func(p *poi) *int64 { return &p.LatestPhoto },
 		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
 		UnnamedScore:    func(p *poi) *int64 { return &p.UnnamedScore },
-		Attached: []content.Attachment[poi]{
-			content.Children(&s.photos, content.ChildSpec[poi, photo]{
-				Documents: child.Spec("poi_photos", byPoi(), byPhotoRequest().Declare()), ByParent: byPoi(),
-				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
-				Latest:      func(p *poi) *int64 { return &p.LatestPhoto },
-				LatestField: latestPhoto,
-				Part:        changes.Photos,
-				ParentOf:    func(p *photo) int64 { return p.PoiID },
-				RequestKey:  func(p *photo) string { return p.RequestKey },
-				Etag:        etagOfPhoto,
-				Clock:       deps.Now,
-			}),
-		},
 	})
 	if err != nil {
 		return nil, err
@@ -99,10 +85,9 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
-	return service.Parts{
-		Kind: s.pois.Kind,
-		Records: s.mover, Resolver: s.Resolver,
-	}
+	parts := s.pois.Parts()
+	parts.Records, parts.Resolver = s.mover, s.Resolver
+	return parts
 }
 
 // Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.

@@ -19,7 +19,9 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -194,15 +196,15 @@ func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
 	defer e.end()
 	of := oldID(a.GetOldId(), a.GetAlbumId())
 	e.write(&moveinv1.Album{Id: of, OwnerId: a.GetOwner().GetUserId()}, a, a.GetLocation())
-	photos := &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: exportPage}
-	each(ctx, e, e.Album.ListPhotos, photos, (*albumv1.ListPhotosResponse).GetPhotos, func(p *albumv1.Photo) {
-		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_AlbumId{AlbumId: of}, Url: p.GetThumbnailUrl()}, p)
+	photos := &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_AlbumId{AlbumId: a.GetAlbumId()}, PageSize: exportPage}
+	each(ctx, e, e.Photo.ListPhotos, photos, (*photov1.ListPhotosResponse).GetPhotos, func(p *photov1.Photo) {
+		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_AlbumId{AlbumId: of}, Url: p.GetUrl()}, p)
 	})
 	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_AlbumId{AlbumId: of}})
-	comments := &albumv1.ListCommentsRequest{AlbumId: a.GetAlbumId(), PageSize: exportPage}
-	each(ctx, e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId()}
-	each(ctx, e, e.Album.ListRecommenders, recommenders, (*albumv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+	comments := &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: a.GetAlbumId()}, PageSize: exportPage}
+	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, comment)
+	recommenders := &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_AlbumId{AlbumId: a.GetAlbumId()}}
+	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
 		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_AlbumId{AlbumId: of}, UserId: user.GetUserId()})
 	})
 }
@@ -223,10 +225,10 @@ func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 		})
 	}
 	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_EntryId{EntryId: of}})
-	comments := &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: exportPage}
-	each(ctx, e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId()}
-	each(ctx, e, e.Blog.ListRecommenders, recommenders, (*blogv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+	comments := &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_BlogId{BlogId: b.GetBlogId()}, PageSize: exportPage}
+	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, comment)
+	recommenders := &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_BlogId{BlogId: b.GetBlogId()}}
+	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
 		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_EntryId{EntryId: of}, UserId: user.GetUserId()})
 	})
 }
@@ -236,15 +238,15 @@ func (e *personExport) landmark(ctx context.Context, l *poiv1.Poi) {
 	defer e.end()
 	of := oldID(l.GetOldId(), l.GetPoiId())
 	e.write(&moveinv1.Landmark{Id: of, OwnerId: l.GetOwner().GetUserId()}, l, l.GetLocation())
-	photos := &poiv1.ListPhotosRequest{PoiId: l.GetPoiId(), PageSize: exportPage}
-	each(ctx, e, e.Poi.ListPhotos, photos, (*poiv1.ListPhotosResponse).GetPhotos, func(p *poiv1.Photo) {
-		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_LandmarkId{LandmarkId: of}, Url: p.GetPhotoUrl()}, p)
+	photos := &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_PoiId{PoiId: l.GetPoiId()}, PageSize: exportPage}
+	each(ctx, e, e.Photo.ListPhotos, photos, (*photov1.ListPhotosResponse).GetPhotos, func(p *photov1.Photo) {
+		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_LandmarkId{LandmarkId: of}, Url: p.GetUrl()}, p)
 	})
 	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_LandmarkId{LandmarkId: of}})
-	comments := &poiv1.ListCommentsRequest{PoiId: l.GetPoiId(), PageSize: exportPage}
-	each(ctx, e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &poiv1.ListRecommendersRequest{PoiId: l.GetPoiId()}
-	each(ctx, e, e.Poi.ListRecommenders, recommenders, (*poiv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+	comments := &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_PoiId{PoiId: l.GetPoiId()}, PageSize: exportPage}
+	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, comment)
+	recommenders := &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_PoiId{PoiId: l.GetPoiId()}}
+	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
 		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_LandmarkId{LandmarkId: of}, UserId: user.GetUserId()})
 	})
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -131,16 +133,16 @@ func (h *hotAlbum) run(b *testing.B, what string, clients int, call func(ctx con
 }
 
 func (h *hotAlbum) comment(ctx context.Context, user int64, _ int) error {
-	_, err := h.albums.AddComment(ctx, &albumv1.AddCommentRequest{AlbumId: h.id, AuthorId: user, Text: "好"})
+	_, err := h.albums.AddComment(ctx, &commentv1.AddCommentRequest{Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: h.id}, AuthorId: user, Text: "好"})
 	return err
 }
 
 // recommend recommends, and withdraws that the next time.
 func (h *hotAlbum) recommend(ctx context.Context, user int64, turn int) (err error) {
 	if turn%2 == 1 {
-		_, err = h.albums.WithdrawRecommendation(ctx, &albumv1.WithdrawRecommendationRequest{AlbumId: h.id, UserId: user})
+		_, err = h.albums.WithdrawRecommendation(ctx, &recommendationv1.WithdrawRequest{Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: h.id}, UserId: user})
 	} else {
-		_, err = h.albums.Recommend(ctx, &albumv1.RecommendRequest{AlbumId: h.id, UserId: user})
+		_, err = h.albums.Recommend(ctx, &recommendationv1.RecommendRequest{Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: h.id}, UserId: user})
 	}
 	return err
 }

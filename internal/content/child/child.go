@@ -28,10 +28,10 @@ func ByParent(field string) docstore.Index1[int64] {
 
 // Spec declares a collection of children. byRequest is docstore.RequestIndex, with the
 // parent's id as its first field.
-func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index) docstore.Spec {
+func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index, more ...docstore.Index) docstore.Spec {
 	return docstore.Spec{
 		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{byParent.A},
-		Indexes: []docstore.Index{byParent.Declare(), byRequest},
+		Indexes: append([]docstore.Index{byParent.Declare(), byRequest}, more...),
 	}
 }
 

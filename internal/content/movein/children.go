@@ -13,29 +13,30 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/photos"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // children are the photos or the comments of a call.
-type children[P, C, D any] struct {
-	mover *Mover[P, C]
+type children[P, D any] struct {
+	mover *Mover[P]
 	set   *child.Set[P, D]
 	form  Form[D]
 	items []*item[D]
 }
 
-func newChildren[P, C, D any](m *Mover[P, C], set *child.Set[P, D], form Form[D]) *children[P, C, D] {
-	return &children[P, C, D]{mover: m, set: set, form: form}
+func newChildren[P, D any](m *Mover[P], set *child.Set[P, D], form Form[D]) *children[P, D] {
+	return &children[P, D]{mover: m, set: set, form: form}
 }
 
-func (c *children[P, C, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
+func (c *children[P, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
 	c.items = append(c.items, &item[D]{
 		record: record, result: result, oldID: oldID, parentOldID: parentOldID, document: c.form.Document(record),
 	})
 }
 
 // store stores children that are not there, in the order of their identifiers.
-func (c *children[P, C, D]) store(ctx context.Context, isDry bool) error {
+func (c *children[P, D]) store(ctx context.Context, isDry bool) error {
 	if len(c.items) == 0 {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (c *children[P, C, D]) store(ctx context.Context, isDry bool) error {
 }
 
 // withoutRemoved refuses children that are under other content, or were removed here by users.
-func (c *children[P, C, D]) withoutRemoved(ctx context.Context, items []*item[D]) ([]*item[D], error) {
+func (c *children[P, D]) withoutRemoved(ctx context.Context, items []*item[D]) ([]*item[D], error) {
 	var missing []int64
 	for _, each := range items {
 		switch {
@@ -100,7 +101,7 @@ const touchesAtOnce = 16
 
 // raise raises the highest ids of the parents of children that are not stored, which tells followers of the parents that
 // they change. It returns those parents.
-func (c *children[P, C, D]) raise(ctx context.Context, items []*item[D], parents map[int64]*P) (changed []int64, err error) {
+func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents map[int64]*P) (changed []int64, err error) {
 	highest := map[int64]int64{}
 	for _, each := range items {
 		if each.stored == nil {
@@ -124,6 +125,18 @@ func (c *children[P, C, D]) raise(ctx context.Context, items []*item[D], parents
 		return true
 	})
 	return changed, cmp.Or(err, touching.Wait())
+}
+
+// photoForm tells how photos are stored.
+var photoForm = Form[photos.Photo]{
+	ID: func(p *photos.Photo) int64 { return p.ID },
+	Identify: func(p *photos.Photo, id, parentID int64, requestKey string) {
+		p.ID, p.ParentID, p.RequestKey = id, parentID, requestKey
+	},
+	Document: func(record *moveinv1.Record) photos.Photo {
+		return photos.Photo{URL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
+	},
+	Record: func(p *photos.Photo) proto.Message { return &moveinv1.Photo{Url: p.URL, Description: p.Description} },
 }
 
 // commentForm tells how comments are stored.
@@ -216,6 +229,6 @@ type parentFinder[P any] interface {
 	parentsOf(context.Context, []*item[choices.MovedIn]) (map[int64]*P, error)
 }
 
-func (m *Mover[P, C]) parentsOf(ctx context.Context, items []*item[choices.MovedIn]) (map[int64]*P, error) {
+func (m *Mover[P]) parentsOf(ctx context.Context, items []*item[choices.MovedIn]) (map[int64]*P, error) {
 	return resolve(ctx, m, items)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // newContent returns the item of a record of content.
-func (m *Mover[P, C]) newContent(record *moveinv1.Record, result *moveinv1.Result) *item[P] {
+func (m *Mover[P]) newContent(record *moveinv1.Record, result *moveinv1.Result) *item[P] {
 	each := &item[P]{record: record, result: result, document: m.Content.Document(record)}
 	switch of := record.GetRecord().(type) {
 	case *moveinv1.Record_Album:
@@ -24,7 +24,7 @@ func (m *Mover[P, C]) newContent(record *moveinv1.Record, result *moveinv1.Resul
 }
 
 // store stores content that is not there, with its aliases.
-func (m *Mover[P, C]) store(ctx context.Context, items []*item[P], isDry bool) error {
+func (m *Mover[P]) store(ctx context.Context, items []*item[P], isDry bool) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (m *Mover[P, C]) store(ctx context.Context, items []*item[P], isDry bool) e
 
 // requireOwners refuses content that is not stored and whose owner does not exist, or is another one than that of a call
 // that ended early. What was deleted a short time ago counts as deleted.
-func (m *Mover[P, C]) requireOwners(ctx context.Context, items []*item[P]) error {
+func (m *Mover[P]) requireOwners(ctx context.Context, items []*item[P]) error {
 	var owners, ids []int64
 	for _, each := range items {
 		if each.stored == nil {
@@ -106,7 +106,7 @@ func (m *Mover[P, C]) requireOwners(ctx context.Context, items []*item[P]) error
 }
 
 // link gives content the identifiers of what it quotes, and refuses it if that is not there.
-func (m *Mover[P, C]) link(ctx context.Context, items []*item[P]) error {
+func (m *Mover[P]) link(ctx context.Context, items []*item[P]) error {
 	var quoted []string
 	here := map[string]int64{}
 	for _, each := range items {
@@ -140,7 +140,7 @@ func (m *Mover[P, C]) link(ctx context.Context, items []*item[P]) error {
 }
 
 // resolve gives items their parents, and refuses those whose parent is not there.
-func resolve[P, C, D any](ctx context.Context, m *Mover[P, C], items []*item[D]) (parents map[int64]*P, err error) {
+func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (parents map[int64]*P, err error) {
 	seen, oldIDs := map[string]bool{}, make([]string, 0, len(items))
 	for _, each := range items {
 		if !seen[each.parentOldID] {

@@ -17,7 +17,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
@@ -40,9 +39,9 @@ type Form[T any] struct {
 	ID func(*T) int64
 }
 
-// Mover takes the records of a kind of content, whose documents have type P and whose photos have type C. Its fields do
-// not change after creation. It may be used concurrently.
-type Mover[P, C any] struct {
+// Mover takes the records of a kind of content, whose documents have type P. Its fields do not change
+// after creation. It may be used concurrently.
+type Mover[P any] struct {
 	moveinv1.UnimplementedMoveInServiceServer
 
 	// Name is the kind, as records name it: album, entry or landmark.
@@ -55,22 +54,20 @@ type Mover[P, C any] struct {
 	PlaceOf func(ownerID int64, requestKey string) id.Place
 	// SetQuoted gives a document the identifier of what it quotes, which it has by an old one; nil if content quotes nothing.
 	SetQuoted func(document *P, quotedID int64, oldID string)
-	// Photos and Ballots are nil if the kind has none.
-	Photos  *child.Set[P, C]
-	Photo   Form[C]
+	// Ballots is nil if the kind has none.
 	Ballots *choices.Counter[P]
 	// Resolver resolves old identifiers of the kind. Open sets it.
 	Resolver *Resolver
 }
 
 // Open returns a mover that is ready to serve.
-func Open[P, C any](m *Mover[P, C]) *Mover[P, C] {
+func Open[P any](m *Mover[P]) *Mover[P] {
 	m.Resolver = newResolver(m)
 	return m
 }
 
 // ResolveOldIds implements MoveInService for old identifiers of the kind, and of what belongs to it.
-func (m *Mover[P, C]) ResolveOldIds(ctx context.Context, request *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
+func (m *Mover[P]) ResolveOldIds(ctx context.Context, request *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
 	ids, err := m.Resolver.find(ctx, request.GetOldIds())
 	return &moveinv1.ResolveOldIdsResponse{Ids: ids}, err
 }
@@ -115,10 +112,14 @@ func open[D any](items []*item[D]) []*item[D] {
 }
 
 // MoveIn implements MoveInService for the records of the kind.
-func (m *Mover[P, C]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
+func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
 	reply := &moveinv1.MoveInResponse{}
 	var contents []*item[P]
-	photos, written := newChildren(m, m.Photos, m.Photo), newChildren(m, m.Kind.Comments.Set, commentForm)
+	written := newChildren(m, m.Kind.Comments.Set, commentForm)
+	photos := newChildren(m, nil, photoForm) // no record is a photo of a kind without photos
+	if m.Kind.Photos != nil {
+		photos.set = m.Kind.Photos.Set
+	}
 	ballots, recommended := &chosen[P]{counter: m.Ballots}, &chosen[P]{counter: m.Kind.Recommendations.Counter()}
 	for _, record := range request.GetRecords() {
 		result := &moveinv1.Result{}

@@ -32,12 +32,12 @@ type Resolver struct {
 }
 
 // newResolver returns the resolver of the kind that the mover moves in.
-func newResolver[P, C any](m *Mover[P, C]) *Resolver {
+func newResolver[P any](m *Mover[P]) *Resolver {
 	r := &Resolver{content: m.Kind.Kind, aliases: m.Kind.Aliases, keys: map[typev1.Kind]func(context.Context, int64) (string, error){
 		typev1.Kind_KIND_COMMENT: keysOf(m.Kind.Comments.Set),
 	}}
-	if m.Photos != nil {
-		r.keys[typev1.Kind_KIND_PHOTO] = keysOf(m.Photos)
+	if m.Kind.Photos != nil {
+		r.keys[typev1.Kind_KIND_PHOTO] = keysOf(m.Kind.Photos.Set)
 	}
 	return r
 }

@@ -11,7 +11,8 @@ package albumv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
-	v11 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	v12 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -276,89 +277,6 @@ func (x *Album) GetIsSmall() bool {
 	return false
 }
 
-// A photo of an album.
-type Photo struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, unique among the photos of all albums.
-	PhotoId int64 `protobuf:"varint,1,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Address of the thumbnail image, often a relative path; 1 to 2,000 bytes.
-	ThumbnailUrl string `protobuf:"bytes,2,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// The identifier in the old service of a photo that was moved in, if photo_id does
-	// not tell it (docs/moving-in.md).
-	OldId string `protobuf:"bytes,4,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this photo, for a change that is made only if the photo is still in it.
-	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Photo) Reset() {
-	*x = Photo{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Photo) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Photo) ProtoMessage() {}
-
-func (x *Photo) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Photo.ProtoReflect.Descriptor instead.
-func (*Photo) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *Photo) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *Photo) GetThumbnailUrl() string {
-	if x != nil {
-		return x.ThumbnailUrl
-	}
-	return ""
-}
-
-func (x *Photo) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *Photo) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *Photo) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
 // Request of ListRecentAlbums.
 type ListRecentAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -374,7 +292,7 @@ type ListRecentAlbumsRequest struct {
 
 func (x *ListRecentAlbumsRequest) Reset() {
 	*x = ListRecentAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -386,7 +304,7 @@ func (x *ListRecentAlbumsRequest) String() string {
 func (*ListRecentAlbumsRequest) ProtoMessage() {}
 
 func (x *ListRecentAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -399,7 +317,7 @@ func (x *ListRecentAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListRecentAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ListRecentAlbumsRequest) GetCategory() AlbumCategory {
@@ -436,7 +354,7 @@ type ListRecentAlbumsResponse struct {
 
 func (x *ListRecentAlbumsResponse) Reset() {
 	*x = ListRecentAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -448,7 +366,7 @@ func (x *ListRecentAlbumsResponse) String() string {
 func (*ListRecentAlbumsResponse) ProtoMessage() {}
 
 func (x *ListRecentAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -461,7 +379,7 @@ func (x *ListRecentAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListRecentAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ListRecentAlbumsResponse) GetAlbums() []*Album {
@@ -494,7 +412,7 @@ type AlbumSummary struct {
 
 func (x *AlbumSummary) Reset() {
 	*x = AlbumSummary{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -506,7 +424,7 @@ func (x *AlbumSummary) String() string {
 func (*AlbumSummary) ProtoMessage() {}
 
 func (x *AlbumSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -519,7 +437,7 @@ func (x *AlbumSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlbumSummary.ProtoReflect.Descriptor instead.
 func (*AlbumSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AlbumSummary) GetAlbumId() int64 {
@@ -563,7 +481,7 @@ type CreateAlbumRequest struct {
 
 func (x *CreateAlbumRequest) Reset() {
 	*x = CreateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +493,7 @@ func (x *CreateAlbumRequest) String() string {
 func (*CreateAlbumRequest) ProtoMessage() {}
 
 func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +506,7 @@ func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*CreateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateAlbumRequest) GetRequestId() string {
@@ -637,7 +555,7 @@ type CreateAlbumResponse struct {
 
 func (x *CreateAlbumResponse) Reset() {
 	*x = CreateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -649,7 +567,7 @@ func (x *CreateAlbumResponse) String() string {
 func (*CreateAlbumResponse) ProtoMessage() {}
 
 func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -662,7 +580,7 @@ func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*CreateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreateAlbumResponse) GetAlbum() *Album {
@@ -700,7 +618,7 @@ type UpdateAlbumRequest struct {
 
 func (x *UpdateAlbumRequest) Reset() {
 	*x = UpdateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -712,7 +630,7 @@ func (x *UpdateAlbumRequest) String() string {
 func (*UpdateAlbumRequest) ProtoMessage() {}
 
 func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -725,7 +643,7 @@ func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *UpdateAlbumRequest) GetActorId() int64 {
@@ -802,7 +720,7 @@ type UpdateAlbumResponse struct {
 
 func (x *UpdateAlbumResponse) Reset() {
 	*x = UpdateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +732,7 @@ func (x *UpdateAlbumResponse) String() string {
 func (*UpdateAlbumResponse) ProtoMessage() {}
 
 func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +745,7 @@ func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *UpdateAlbumResponse) GetAlbum() *Album {
@@ -852,7 +770,7 @@ type DeleteAlbumRequest struct {
 
 func (x *DeleteAlbumRequest) Reset() {
 	*x = DeleteAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -864,7 +782,7 @@ func (x *DeleteAlbumRequest) String() string {
 func (*DeleteAlbumRequest) ProtoMessage() {}
 
 func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -877,7 +795,7 @@ func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeleteAlbumRequest) GetActorId() int64 {
@@ -910,7 +828,7 @@ type DeleteAlbumResponse struct {
 
 func (x *DeleteAlbumResponse) Reset() {
 	*x = DeleteAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +840,7 @@ func (x *DeleteAlbumResponse) String() string {
 func (*DeleteAlbumResponse) ProtoMessage() {}
 
 func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +853,7 @@ func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumResponse.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
 }
 
 // Request of GetAlbum.
@@ -952,7 +870,7 @@ type GetAlbumRequest struct {
 
 func (x *GetAlbumRequest) Reset() {
 	*x = GetAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +882,7 @@ func (x *GetAlbumRequest) String() string {
 func (*GetAlbumRequest) ProtoMessage() {}
 
 func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -977,7 +895,7 @@ func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumRequest.ProtoReflect.Descriptor instead.
 func (*GetAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetAlbumRequest) GetAlbumId() int64 {
@@ -1000,11 +918,11 @@ type GetAlbumResponse struct {
 	// The album.
 	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
 	// Its first photos, at most 200, in the order of addition.
-	Photos []*Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
+	Photos []*v11.Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
 	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v11.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v12.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -1013,7 +931,7 @@ type GetAlbumResponse struct {
 
 func (x *GetAlbumResponse) Reset() {
 	*x = GetAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1025,7 +943,7 @@ func (x *GetAlbumResponse) String() string {
 func (*GetAlbumResponse) ProtoMessage() {}
 
 func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1038,7 +956,7 @@ func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumResponse.ProtoReflect.Descriptor instead.
 func (*GetAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetAlbumResponse) GetAlbum() *Album {
@@ -1048,7 +966,7 @@ func (x *GetAlbumResponse) GetAlbum() *Album {
 	return nil
 }
 
-func (x *GetAlbumResponse) GetPhotos() []*Photo {
+func (x *GetAlbumResponse) GetPhotos() []*v11.Photo {
 	if x != nil {
 		return x.Photos
 	}
@@ -1062,7 +980,7 @@ func (x *GetAlbumResponse) GetNextPhotosToken() string {
 	return ""
 }
 
-func (x *GetAlbumResponse) GetComments() []*v11.Comment {
+func (x *GetAlbumResponse) GetComments() []*v12.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -1087,7 +1005,7 @@ type BatchGetAlbumsRequest struct {
 
 func (x *BatchGetAlbumsRequest) Reset() {
 	*x = BatchGetAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1099,7 +1017,7 @@ func (x *BatchGetAlbumsRequest) String() string {
 func (*BatchGetAlbumsRequest) ProtoMessage() {}
 
 func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1112,7 +1030,7 @@ func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BatchGetAlbumsRequest) GetAlbumIds() []int64 {
@@ -1138,7 +1056,7 @@ type BatchGetAlbumsResponse struct {
 
 func (x *BatchGetAlbumsResponse) Reset() {
 	*x = BatchGetAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1068,7 @@ func (x *BatchGetAlbumsResponse) String() string {
 func (*BatchGetAlbumsResponse) ProtoMessage() {}
 
 func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1081,7 @@ func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BatchGetAlbumsResponse) GetAlbums() []*Album {
@@ -1209,7 +1127,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1139,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1152,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -1314,7 +1232,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1244,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1257,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SearchNearbyResponse) GetAlbums() []*FoundAlbum {
@@ -1370,7 +1288,7 @@ type FoundAlbum struct {
 
 func (x *FoundAlbum) Reset() {
 	*x = FoundAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1382,7 +1300,7 @@ func (x *FoundAlbum) String() string {
 func (*FoundAlbum) ProtoMessage() {}
 
 func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1395,7 +1313,7 @@ func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundAlbum.ProtoReflect.Descriptor instead.
 func (*FoundAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FoundAlbum) GetAlbum() *Album {
@@ -1429,7 +1347,7 @@ type ListAlbumsInBoxRequest struct {
 
 func (x *ListAlbumsInBoxRequest) Reset() {
 	*x = ListAlbumsInBoxRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +1359,7 @@ func (x *ListAlbumsInBoxRequest) String() string {
 func (*ListAlbumsInBoxRequest) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +1372,7 @@ func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListAlbumsInBoxRequest) GetBounds() *v1.Bounds {
@@ -1498,7 +1416,7 @@ type ListAlbumsInBoxResponse struct {
 
 func (x *ListAlbumsInBoxResponse) Reset() {
 	*x = ListAlbumsInBoxResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +1428,7 @@ func (x *ListAlbumsInBoxResponse) String() string {
 func (*ListAlbumsInBoxResponse) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +1441,7 @@ func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListAlbumsInBoxResponse) GetAlbums() []*LocatedAlbum {
@@ -1557,7 +1475,7 @@ type LocatedAlbum struct {
 
 func (x *LocatedAlbum) Reset() {
 	*x = LocatedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1569,7 +1487,7 @@ func (x *LocatedAlbum) String() string {
 func (*LocatedAlbum) ProtoMessage() {}
 
 func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1582,7 +1500,7 @@ func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedAlbum.ProtoReflect.Descriptor instead.
 func (*LocatedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LocatedAlbum) GetAlbumId() int64 {
@@ -1628,7 +1546,7 @@ type ListAlbumsRequest struct {
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1640,7 +1558,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1653,7 +1571,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -1690,7 +1608,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1702,7 +1620,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1715,7 +1633,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1747,7 +1665,7 @@ type StreamAlbumsRequest struct {
 
 func (x *StreamAlbumsRequest) Reset() {
 	*x = StreamAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1759,7 +1677,7 @@ func (x *StreamAlbumsRequest) String() string {
 func (*StreamAlbumsRequest) ProtoMessage() {}
 
 func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1772,7 +1690,7 @@ func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StreamAlbumsRequest) GetOwnerId() int64 {
@@ -1807,7 +1725,7 @@ type StreamAlbumsResponse struct {
 
 func (x *StreamAlbumsResponse) Reset() {
 	*x = StreamAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1819,7 +1737,7 @@ func (x *StreamAlbumsResponse) String() string {
 func (*StreamAlbumsResponse) ProtoMessage() {}
 
 func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1832,7 +1750,7 @@ func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
@@ -1840,1293 +1758,6 @@ func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
 		return x.Albums
 	}
 	return nil
-}
-
-// Request of AddPhoto.
-type AddPhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who adds the photo; must own the album.
-	ActorId int64 `protobuf:"varint,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,3,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Address of the thumbnail image, 1 to 2,000 bytes; may be a relative path.
-	ThumbnailUrl string `protobuf:"bytes,4,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoRequest) Reset() {
-	*x = AddPhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoRequest) ProtoMessage() {}
-
-func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
-func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *AddPhotoRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetThumbnailUrl() string {
-	if x != nil {
-		return x.ThumbnailUrl
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-// Reply of AddPhoto.
-type AddPhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new photo.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoResponse) Reset() {
-	*x = AddPhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoResponse) ProtoMessage() {}
-
-func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
-func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *AddPhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of UpdatePhoto.
-type UpdatePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes the photo; must own the album.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The photo to change.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// New address of the thumbnail image, 1 to 2,000 bytes.
-	ThumbnailUrl *string `protobuf:"bytes,4,opt,name=thumbnail_url,json=thumbnailUrl,proto3,oneof" json:"thumbnail_url,omitempty"`
-	// New description, at most 2,000 characters; may be empty.
-	Description *string `protobuf:"bytes,5,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,6,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoRequest) Reset() {
-	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoRequest) ProtoMessage() {}
-
-func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *UpdatePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetThumbnailUrl() string {
-	if x != nil && x.ThumbnailUrl != nil {
-		return *x.ThumbnailUrl
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetDescription() string {
-	if x != nil && x.Description != nil {
-		return *x.Description
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
-	if x != nil {
-		return x.UpdateMask
-	}
-	return nil
-}
-
-func (x *UpdatePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of UpdatePhoto.
-type UpdatePhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photo as it is now.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoResponse) Reset() {
-	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoResponse) ProtoMessage() {}
-
-func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *UpdatePhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of RemovePhoto.
-type RemovePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the photo; must own the album.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The photo to remove.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoRequest) Reset() {
-	*x = RemovePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoRequest) ProtoMessage() {}
-
-func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
-func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *RemovePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of RemovePhoto.
-type RemovePhotoResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoResponse) Reset() {
-	*x = RemovePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoResponse) ProtoMessage() {}
-
-func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
-func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
-}
-
-// Request of ListPhotos.
-type ListPhotosRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_photos_token of GetAlbum; empty for the
-	// first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosRequest) Reset() {
-	*x = ListPhotosRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosRequest) ProtoMessage() {}
-
-func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
-func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *ListPhotosRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListPhotos.
-type ListPhotosResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photos.
-	Photos []*Photo `protobuf:"bytes,1,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosResponse) Reset() {
-	*x = ListPhotosResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosResponse) ProtoMessage() {}
-
-func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
-func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *ListPhotosResponse) GetPhotos() []*Photo {
-	if x != nil {
-		return x.Photos
-	}
-	return nil
-}
-
-func (x *ListPhotosResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of AddComment.
-type AddCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who comments.
-	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,3,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentRequest) Reset() {
-	*x = AddCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentRequest) ProtoMessage() {}
-
-func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
-func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *AddCommentRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddCommentRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of AddComment.
-type AddCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new comment.
-	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentResponse) Reset() {
-	*x = AddCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentResponse) ProtoMessage() {}
-
-func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
-func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *AddCommentResponse) GetComment() *v11.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of ReplyToComment.
-type ReplyToCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who replies; must own the album.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The comment to reply to.
-	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentRequest) Reset() {
-	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentRequest) ProtoMessage() {}
-
-func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ReplyToCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of ReplyToComment.
-type ReplyToCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its reply.
-	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentResponse) Reset() {
-	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentResponse) ProtoMessage() {}
-
-func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *ReplyToCommentResponse) GetComment() *v11.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of RemoveComment.
-type RemoveCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the comment; must own the album or have written the comment.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The comment to remove.
-	CommentId     int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentRequest) Reset() {
-	*x = RemoveCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentRequest) ProtoMessage() {}
-
-func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
-func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
-}
-
-func (x *RemoveCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-// Reply of RemoveComment.
-type RemoveCommentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentResponse) Reset() {
-	*x = RemoveCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentResponse) ProtoMessage() {}
-
-func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
-func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
-}
-
-// Request of ListComments.
-type ListCommentsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_comments_token of GetAlbum; empty for
-	// the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsRequest) Reset() {
-	*x = ListCommentsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsRequest) ProtoMessage() {}
-
-func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
-func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
-}
-
-func (x *ListCommentsRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListComments.
-type ListCommentsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comments.
-	Comments []*v11.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsResponse) Reset() {
-	*x = ListCommentsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsResponse) ProtoMessage() {}
-
-func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
-func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *ListCommentsResponse) GetComments() []*v11.Comment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *ListCommentsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of Recommend.
-type RecommendRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends the album.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The album.
-	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendRequest) Reset() {
-	*x = RecommendRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendRequest) ProtoMessage() {}
-
-func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
-func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
-}
-
-func (x *RecommendRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *RecommendRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-// Reply of Recommend.
-type RecommendResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendResponse) Reset() {
-	*x = RecommendResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendResponse) ProtoMessage() {}
-
-func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
-func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
-}
-
-func (x *RecommendResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of WithdrawRecommendation.
-type WithdrawRecommendationRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who withdraws the recommendation.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The album.
-	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationRequest) Reset() {
-	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationRequest) ProtoMessage() {}
-
-func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *WithdrawRecommendationRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *WithdrawRecommendationRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-// Reply of WithdrawRecommendation.
-type WithdrawRecommendationResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationResponse) Reset() {
-	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationResponse) ProtoMessage() {}
-
-func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
-}
-
-func (x *WithdrawRecommendationResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of ListRecommenders.
-type ListRecommendersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersRequest) Reset() {
-	*x = ListRecommendersRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersRequest) ProtoMessage() {}
-
-func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
-func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{45}
-}
-
-func (x *ListRecommendersRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecommenders.
-type ListRecommendersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users. A user who no longer exists has no name. Recommendations that were moved in
-	// without a user (docs/moving-in.md) are part of the score and not of this list.
-	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersResponse) Reset() {
-	*x = ListRecommendersResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersResponse) ProtoMessage() {}
-
-func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
-func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{46}
-}
-
-func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
-	if x != nil {
-		return x.Recommenders
-	}
-	return nil
-}
-
-func (x *ListRecommendersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
 }
 
 // A change of an album.
@@ -3151,7 +1782,7 @@ type AlbumChange struct {
 
 func (x *AlbumChange) Reset() {
 	*x = AlbumChange{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3163,7 +1794,7 @@ func (x *AlbumChange) String() string {
 func (*AlbumChange) ProtoMessage() {}
 
 func (x *AlbumChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3176,7 +1807,7 @@ func (x *AlbumChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlbumChange.ProtoReflect.Descriptor instead.
 func (*AlbumChange) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AlbumChange) GetAlbumId() int64 {
@@ -3241,7 +1872,7 @@ type ListAlbumChangesRequest struct {
 
 func (x *ListAlbumChangesRequest) Reset() {
 	*x = ListAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3253,7 +1884,7 @@ func (x *ListAlbumChangesRequest) String() string {
 func (*ListAlbumChangesRequest) ProtoMessage() {}
 
 func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3266,7 +1897,7 @@ func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListAlbumChangesRequest) GetPageSize() int32 {
@@ -3312,7 +1943,7 @@ type ListAlbumChangesResponse struct {
 
 func (x *ListAlbumChangesResponse) Reset() {
 	*x = ListAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3324,7 +1955,7 @@ func (x *ListAlbumChangesResponse) String() string {
 func (*ListAlbumChangesResponse) ProtoMessage() {}
 
 func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3337,7 +1968,7 @@ func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3374,7 +2005,7 @@ type WatchAlbumChangesRequest struct {
 
 func (x *WatchAlbumChangesRequest) Reset() {
 	*x = WatchAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3386,7 +2017,7 @@ func (x *WatchAlbumChangesRequest) String() string {
 func (*WatchAlbumChangesRequest) ProtoMessage() {}
 
 func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3399,7 +2030,7 @@ func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchAlbumChangesRequest) GetPageToken() string {
@@ -3430,7 +2061,7 @@ type WatchAlbumChangesResponse struct {
 
 func (x *WatchAlbumChangesResponse) Reset() {
 	*x = WatchAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3442,7 +2073,7 @@ func (x *WatchAlbumChangesResponse) String() string {
 func (*WatchAlbumChangesResponse) ProtoMessage() {}
 
 func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3455,7 +2086,7 @@ func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WatchAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -3476,7 +2107,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -3491,13 +2122,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
 	" \x01(\tR\x04etag\x12\x19\n" +
-	"\bis_small\x18\f \x01(\bR\aisSmall\"\x94\x01\n" +
-	"\x05Photo\x12\x19\n" +
-	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12#\n" +
-	"\rthumbnail_url\x18\x02 \x01(\tR\fthumbnailUrl\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
-	"\x06old_id\x18\x04 \x01(\tR\x05oldId\x12\x12\n" +
-	"\x04etag\x18\x05 \x01(\tR\x04etag\"\xaf\x01\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmall\"\xaf\x01\n" +
 	"\x17ListRecentAlbumsRequest\x12E\n" +
 	"\bcategory\x18\x01 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
@@ -3551,7 +2176,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\x87\x02\n" +
 	"\x10GetAlbumResponse\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12/\n" +
-	"\x06photos\x18\x02 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12*\n" +
+	"\x06photos\x18\x02 \x03(\v2\x17.waybook.photo.v1.PhotoR\x06photos\x12*\n" +
 	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x127\n" +
 	"\bcomments\x18\x04 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
 	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"E\n" +
@@ -3603,95 +2228,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x0eafter_album_id\x18\x02 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\fafterAlbumId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"N\n" +
 	"\x14StreamAlbumsResponse\x126\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\xdc\x01\n" +
-	"\x0fAddPhotoRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12/\n" +
-	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\fthumbnailUrl\x12*\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"A\n" +
-	"\x10AddPhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xda\x02\n" +
-	"\x12UpdatePhotoRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1f\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x124\n" +
-	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\fthumbnailUrl\x88\x01\x01\x12/\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01\x12;\n" +
-	"\vupdate_mask\x18\x06 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\x12\x1b\n" +
-	"\x04etag\x18\a \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etagB\x10\n" +
-	"\x0e_thumbnail_urlB\x0e\n" +
-	"\f_description\"D\n" +
-	"\x13UpdatePhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\x94\x01\n" +
-	"\x12RemovePhotoRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1f\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x12\x1b\n" +
-	"\x04etag\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x83\x01\n" +
-	"\x11ListPhotosRequest\x12\x1f\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
-	"\x12ListPhotosResponse\x12/\n" +
-	"\x06photos\x18\x01 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa3\x01\n" +
-	"\x11AddCommentRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12\x1f\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"K\n" +
-	"\x12AddCommentResponse\x125\n" +
-	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"\x9e\x01\n" +
-	"\x15ReplyToCommentRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12#\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"O\n" +
-	"\x16ReplyToCommentResponse\x125\n" +
-	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"}\n" +
-	"\x14RemoveCommentRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12#\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x85\x01\n" +
-	"\x13ListCommentsRequest\x12\x1f\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
-	"\x14ListCommentsResponse\x127\n" +
-	"\bcomments\x18\x01 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"R\n" +
-	"\x10RecommendRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1f\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\")\n" +
-	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"_\n" +
-	"\x1dWithdrawRecommendationRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1f\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\"6\n" +
-	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x89\x01\n" +
-	"\x17ListRecommendersRequest\x12\x1f\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
-	"\x18ListRecommendersResponse\x12<\n" +
-	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x97\x02\n" +
+	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\x97\x02\n" +
 	"\vAlbumChange\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12/\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
@@ -3738,7 +2275,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe9\x13\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xba\n" +
+	"\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -3759,32 +2297,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x10ListRecentAlbums\x12).waybook.album.v1.ListRecentAlbumsRequest\x1a*.waybook.album.v1.ListRecentAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12n\n" +
 	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12`\n" +
-	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12`\n" +
-	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12i\n" +
-	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12f\n" +
-	"\n" +
-	"ListPhotos\x12#.waybook.album.v1.ListPhotosRequest\x1a$.waybook.album.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12f\n" +
-	"\n" +
-	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12o\n" +
-	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12o\n" +
-	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12l\n" +
-	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12`\n" +
-	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12\x87\x01\n" +
-	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12r\n" +
-	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
+	"\x04edge\x90\x02\x010\x01\x12r\n" +
 	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
 	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
@@ -3801,170 +2314,118 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_waybook_album_v1_album_proto_goTypes = []any{
-	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
-	(*Album)(nil),                          // 1: waybook.album.v1.Album
-	(*Photo)(nil),                          // 2: waybook.album.v1.Photo
-	(*ListRecentAlbumsRequest)(nil),        // 3: waybook.album.v1.ListRecentAlbumsRequest
-	(*ListRecentAlbumsResponse)(nil),       // 4: waybook.album.v1.ListRecentAlbumsResponse
-	(*AlbumSummary)(nil),                   // 5: waybook.album.v1.AlbumSummary
-	(*CreateAlbumRequest)(nil),             // 6: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),            // 7: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),             // 8: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),            // 9: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),             // 10: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),            // 11: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),                // 12: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),               // 13: waybook.album.v1.GetAlbumResponse
-	(*BatchGetAlbumsRequest)(nil),          // 14: waybook.album.v1.BatchGetAlbumsRequest
-	(*BatchGetAlbumsResponse)(nil),         // 15: waybook.album.v1.BatchGetAlbumsResponse
-	(*SearchNearbyRequest)(nil),            // 16: waybook.album.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 17: waybook.album.v1.SearchNearbyResponse
-	(*FoundAlbum)(nil),                     // 18: waybook.album.v1.FoundAlbum
-	(*ListAlbumsInBoxRequest)(nil),         // 19: waybook.album.v1.ListAlbumsInBoxRequest
-	(*ListAlbumsInBoxResponse)(nil),        // 20: waybook.album.v1.ListAlbumsInBoxResponse
-	(*LocatedAlbum)(nil),                   // 21: waybook.album.v1.LocatedAlbum
-	(*ListAlbumsRequest)(nil),              // 22: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),             // 23: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),            // 24: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),           // 25: waybook.album.v1.StreamAlbumsResponse
-	(*AddPhotoRequest)(nil),                // 26: waybook.album.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 27: waybook.album.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 28: waybook.album.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 29: waybook.album.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 30: waybook.album.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 31: waybook.album.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 32: waybook.album.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 33: waybook.album.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 34: waybook.album.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 35: waybook.album.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 36: waybook.album.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 37: waybook.album.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 38: waybook.album.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 39: waybook.album.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 40: waybook.album.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 41: waybook.album.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 42: waybook.album.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 43: waybook.album.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 44: waybook.album.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 45: waybook.album.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 46: waybook.album.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 47: waybook.album.v1.ListRecommendersResponse
-	(*AlbumChange)(nil),                    // 48: waybook.album.v1.AlbumChange
-	(*ListAlbumChangesRequest)(nil),        // 49: waybook.album.v1.ListAlbumChangesRequest
-	(*ListAlbumChangesResponse)(nil),       // 50: waybook.album.v1.ListAlbumChangesResponse
-	(*WatchAlbumChangesRequest)(nil),       // 51: waybook.album.v1.WatchAlbumChangesRequest
-	(*WatchAlbumChangesResponse)(nil),      // 52: waybook.album.v1.WatchAlbumChangesResponse
-	(*v1.Profile)(nil),                     // 53: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 54: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 55: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 56: google.protobuf.FieldMask
-	(*v11.Comment)(nil),                    // 57: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),                      // 58: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 59: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 60: waybook.type.v1.Bounds
-	(v1.ChangeKind)(0),                     // 61: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 62: waybook.type.v1.PartRevisions
+	(AlbumCategory)(0),                // 0: waybook.album.v1.AlbumCategory
+	(*Album)(nil),                     // 1: waybook.album.v1.Album
+	(*ListRecentAlbumsRequest)(nil),   // 2: waybook.album.v1.ListRecentAlbumsRequest
+	(*ListRecentAlbumsResponse)(nil),  // 3: waybook.album.v1.ListRecentAlbumsResponse
+	(*AlbumSummary)(nil),              // 4: waybook.album.v1.AlbumSummary
+	(*CreateAlbumRequest)(nil),        // 5: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),       // 6: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),        // 7: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),       // 8: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),        // 9: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),       // 10: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),           // 11: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),          // 12: waybook.album.v1.GetAlbumResponse
+	(*BatchGetAlbumsRequest)(nil),     // 13: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil),    // 14: waybook.album.v1.BatchGetAlbumsResponse
+	(*SearchNearbyRequest)(nil),       // 15: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),      // 16: waybook.album.v1.SearchNearbyResponse
+	(*FoundAlbum)(nil),                // 17: waybook.album.v1.FoundAlbum
+	(*ListAlbumsInBoxRequest)(nil),    // 18: waybook.album.v1.ListAlbumsInBoxRequest
+	(*ListAlbumsInBoxResponse)(nil),   // 19: waybook.album.v1.ListAlbumsInBoxResponse
+	(*LocatedAlbum)(nil),              // 20: waybook.album.v1.LocatedAlbum
+	(*ListAlbumsRequest)(nil),         // 21: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),        // 22: waybook.album.v1.ListAlbumsResponse
+	(*StreamAlbumsRequest)(nil),       // 23: waybook.album.v1.StreamAlbumsRequest
+	(*StreamAlbumsResponse)(nil),      // 24: waybook.album.v1.StreamAlbumsResponse
+	(*AlbumChange)(nil),               // 25: waybook.album.v1.AlbumChange
+	(*ListAlbumChangesRequest)(nil),   // 26: waybook.album.v1.ListAlbumChangesRequest
+	(*ListAlbumChangesResponse)(nil),  // 27: waybook.album.v1.ListAlbumChangesResponse
+	(*WatchAlbumChangesRequest)(nil),  // 28: waybook.album.v1.WatchAlbumChangesRequest
+	(*WatchAlbumChangesResponse)(nil), // 29: waybook.album.v1.WatchAlbumChangesResponse
+	(*v1.Profile)(nil),                // 30: waybook.type.v1.Profile
+	(*v1.Location)(nil),               // 31: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),     // 32: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),     // 33: google.protobuf.FieldMask
+	(*v11.Photo)(nil),                 // 34: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),               // 35: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),                 // 36: waybook.type.v1.Circle
+	(*v1.Box)(nil),                    // 37: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                 // 38: waybook.type.v1.Bounds
+	(v1.ChangeKind)(0),                // 39: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),          // 40: waybook.type.v1.PartRevisions
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	53, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	30, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	54, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	55, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	55, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	31, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	32, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	32, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.ListRecentAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 6: waybook.album.v1.ListRecentAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	0,  // 7: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	54, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	31, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 9: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 10: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	54, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	56, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	31, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	33, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	56, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	33, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 15: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	2,  // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	57, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
+	34, // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
+	35, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
 	1,  // 18: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	58, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	59, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	36, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	37, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 21: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	18, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
+	17, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
 	1,  // 23: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	60, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	38, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
 	0,  // 25: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 26: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
+	20, // 26: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
 	0,  // 27: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	54, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	31, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
 	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	5,  // 30: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 31: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	56, // 32: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	2,  // 33: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 34: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	57, // 35: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	57, // 36: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	57, // 37: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
-	53, // 38: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	61, // 39: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
-	55, // 40: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
-	62, // 41: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 42: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	55, // 43: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	48, // 44: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	48, // 45: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	6,  // 46: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	8,  // 47: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	10, // 48: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	12, // 49: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	14, // 50: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	16, // 51: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	19, // 52: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	22, // 53: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 54: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	24, // 55: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	26, // 56: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	28, // 57: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	30, // 58: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	32, // 59: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	34, // 60: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	36, // 61: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	38, // 62: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	40, // 63: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	42, // 64: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	44, // 65: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	46, // 66: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	49, // 67: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	51, // 68: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	7,  // 69: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	9,  // 70: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	11, // 71: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	13, // 72: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	15, // 73: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	17, // 74: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	20, // 75: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	23, // 76: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	4,  // 77: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	25, // 78: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	27, // 79: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	29, // 80: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	31, // 81: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	33, // 82: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	35, // 83: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	37, // 84: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	39, // 85: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	41, // 86: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	43, // 87: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	45, // 88: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	47, // 89: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	50, // 90: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	52, // 91: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	69, // [69:92] is the sub-list for method output_type
-	46, // [46:69] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	4,  // 30: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
+	39, // 31: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
+	32, // 32: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
+	40, // 33: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 34: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
+	32, // 35: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	25, // 36: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	25, // 37: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	5,  // 38: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	7,  // 39: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	9,  // 40: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	11, // 41: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	13, // 42: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	15, // 43: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	18, // 44: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	21, // 45: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	2,  // 46: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
+	23, // 47: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	26, // 48: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
+	28, // 49: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
+	6,  // 50: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	8,  // 51: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	10, // 52: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	12, // 53: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	14, // 54: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	16, // 55: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	19, // 56: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	22, // 57: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	3,  // 58: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
+	24, // 59: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	27, // 60: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
+	29, // 61: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
+	50, // [50:62] is the sub-list for method output_type
+	38, // [38:50] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -3972,19 +2433,18 @@ func file_waybook_album_v1_album_proto_init() {
 	if File_waybook_album_v1_album_proto != nil {
 		return
 	}
-	file_waybook_album_v1_album_proto_msgTypes[7].OneofWrappers = []any{}
-	file_waybook_album_v1_album_proto_msgTypes[15].OneofWrappers = []any{
+	file_waybook_album_v1_album_proto_msgTypes[6].OneofWrappers = []any{}
+	file_waybook_album_v1_album_proto_msgTypes[14].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
-	file_waybook_album_v1_album_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   52,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

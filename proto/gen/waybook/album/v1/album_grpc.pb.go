@@ -21,29 +21,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AlbumService_CreateAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/CreateAlbum"
-	AlbumService_UpdateAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/UpdateAlbum"
-	AlbumService_DeleteAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/DeleteAlbum"
-	AlbumService_GetAlbum_FullMethodName               = "/waybook.album.v1.AlbumService/GetAlbum"
-	AlbumService_BatchGetAlbums_FullMethodName         = "/waybook.album.v1.AlbumService/BatchGetAlbums"
-	AlbumService_SearchNearby_FullMethodName           = "/waybook.album.v1.AlbumService/SearchNearby"
-	AlbumService_ListAlbumsInBox_FullMethodName        = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
-	AlbumService_ListAlbums_FullMethodName             = "/waybook.album.v1.AlbumService/ListAlbums"
-	AlbumService_ListRecentAlbums_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecentAlbums"
-	AlbumService_StreamAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/StreamAlbums"
-	AlbumService_AddPhoto_FullMethodName               = "/waybook.album.v1.AlbumService/AddPhoto"
-	AlbumService_UpdatePhoto_FullMethodName            = "/waybook.album.v1.AlbumService/UpdatePhoto"
-	AlbumService_RemovePhoto_FullMethodName            = "/waybook.album.v1.AlbumService/RemovePhoto"
-	AlbumService_ListPhotos_FullMethodName             = "/waybook.album.v1.AlbumService/ListPhotos"
-	AlbumService_AddComment_FullMethodName             = "/waybook.album.v1.AlbumService/AddComment"
-	AlbumService_ReplyToComment_FullMethodName         = "/waybook.album.v1.AlbumService/ReplyToComment"
-	AlbumService_RemoveComment_FullMethodName          = "/waybook.album.v1.AlbumService/RemoveComment"
-	AlbumService_ListComments_FullMethodName           = "/waybook.album.v1.AlbumService/ListComments"
-	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
-	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
-	AlbumService_ListRecommenders_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecommenders"
-	AlbumService_ListAlbumChanges_FullMethodName       = "/waybook.album.v1.AlbumService/ListAlbumChanges"
-	AlbumService_WatchAlbumChanges_FullMethodName      = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
+	AlbumService_CreateAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/CreateAlbum"
+	AlbumService_UpdateAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/UpdateAlbum"
+	AlbumService_DeleteAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/DeleteAlbum"
+	AlbumService_GetAlbum_FullMethodName          = "/waybook.album.v1.AlbumService/GetAlbum"
+	AlbumService_BatchGetAlbums_FullMethodName    = "/waybook.album.v1.AlbumService/BatchGetAlbums"
+	AlbumService_SearchNearby_FullMethodName      = "/waybook.album.v1.AlbumService/SearchNearby"
+	AlbumService_ListAlbumsInBox_FullMethodName   = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
+	AlbumService_ListAlbums_FullMethodName        = "/waybook.album.v1.AlbumService/ListAlbums"
+	AlbumService_ListRecentAlbums_FullMethodName  = "/waybook.album.v1.AlbumService/ListRecentAlbums"
+	AlbumService_StreamAlbums_FullMethodName      = "/waybook.album.v1.AlbumService/StreamAlbums"
+	AlbumService_ListAlbumChanges_FullMethodName  = "/waybook.album.v1.AlbumService/ListAlbumChanges"
+	AlbumService_WatchAlbumChanges_FullMethodName = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
@@ -103,43 +92,6 @@ type AlbumServiceClient interface {
 	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
 	// ListAlbums).
 	StreamAlbums(ctx context.Context, in *StreamAlbumsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlbumsResponse], error)
-	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
-	// Returns a page of an album's photos, in the order of addition.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error)
-	// Adds a comment to an album.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the album's owner and the comment's author may. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
-	// Returns a page of an album's comments, oldest first.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends an album. A user recommends an album at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND).
-	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an album, in the order of their identifiers.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each album once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -270,116 +222,6 @@ func (c *albumServiceClient) StreamAlbums(ctx context.Context, in *StreamAlbumsR
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type AlbumService_StreamAlbumsClient = grpc.ServerStreamingClient[StreamAlbumsResponse]
 
-func (c *albumServiceClient) AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddPhotoResponse)
-	err := c.cc.Invoke(ctx, AlbumService_AddPhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(UpdatePhotoResponse)
-	err := c.cc.Invoke(ctx, AlbumService_UpdatePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemovePhotoResponse)
-	err := c.cc.Invoke(ctx, AlbumService_RemovePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPhotosResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListPhotos_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddCommentResponse)
-	err := c.cc.Invoke(ctx, AlbumService_AddComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ReplyToCommentResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ReplyToComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemoveCommentResponse)
-	err := c.cc.Invoke(ctx, AlbumService_RemoveComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListCommentsResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListComments_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RecommendResponse)
-	err := c.cc.Invoke(ctx, AlbumService_Recommend_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(WithdrawRecommendationResponse)
-	err := c.cc.Invoke(ctx, AlbumService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecommendersResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListRecommenders_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *albumServiceClient) ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListAlbumChangesResponse)
@@ -466,43 +308,6 @@ type AlbumServiceServer interface {
 	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
 	// ListAlbums).
 	StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error
-	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
-	// Returns a page of an album's photos, in the order of addition.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error)
-	// Adds a comment to an album.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the album's owner and the comment's author may. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
-	// Returns a page of an album's comments, oldest first.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends an album. A user recommends an album at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND).
-	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an album, in the order of their identifiers.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each album once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -553,39 +358,6 @@ func (UnimplementedAlbumServiceServer) ListRecentAlbums(context.Context, *ListRe
 }
 func (UnimplementedAlbumServiceServer) StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamAlbums not implemented")
-}
-func (UnimplementedAlbumServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
-}
-func (UnimplementedAlbumServiceServer) UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method UpdatePhoto not implemented")
-}
-func (UnimplementedAlbumServiceServer) RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemovePhoto not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPhotos not implemented")
-}
-func (UnimplementedAlbumServiceServer) AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddComment not implemented")
-}
-func (UnimplementedAlbumServiceServer) ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ReplyToComment not implemented")
-}
-func (UnimplementedAlbumServiceServer) RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemoveComment not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
-}
-func (UnimplementedAlbumServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
-}
-func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbumChanges not implemented")
@@ -787,204 +559,6 @@ func _AlbumService_StreamAlbums_Handler(srv interface{}, stream grpc.ServerStrea
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type AlbumService_StreamAlbumsServer = grpc.ServerStreamingServer[StreamAlbumsResponse]
 
-func _AlbumService_AddPhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddPhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).AddPhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_AddPhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).AddPhoto(ctx, req.(*AddPhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_UpdatePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(UpdatePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).UpdatePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_UpdatePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).UpdatePhoto(ctx, req.(*UpdatePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_RemovePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemovePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).RemovePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_RemovePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).RemovePhoto(ctx, req.(*RemovePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ListPhotos_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPhotosRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListPhotos(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListPhotos_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListPhotos(ctx, req.(*ListPhotosRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_AddComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).AddComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_AddComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).AddComment(ctx, req.(*AddCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ReplyToComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ReplyToCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ReplyToComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ReplyToComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ReplyToComment(ctx, req.(*ReplyToCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_RemoveComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemoveCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).RemoveComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_RemoveComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).RemoveComment(ctx, req.(*RemoveCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ListComments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListCommentsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListComments(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListComments_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListComments(ctx, req.(*ListCommentsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RecommendRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).Recommend(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_Recommend_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).Recommend(ctx, req.(*RecommendRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(WithdrawRecommendationRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).WithdrawRecommendation(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_WithdrawRecommendation_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecommendersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListRecommenders(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListRecommenders_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AlbumService_ListAlbumChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListAlbumChangesRequest)
 	if err := dec(in); err != nil {
@@ -1056,50 +630,6 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRecentAlbums",
 			Handler:    _AlbumService_ListRecentAlbums_Handler,
-		},
-		{
-			MethodName: "AddPhoto",
-			Handler:    _AlbumService_AddPhoto_Handler,
-		},
-		{
-			MethodName: "UpdatePhoto",
-			Handler:    _AlbumService_UpdatePhoto_Handler,
-		},
-		{
-			MethodName: "RemovePhoto",
-			Handler:    _AlbumService_RemovePhoto_Handler,
-		},
-		{
-			MethodName: "ListPhotos",
-			Handler:    _AlbumService_ListPhotos_Handler,
-		},
-		{
-			MethodName: "AddComment",
-			Handler:    _AlbumService_AddComment_Handler,
-		},
-		{
-			MethodName: "ReplyToComment",
-			Handler:    _AlbumService_ReplyToComment_Handler,
-		},
-		{
-			MethodName: "RemoveComment",
-			Handler:    _AlbumService_RemoveComment_Handler,
-		},
-		{
-			MethodName: "ListComments",
-			Handler:    _AlbumService_ListComments_Handler,
-		},
-		{
-			MethodName: "Recommend",
-			Handler:    _AlbumService_Recommend_Handler,
-		},
-		{
-			MethodName: "WithdrawRecommendation",
-			Handler:    _AlbumService_WithdrawRecommendation_Handler,
-		},
-		{
-			MethodName: "ListRecommenders",
-			Handler:    _AlbumService_ListRecommenders_Handler,
 		},
 		{
 			MethodName: "ListAlbumChanges",

@@ -2683,788 +2683,6 @@ func (x *Ballot) GetChoice() int32 {
 	return 0
 }
 
-// Request of AddComment.
-type AddCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who comments.
-	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,3,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentRequest) Reset() {
-	*x = AddCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentRequest) ProtoMessage() {}
-
-func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
-func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *AddCommentRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddCommentRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of AddComment.
-type AddCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new comment.
-	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentResponse) Reset() {
-	*x = AddCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentResponse) ProtoMessage() {}
-
-func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
-func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *AddCommentResponse) GetComment() *v11.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of ReplyToComment.
-type ReplyToCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who replies; must be the entry's author.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The comment to reply to.
-	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentRequest) Reset() {
-	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentRequest) ProtoMessage() {}
-
-func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *ReplyToCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of ReplyToComment.
-type ReplyToCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its reply.
-	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentResponse) Reset() {
-	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentResponse) ProtoMessage() {}
-
-func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ReplyToCommentResponse) GetComment() *v11.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of RemoveComment.
-type RemoveCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the comment; must be the author of the entry or of the comment.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The comment to remove.
-	CommentId     int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentRequest) Reset() {
-	*x = RemoveCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentRequest) ProtoMessage() {}
-
-func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
-func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *RemoveCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-// Reply of RemoveComment.
-type RemoveCommentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentResponse) Reset() {
-	*x = RemoveCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentResponse) ProtoMessage() {}
-
-func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
-func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
-}
-
-// Request of ListComments.
-type ListCommentsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_comments_token of GetBlog; empty for
-	// the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsRequest) Reset() {
-	*x = ListCommentsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsRequest) ProtoMessage() {}
-
-func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
-func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
-}
-
-func (x *ListCommentsRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListComments.
-type ListCommentsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comments.
-	Comments []*v11.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsResponse) Reset() {
-	*x = ListCommentsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsResponse) ProtoMessage() {}
-
-func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
-func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
-}
-
-func (x *ListCommentsResponse) GetComments() []*v11.Comment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *ListCommentsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of Recommend.
-type RecommendRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends the entry.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The entry.
-	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendRequest) Reset() {
-	*x = RecommendRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendRequest) ProtoMessage() {}
-
-func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
-func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *RecommendRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *RecommendRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-// Reply of Recommend.
-type RecommendResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendResponse) Reset() {
-	*x = RecommendResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendResponse) ProtoMessage() {}
-
-func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
-func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
-}
-
-func (x *RecommendResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of WithdrawRecommendation.
-type WithdrawRecommendationRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who withdraws the recommendation.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The entry.
-	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationRequest) Reset() {
-	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationRequest) ProtoMessage() {}
-
-func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
-}
-
-func (x *WithdrawRecommendationRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *WithdrawRecommendationRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-// Reply of WithdrawRecommendation.
-type WithdrawRecommendationResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationResponse) Reset() {
-	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationResponse) ProtoMessage() {}
-
-func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *WithdrawRecommendationResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of ListRecommenders.
-type ListRecommendersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersRequest) Reset() {
-	*x = ListRecommendersRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersRequest) ProtoMessage() {}
-
-func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
-func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{44}
-}
-
-func (x *ListRecommendersRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecommenders.
-type ListRecommendersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users. A user who no longer exists has no name. Recommendations that were moved in
-	// without a user (docs/moving-in.md) are part of the score and not of this list.
-	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersResponse) Reset() {
-	*x = ListRecommendersResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersResponse) ProtoMessage() {}
-
-func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
-func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{45}
-}
-
-func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
-	if x != nil {
-		return x.Recommenders
-	}
-	return nil
-}
-
-func (x *ListRecommendersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 // A change of an entry.
 type BlogChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3487,7 +2705,7 @@ type BlogChange struct {
 
 func (x *BlogChange) Reset() {
 	*x = BlogChange{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3499,7 +2717,7 @@ func (x *BlogChange) String() string {
 func (*BlogChange) ProtoMessage() {}
 
 func (x *BlogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3512,7 +2730,7 @@ func (x *BlogChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogChange.ProtoReflect.Descriptor instead.
 func (*BlogChange) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *BlogChange) GetBlogId() int64 {
@@ -3577,7 +2795,7 @@ type ListBlogChangesRequest struct {
 
 func (x *ListBlogChangesRequest) Reset() {
 	*x = ListBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3589,7 +2807,7 @@ func (x *ListBlogChangesRequest) String() string {
 func (*ListBlogChangesRequest) ProtoMessage() {}
 
 func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3602,7 +2820,7 @@ func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListBlogChangesRequest) GetPageSize() int32 {
@@ -3648,7 +2866,7 @@ type ListBlogChangesResponse struct {
 
 func (x *ListBlogChangesResponse) Reset() {
 	*x = ListBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3660,7 +2878,7 @@ func (x *ListBlogChangesResponse) String() string {
 func (*ListBlogChangesResponse) ProtoMessage() {}
 
 func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3673,7 +2891,7 @@ func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListBlogChangesResponse) GetChanges() []*BlogChange {
@@ -3710,7 +2928,7 @@ type WatchBlogChangesRequest struct {
 
 func (x *WatchBlogChangesRequest) Reset() {
 	*x = WatchBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3722,7 +2940,7 @@ func (x *WatchBlogChangesRequest) String() string {
 func (*WatchBlogChangesRequest) ProtoMessage() {}
 
 func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3735,7 +2953,7 @@ func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchBlogChangesRequest) GetPageToken() string {
@@ -3766,7 +2984,7 @@ type WatchBlogChangesResponse struct {
 
 func (x *WatchBlogChangesResponse) Reset() {
 	*x = WatchBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3778,7 +2996,7 @@ func (x *WatchBlogChangesResponse) String() string {
 func (*WatchBlogChangesResponse) ProtoMessage() {}
 
 func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3791,7 +3009,7 @@ func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchBlogChangesResponse) GetChanges() []*BlogChange {
@@ -4005,57 +3223,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
 	"\x06Ballot\x12.\n" +
 	"\x05voter\x18\x01 \x01(\v2\x18.waybook.type.v1.ProfileR\x05voter\x12\x16\n" +
-	"\x06choice\x18\x02 \x01(\x05R\x06choice\"\xa1\x01\n" +
-	"\x11AddCommentRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12\x1d\n" +
-	"\ablog_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"K\n" +
-	"\x12AddCommentResponse\x125\n" +
-	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"\x9c\x01\n" +
-	"\x15ReplyToCommentRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12#\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"O\n" +
-	"\x16ReplyToCommentResponse\x125\n" +
-	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"{\n" +
-	"\x14RemoveCommentRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12#\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x83\x01\n" +
-	"\x13ListCommentsRequest\x12\x1d\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
-	"\x14ListCommentsResponse\x127\n" +
-	"\bcomments\x18\x01 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
-	"\x10RecommendRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1d\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\")\n" +
-	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"]\n" +
-	"\x1dWithdrawRecommendationRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1d\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\"6\n" +
-	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x87\x01\n" +
-	"\x17ListRecommendersRequest\x12\x1d\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
-	"\x18ListRecommendersResponse\x12<\n" +
-	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x90\x02\n" +
+	"\x06choice\x18\x02 \x01(\x05R\x06choice\"\x90\x02\n" +
 	"\n" +
 	"BlogChange\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12/\n" +
@@ -4115,7 +3283,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xd9\x11\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xcf\v\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4143,24 +3311,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
 	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12a\n" +
-	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
-	"\n" +
-	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12m\n" +
-	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12m\n" +
-	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12j\n" +
-	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12^\n" +
-	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12\x85\x01\n" +
-	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12p\n" +
-	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
+	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
 	"\x0fListBlogChanges\x12'.waybook.blog.v1.ListBlogChangesRequest\x1a(.waybook.blog.v1.ListBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
 	"\x10WatchBlogChanges\x12(.waybook.blog.v1.WatchBlogChangesRequest\x1a).waybook.blog.v1.WatchBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
@@ -4177,122 +3328,108 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
-	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
-	(Weather)(0),                           // 1: waybook.blog.v1.Weather
-	(MapType)(0),                           // 2: waybook.blog.v1.MapType
-	(BlogOrder)(0),                         // 3: waybook.blog.v1.BlogOrder
-	(BlogPublication)(0),                   // 4: waybook.blog.v1.BlogPublication
-	(*Blog)(nil),                           // 5: waybook.blog.v1.Blog
-	(*Vote)(nil),                           // 6: waybook.blog.v1.Vote
-	(*Choice)(nil),                         // 7: waybook.blog.v1.Choice
-	(*NewVote)(nil),                        // 8: waybook.blog.v1.NewVote
-	(*CreateBlogRequest)(nil),              // 9: waybook.blog.v1.CreateBlogRequest
-	(*CreateBlogResponse)(nil),             // 10: waybook.blog.v1.CreateBlogResponse
-	(*UpdateBlogRequest)(nil),              // 11: waybook.blog.v1.UpdateBlogRequest
-	(*UpdateBlogResponse)(nil),             // 12: waybook.blog.v1.UpdateBlogResponse
-	(*DeleteBlogRequest)(nil),              // 13: waybook.blog.v1.DeleteBlogRequest
-	(*DeleteBlogResponse)(nil),             // 14: waybook.blog.v1.DeleteBlogResponse
-	(*GetBlogRequest)(nil),                 // 15: waybook.blog.v1.GetBlogRequest
-	(*GetBlogResponse)(nil),                // 16: waybook.blog.v1.GetBlogResponse
-	(*BatchGetBlogsRequest)(nil),           // 17: waybook.blog.v1.BatchGetBlogsRequest
-	(*BatchGetBlogsResponse)(nil),          // 18: waybook.blog.v1.BatchGetBlogsResponse
-	(*SearchNearbyRequest)(nil),            // 19: waybook.blog.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 20: waybook.blog.v1.SearchNearbyResponse
-	(*FoundBlog)(nil),                      // 21: waybook.blog.v1.FoundBlog
-	(*ListBlogsInBoxRequest)(nil),          // 22: waybook.blog.v1.ListBlogsInBoxRequest
-	(*ListBlogsInBoxResponse)(nil),         // 23: waybook.blog.v1.ListBlogsInBoxResponse
-	(*LocatedBlog)(nil),                    // 24: waybook.blog.v1.LocatedBlog
-	(*ListBlogsRequest)(nil),               // 25: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),              // 26: waybook.blog.v1.ListBlogsResponse
-	(*ListRecentBlogsRequest)(nil),         // 27: waybook.blog.v1.ListRecentBlogsRequest
-	(*ListRecentBlogsResponse)(nil),        // 28: waybook.blog.v1.ListRecentBlogsResponse
-	(*BlogSummary)(nil),                    // 29: waybook.blog.v1.BlogSummary
-	(*StreamBlogsRequest)(nil),             // 30: waybook.blog.v1.StreamBlogsRequest
-	(*StreamBlogsResponse)(nil),            // 31: waybook.blog.v1.StreamBlogsResponse
-	(*CastBallotRequest)(nil),              // 32: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),             // 33: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),             // 34: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),            // 35: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                         // 36: waybook.blog.v1.Ballot
-	(*AddCommentRequest)(nil),              // 37: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 38: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 39: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 40: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 41: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 42: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 43: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 44: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 45: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 46: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 47: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 48: waybook.blog.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 49: waybook.blog.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 50: waybook.blog.v1.ListRecommendersResponse
-	(*BlogChange)(nil),                     // 51: waybook.blog.v1.BlogChange
-	(*ListBlogChangesRequest)(nil),         // 52: waybook.blog.v1.ListBlogChangesRequest
-	(*ListBlogChangesResponse)(nil),        // 53: waybook.blog.v1.ListBlogChangesResponse
-	(*WatchBlogChangesRequest)(nil),        // 54: waybook.blog.v1.WatchBlogChangesRequest
-	(*WatchBlogChangesResponse)(nil),       // 55: waybook.blog.v1.WatchBlogChangesResponse
-	(*v1.Profile)(nil),                     // 56: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 57: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 58: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 59: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 60: google.protobuf.FieldMask
-	(*v11.Comment)(nil),                    // 61: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),                      // 62: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 63: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 64: waybook.type.v1.Bounds
-	(v1.ChangeKind)(0),                     // 65: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 66: waybook.type.v1.PartRevisions
+	(BlogType)(0),                    // 0: waybook.blog.v1.BlogType
+	(Weather)(0),                     // 1: waybook.blog.v1.Weather
+	(MapType)(0),                     // 2: waybook.blog.v1.MapType
+	(BlogOrder)(0),                   // 3: waybook.blog.v1.BlogOrder
+	(BlogPublication)(0),             // 4: waybook.blog.v1.BlogPublication
+	(*Blog)(nil),                     // 5: waybook.blog.v1.Blog
+	(*Vote)(nil),                     // 6: waybook.blog.v1.Vote
+	(*Choice)(nil),                   // 7: waybook.blog.v1.Choice
+	(*NewVote)(nil),                  // 8: waybook.blog.v1.NewVote
+	(*CreateBlogRequest)(nil),        // 9: waybook.blog.v1.CreateBlogRequest
+	(*CreateBlogResponse)(nil),       // 10: waybook.blog.v1.CreateBlogResponse
+	(*UpdateBlogRequest)(nil),        // 11: waybook.blog.v1.UpdateBlogRequest
+	(*UpdateBlogResponse)(nil),       // 12: waybook.blog.v1.UpdateBlogResponse
+	(*DeleteBlogRequest)(nil),        // 13: waybook.blog.v1.DeleteBlogRequest
+	(*DeleteBlogResponse)(nil),       // 14: waybook.blog.v1.DeleteBlogResponse
+	(*GetBlogRequest)(nil),           // 15: waybook.blog.v1.GetBlogRequest
+	(*GetBlogResponse)(nil),          // 16: waybook.blog.v1.GetBlogResponse
+	(*BatchGetBlogsRequest)(nil),     // 17: waybook.blog.v1.BatchGetBlogsRequest
+	(*BatchGetBlogsResponse)(nil),    // 18: waybook.blog.v1.BatchGetBlogsResponse
+	(*SearchNearbyRequest)(nil),      // 19: waybook.blog.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),     // 20: waybook.blog.v1.SearchNearbyResponse
+	(*FoundBlog)(nil),                // 21: waybook.blog.v1.FoundBlog
+	(*ListBlogsInBoxRequest)(nil),    // 22: waybook.blog.v1.ListBlogsInBoxRequest
+	(*ListBlogsInBoxResponse)(nil),   // 23: waybook.blog.v1.ListBlogsInBoxResponse
+	(*LocatedBlog)(nil),              // 24: waybook.blog.v1.LocatedBlog
+	(*ListBlogsRequest)(nil),         // 25: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),        // 26: waybook.blog.v1.ListBlogsResponse
+	(*ListRecentBlogsRequest)(nil),   // 27: waybook.blog.v1.ListRecentBlogsRequest
+	(*ListRecentBlogsResponse)(nil),  // 28: waybook.blog.v1.ListRecentBlogsResponse
+	(*BlogSummary)(nil),              // 29: waybook.blog.v1.BlogSummary
+	(*StreamBlogsRequest)(nil),       // 30: waybook.blog.v1.StreamBlogsRequest
+	(*StreamBlogsResponse)(nil),      // 31: waybook.blog.v1.StreamBlogsResponse
+	(*CastBallotRequest)(nil),        // 32: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),       // 33: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),       // 34: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),      // 35: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                   // 36: waybook.blog.v1.Ballot
+	(*BlogChange)(nil),               // 37: waybook.blog.v1.BlogChange
+	(*ListBlogChangesRequest)(nil),   // 38: waybook.blog.v1.ListBlogChangesRequest
+	(*ListBlogChangesResponse)(nil),  // 39: waybook.blog.v1.ListBlogChangesResponse
+	(*WatchBlogChangesRequest)(nil),  // 40: waybook.blog.v1.WatchBlogChangesRequest
+	(*WatchBlogChangesResponse)(nil), // 41: waybook.blog.v1.WatchBlogChangesResponse
+	(*v1.Profile)(nil),               // 42: waybook.type.v1.Profile
+	(*v1.Location)(nil),              // 43: waybook.type.v1.Location
+	(*v1.Date)(nil),                  // 44: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 46: google.protobuf.FieldMask
+	(*v11.Comment)(nil),              // 47: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),                // 48: waybook.type.v1.Circle
+	(*v1.Box)(nil),                   // 49: waybook.type.v1.Box
+	(*v1.Bounds)(nil),                // 50: waybook.type.v1.Bounds
+	(v1.ChangeKind)(0),               // 51: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),         // 52: waybook.type.v1.PartRevisions
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	56, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	42, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	57, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	58, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	43, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	44, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	59, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	59, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	45, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	45, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	57, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	58, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	43, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	44, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	57, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	58, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	43, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	44, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	60, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	46, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	60, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	46, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	61, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
+	47, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	62, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	63, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	48, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	49, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
 	4,  // 31: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	21, // 32: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	56, // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	42, // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
 	0,  // 34: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	57, // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	58, // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	64, // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
+	43, // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	44, // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	50, // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
 	0,  // 38: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
 	24, // 39: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
 	0,  // 40: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	57, // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	43, // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
 	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	58, // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	58, // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	44, // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	44, // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
 	4,  // 45: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 46: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
 	0,  // 47: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
@@ -4301,65 +3438,47 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	29, // 50: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
 	6,  // 51: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
 	36, // 52: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	56, // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	61, // 54: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	61, // 55: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	61, // 56: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
-	56, // 57: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	65, // 58: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	59, // 59: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	66, // 60: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,  // 61: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	59, // 62: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	51, // 63: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	51, // 64: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,  // 65: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 66: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 67: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 68: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 69: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 70: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 71: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 72: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 73: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	30, // 74: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	32, // 75: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	34, // 76: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	37, // 77: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	39, // 78: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	41, // 79: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	43, // 80: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	45, // 81: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	47, // 82: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	49, // 83: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	52, // 84: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	54, // 85: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10, // 86: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 87: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 88: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 89: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 90: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 91: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 92: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 93: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 94: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	31, // 95: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	33, // 96: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	35, // 97: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	38, // 98: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	40, // 99: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	42, // 100: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	44, // 101: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	46, // 102: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	48, // 103: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	50, // 104: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	53, // 105: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	55, // 106: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	86, // [86:107] is the sub-list for method output_type
-	65, // [65:86] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	42, // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	51, // 54: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
+	45, // 55: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
+	52, // 56: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
+	5,  // 57: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
+	45, // 58: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	37, // 59: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	37, // 60: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	9,  // 61: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 62: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 63: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 64: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 65: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 66: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 67: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25, // 68: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27, // 69: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
+	30, // 70: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	32, // 71: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	34, // 72: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	38, // 73: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
+	40, // 74: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
+	10, // 75: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 76: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 77: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 78: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 79: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 80: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 81: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26, // 82: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28, // 83: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
+	31, // 84: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	33, // 85: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	35, // 86: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	39, // 87: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
+	41, // 88: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
+	75, // [75:89] is the sub-list for method output_type
+	61, // [61:75] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -4379,7 +3498,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   51,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

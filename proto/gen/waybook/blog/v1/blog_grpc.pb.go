@@ -21,27 +21,20 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BlogService_CreateBlog_FullMethodName             = "/waybook.blog.v1.BlogService/CreateBlog"
-	BlogService_UpdateBlog_FullMethodName             = "/waybook.blog.v1.BlogService/UpdateBlog"
-	BlogService_DeleteBlog_FullMethodName             = "/waybook.blog.v1.BlogService/DeleteBlog"
-	BlogService_GetBlog_FullMethodName                = "/waybook.blog.v1.BlogService/GetBlog"
-	BlogService_BatchGetBlogs_FullMethodName          = "/waybook.blog.v1.BlogService/BatchGetBlogs"
-	BlogService_SearchNearby_FullMethodName           = "/waybook.blog.v1.BlogService/SearchNearby"
-	BlogService_ListBlogsInBox_FullMethodName         = "/waybook.blog.v1.BlogService/ListBlogsInBox"
-	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
-	BlogService_ListRecentBlogs_FullMethodName        = "/waybook.blog.v1.BlogService/ListRecentBlogs"
-	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
-	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
-	BlogService_ListBallots_FullMethodName            = "/waybook.blog.v1.BlogService/ListBallots"
-	BlogService_AddComment_FullMethodName             = "/waybook.blog.v1.BlogService/AddComment"
-	BlogService_ReplyToComment_FullMethodName         = "/waybook.blog.v1.BlogService/ReplyToComment"
-	BlogService_RemoveComment_FullMethodName          = "/waybook.blog.v1.BlogService/RemoveComment"
-	BlogService_ListComments_FullMethodName           = "/waybook.blog.v1.BlogService/ListComments"
-	BlogService_Recommend_FullMethodName              = "/waybook.blog.v1.BlogService/Recommend"
-	BlogService_WithdrawRecommendation_FullMethodName = "/waybook.blog.v1.BlogService/WithdrawRecommendation"
-	BlogService_ListRecommenders_FullMethodName       = "/waybook.blog.v1.BlogService/ListRecommenders"
-	BlogService_ListBlogChanges_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogChanges"
-	BlogService_WatchBlogChanges_FullMethodName       = "/waybook.blog.v1.BlogService/WatchBlogChanges"
+	BlogService_CreateBlog_FullMethodName       = "/waybook.blog.v1.BlogService/CreateBlog"
+	BlogService_UpdateBlog_FullMethodName       = "/waybook.blog.v1.BlogService/UpdateBlog"
+	BlogService_DeleteBlog_FullMethodName       = "/waybook.blog.v1.BlogService/DeleteBlog"
+	BlogService_GetBlog_FullMethodName          = "/waybook.blog.v1.BlogService/GetBlog"
+	BlogService_BatchGetBlogs_FullMethodName    = "/waybook.blog.v1.BlogService/BatchGetBlogs"
+	BlogService_SearchNearby_FullMethodName     = "/waybook.blog.v1.BlogService/SearchNearby"
+	BlogService_ListBlogsInBox_FullMethodName   = "/waybook.blog.v1.BlogService/ListBlogsInBox"
+	BlogService_ListBlogs_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_ListRecentBlogs_FullMethodName  = "/waybook.blog.v1.BlogService/ListRecentBlogs"
+	BlogService_StreamBlogs_FullMethodName      = "/waybook.blog.v1.BlogService/StreamBlogs"
+	BlogService_CastBallot_FullMethodName       = "/waybook.blog.v1.BlogService/CastBallot"
+	BlogService_ListBallots_FullMethodName      = "/waybook.blog.v1.BlogService/ListBallots"
+	BlogService_ListBlogChanges_FullMethodName  = "/waybook.blog.v1.BlogService/ListBlogChanges"
+	BlogService_WatchBlogChanges_FullMethodName = "/waybook.blog.v1.BlogService/WatchBlogChanges"
 )
 
 // BlogServiceClient is the client API for BlogService service.
@@ -120,29 +113,6 @@ type BlogServiceClient interface {
 	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
 	// (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
-	// Adds a comment to an entry.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the entry's author and the comment's author may. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
-	// Returns a page of an entry's comments, oldest first.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends an entry. A user recommends an entry at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND).
-	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an entry, in the order of their identifiers.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each entry once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -293,76 +263,6 @@ func (c *blogServiceClient) ListBallots(ctx context.Context, in *ListBallotsRequ
 	return out, nil
 }
 
-func (c *blogServiceClient) AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddCommentResponse)
-	err := c.cc.Invoke(ctx, BlogService_AddComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ReplyToCommentResponse)
-	err := c.cc.Invoke(ctx, BlogService_ReplyToComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemoveCommentResponse)
-	err := c.cc.Invoke(ctx, BlogService_RemoveComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListCommentsResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListComments_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RecommendResponse)
-	err := c.cc.Invoke(ctx, BlogService_Recommend_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(WithdrawRecommendationResponse)
-	err := c.cc.Invoke(ctx, BlogService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecommendersResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListRecommenders_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *blogServiceClient) ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListBlogChangesResponse)
@@ -468,29 +368,6 @@ type BlogServiceServer interface {
 	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
 	// (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
-	// Adds a comment to an entry.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the entry's author and the comment's author may. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
-	// Returns a page of an entry's comments, oldest first.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends an entry. A user recommends an entry at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND).
-	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an entry, in the order of their identifiers.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each entry once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -547,27 +424,6 @@ func (UnimplementedBlogServiceServer) CastBallot(context.Context, *CastBallotReq
 }
 func (UnimplementedBlogServiceServer) ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBallots not implemented")
-}
-func (UnimplementedBlogServiceServer) AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddComment not implemented")
-}
-func (UnimplementedBlogServiceServer) ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ReplyToComment not implemented")
-}
-func (UnimplementedBlogServiceServer) RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemoveComment not implemented")
-}
-func (UnimplementedBlogServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
-}
-func (UnimplementedBlogServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
-}
-func (UnimplementedBlogServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
-}
-func (UnimplementedBlogServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogChanges not implemented")
@@ -805,132 +661,6 @@ func _BlogService_ListBallots_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_AddComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).AddComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_AddComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).AddComment(ctx, req.(*AddCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ReplyToComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ReplyToCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ReplyToComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ReplyToComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ReplyToComment(ctx, req.(*ReplyToCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_RemoveComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemoveCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).RemoveComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_RemoveComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).RemoveComment(ctx, req.(*RemoveCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ListComments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListCommentsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListComments(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListComments_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListComments(ctx, req.(*ListCommentsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RecommendRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).Recommend(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_Recommend_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).Recommend(ctx, req.(*RecommendRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(WithdrawRecommendationRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).WithdrawRecommendation(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_WithdrawRecommendation_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecommendersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListRecommenders(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListRecommenders_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _BlogService_ListBlogChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListBlogChangesRequest)
 	if err := dec(in); err != nil {
@@ -1010,34 +740,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListBallots",
 			Handler:    _BlogService_ListBallots_Handler,
-		},
-		{
-			MethodName: "AddComment",
-			Handler:    _BlogService_AddComment_Handler,
-		},
-		{
-			MethodName: "ReplyToComment",
-			Handler:    _BlogService_ReplyToComment_Handler,
-		},
-		{
-			MethodName: "RemoveComment",
-			Handler:    _BlogService_RemoveComment_Handler,
-		},
-		{
-			MethodName: "ListComments",
-			Handler:    _BlogService_ListComments_Handler,
-		},
-		{
-			MethodName: "Recommend",
-			Handler:    _BlogService_Recommend_Handler,
-		},
-		{
-			MethodName: "WithdrawRecommendation",
-			Handler:    _BlogService_WithdrawRecommendation_Handler,
-		},
-		{
-			MethodName: "ListRecommenders",
-			Handler:    _BlogService_ListRecommenders_Handler,
 		},
 		{
 			MethodName: "ListBlogChanges",

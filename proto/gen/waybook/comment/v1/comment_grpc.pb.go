@@ -53,7 +53,7 @@ type CommentServiceClient interface {
 	// Returns a page of the comments of an author on content of one kind, by their identifiers: those of one album, entry or
 	// landmark oldest first. The author need not exist. Errors: INVALID_ARGUMENT (page_token).
 	ListCommentsByAuthor(ctx context.Context, in *ListCommentsByAuthorRequest, opts ...grpc.CallOption) (*ListCommentsByAuthorResponse, error)
-	// Removes up to 1,000 comments of an author: those on one album, entry or landmark, as its owner may, or those on all
+	// Removes up to 200 comments of an author: those on one album, entry or landmark, as its owner may, or those on all
 	// content of a kind, as an operator may. Repeated until has_more is false, it removes all that were there at the first
 	// call. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveCommentsByAuthor(ctx context.Context, in *RemoveCommentsByAuthorRequest, opts ...grpc.CallOption) (*RemoveCommentsByAuthorResponse, error)
@@ -151,7 +151,7 @@ type CommentServiceServer interface {
 	// Returns a page of the comments of an author on content of one kind, by their identifiers: those of one album, entry or
 	// landmark oldest first. The author need not exist. Errors: INVALID_ARGUMENT (page_token).
 	ListCommentsByAuthor(context.Context, *ListCommentsByAuthorRequest) (*ListCommentsByAuthorResponse, error)
-	// Removes up to 1,000 comments of an author: those on one album, entry or landmark, as its owner may, or those on all
+	// Removes up to 200 comments of an author: those on one album, entry or landmark, as its owner may, or those on all
 	// content of a kind, as an operator may. Repeated until has_more is false, it removes all that were there at the first
 	// call. Errors: NOT_FOUND (ALBUM_NOT_FOUND, BLOG_NOT_FOUND, POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveCommentsByAuthor(context.Context, *RemoveCommentsByAuthorRequest) (*RemoveCommentsByAuthorResponse, error)

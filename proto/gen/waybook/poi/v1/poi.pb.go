@@ -11,7 +11,8 @@ package poiv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
-	v11 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	v12 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -291,89 +292,6 @@ func (x *Poi) GetImportKey() string {
 	return ""
 }
 
-// A photo of a landmark.
-type Photo struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, unique among the photos of all landmarks.
-	PhotoId int64 `protobuf:"varint,1,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Address of the image, 1 to 2,000 bytes.
-	PhotoUrl string `protobuf:"bytes,2,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// The identifier in the old service of a photo that was moved in, if photo_id does
-	// not tell it (docs/moving-in.md).
-	OldId string `protobuf:"bytes,4,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this photo, for a change that is made only if the photo is still in it.
-	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Photo) Reset() {
-	*x = Photo{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Photo) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Photo) ProtoMessage() {}
-
-func (x *Photo) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Photo.ProtoReflect.Descriptor instead.
-func (*Photo) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *Photo) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *Photo) GetPhotoUrl() string {
-	if x != nil {
-		return x.PhotoUrl
-	}
-	return ""
-}
-
-func (x *Photo) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *Photo) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *Photo) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
 // Summary of a landmark, for long lists.
 type PoiSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -390,7 +308,7 @@ type PoiSummary struct {
 
 func (x *PoiSummary) Reset() {
 	*x = PoiSummary{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -402,7 +320,7 @@ func (x *PoiSummary) String() string {
 func (*PoiSummary) ProtoMessage() {}
 
 func (x *PoiSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -415,7 +333,7 @@ func (x *PoiSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoiSummary.ProtoReflect.Descriptor instead.
 func (*PoiSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{2}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *PoiSummary) GetPoiId() int64 {
@@ -459,7 +377,7 @@ type CreatePoiRequest struct {
 
 func (x *CreatePoiRequest) Reset() {
 	*x = CreatePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -471,7 +389,7 @@ func (x *CreatePoiRequest) String() string {
 func (*CreatePoiRequest) ProtoMessage() {}
 
 func (x *CreatePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -484,7 +402,7 @@ func (x *CreatePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePoiRequest.ProtoReflect.Descriptor instead.
 func (*CreatePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{3}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CreatePoiRequest) GetRequestId() string {
@@ -533,7 +451,7 @@ type CreatePoiResponse struct {
 
 func (x *CreatePoiResponse) Reset() {
 	*x = CreatePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +463,7 @@ func (x *CreatePoiResponse) String() string {
 func (*CreatePoiResponse) ProtoMessage() {}
 
 func (x *CreatePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +476,7 @@ func (x *CreatePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePoiResponse.ProtoReflect.Descriptor instead.
 func (*CreatePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{4}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreatePoiResponse) GetPoi() *Poi {
@@ -591,7 +509,7 @@ type UpdatePoiRequest struct {
 
 func (x *UpdatePoiRequest) Reset() {
 	*x = UpdatePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -603,7 +521,7 @@ func (x *UpdatePoiRequest) String() string {
 func (*UpdatePoiRequest) ProtoMessage() {}
 
 func (x *UpdatePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -616,7 +534,7 @@ func (x *UpdatePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePoiRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{5}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdatePoiRequest) GetActorId() int64 {
@@ -679,7 +597,7 @@ type UpdatePoiResponse struct {
 
 func (x *UpdatePoiResponse) Reset() {
 	*x = UpdatePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -691,7 +609,7 @@ func (x *UpdatePoiResponse) String() string {
 func (*UpdatePoiResponse) ProtoMessage() {}
 
 func (x *UpdatePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -704,7 +622,7 @@ func (x *UpdatePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePoiResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{6}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *UpdatePoiResponse) GetPoi() *Poi {
@@ -729,7 +647,7 @@ type DeletePoiRequest struct {
 
 func (x *DeletePoiRequest) Reset() {
 	*x = DeletePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -741,7 +659,7 @@ func (x *DeletePoiRequest) String() string {
 func (*DeletePoiRequest) ProtoMessage() {}
 
 func (x *DeletePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -754,7 +672,7 @@ func (x *DeletePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePoiRequest.ProtoReflect.Descriptor instead.
 func (*DeletePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{7}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeletePoiRequest) GetActorId() int64 {
@@ -787,7 +705,7 @@ type DeletePoiResponse struct {
 
 func (x *DeletePoiResponse) Reset() {
 	*x = DeletePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -799,7 +717,7 @@ func (x *DeletePoiResponse) String() string {
 func (*DeletePoiResponse) ProtoMessage() {}
 
 func (x *DeletePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -812,7 +730,7 @@ func (x *DeletePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePoiResponse.ProtoReflect.Descriptor instead.
 func (*DeletePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{8}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{7}
 }
 
 // Request of GetPoi.
@@ -829,7 +747,7 @@ type GetPoiRequest struct {
 
 func (x *GetPoiRequest) Reset() {
 	*x = GetPoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +759,7 @@ func (x *GetPoiRequest) String() string {
 func (*GetPoiRequest) ProtoMessage() {}
 
 func (x *GetPoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +772,7 @@ func (x *GetPoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPoiRequest.ProtoReflect.Descriptor instead.
 func (*GetPoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{9}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetPoiRequest) GetPoiId() int64 {
@@ -877,11 +795,11 @@ type GetPoiResponse struct {
 	// The landmark.
 	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
 	// Its first photos, at most 200, in the order of addition.
-	Photos []*Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
+	Photos []*v11.Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
 	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v11.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v12.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -890,7 +808,7 @@ type GetPoiResponse struct {
 
 func (x *GetPoiResponse) Reset() {
 	*x = GetPoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +820,7 @@ func (x *GetPoiResponse) String() string {
 func (*GetPoiResponse) ProtoMessage() {}
 
 func (x *GetPoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +833,7 @@ func (x *GetPoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPoiResponse.ProtoReflect.Descriptor instead.
 func (*GetPoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{10}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetPoiResponse) GetPoi() *Poi {
@@ -925,7 +843,7 @@ func (x *GetPoiResponse) GetPoi() *Poi {
 	return nil
 }
 
-func (x *GetPoiResponse) GetPhotos() []*Photo {
+func (x *GetPoiResponse) GetPhotos() []*v11.Photo {
 	if x != nil {
 		return x.Photos
 	}
@@ -939,7 +857,7 @@ func (x *GetPoiResponse) GetNextPhotosToken() string {
 	return ""
 }
 
-func (x *GetPoiResponse) GetComments() []*v11.Comment {
+func (x *GetPoiResponse) GetComments() []*v12.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -964,7 +882,7 @@ type BatchGetPoisRequest struct {
 
 func (x *BatchGetPoisRequest) Reset() {
 	*x = BatchGetPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -976,7 +894,7 @@ func (x *BatchGetPoisRequest) String() string {
 func (*BatchGetPoisRequest) ProtoMessage() {}
 
 func (x *BatchGetPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -989,7 +907,7 @@ func (x *BatchGetPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetPoisRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BatchGetPoisRequest) GetPoiIds() []int64 {
@@ -1015,7 +933,7 @@ type BatchGetPoisResponse struct {
 
 func (x *BatchGetPoisResponse) Reset() {
 	*x = BatchGetPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +945,7 @@ func (x *BatchGetPoisResponse) String() string {
 func (*BatchGetPoisResponse) ProtoMessage() {}
 
 func (x *BatchGetPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +958,7 @@ func (x *BatchGetPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetPoisResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BatchGetPoisResponse) GetPois() []*Poi {
@@ -1079,7 +997,7 @@ type ListPoisRequest struct {
 
 func (x *ListPoisRequest) Reset() {
 	*x = ListPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1091,7 +1009,7 @@ func (x *ListPoisRequest) String() string {
 func (*ListPoisRequest) ProtoMessage() {}
 
 func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1104,7 +1022,7 @@ func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPoisRequest) GetCategory() PoiCategory {
@@ -1141,7 +1059,7 @@ type ListPoisResponse struct {
 
 func (x *ListPoisResponse) Reset() {
 	*x = ListPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1071,7 @@ func (x *ListPoisResponse) String() string {
 func (*ListPoisResponse) ProtoMessage() {}
 
 func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1084,7 @@ func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListPoisResponse) GetPois() []*Poi {
@@ -1199,7 +1117,7 @@ type StreamPoisRequest struct {
 
 func (x *StreamPoisRequest) Reset() {
 	*x = StreamPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1129,7 @@ func (x *StreamPoisRequest) String() string {
 func (*StreamPoisRequest) ProtoMessage() {}
 
 func (x *StreamPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1142,7 @@ func (x *StreamPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamPoisRequest.ProtoReflect.Descriptor instead.
 func (*StreamPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StreamPoisRequest) GetCategory() PoiCategory {
@@ -1259,7 +1177,7 @@ type StreamPoisResponse struct {
 
 func (x *StreamPoisResponse) Reset() {
 	*x = StreamPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1189,7 @@ func (x *StreamPoisResponse) String() string {
 func (*StreamPoisResponse) ProtoMessage() {}
 
 func (x *StreamPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1202,7 @@ func (x *StreamPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamPoisResponse.ProtoReflect.Descriptor instead.
 func (*StreamPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StreamPoisResponse) GetPois() []*PoiSummary {
@@ -1292,1293 +1210,6 @@ func (x *StreamPoisResponse) GetPois() []*PoiSummary {
 		return x.Pois
 	}
 	return nil
-}
-
-// Request of AddPhoto.
-type AddPhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who adds the photo; must own the landmark.
-	ActorId int64 `protobuf:"varint,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,3,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Address of the image, 1 to 2,000 bytes; may be a relative path.
-	PhotoUrl string `protobuf:"bytes,4,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoRequest) Reset() {
-	*x = AddPhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoRequest) ProtoMessage() {}
-
-func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
-func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *AddPhotoRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetPhotoUrl() string {
-	if x != nil {
-		return x.PhotoUrl
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-// Reply of AddPhoto.
-type AddPhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new photo.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoResponse) Reset() {
-	*x = AddPhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoResponse) ProtoMessage() {}
-
-func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
-func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *AddPhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of UpdatePhoto.
-type UpdatePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes the photo; must own the landmark.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The photo to change.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// New address of the image, 1 to 2,000 bytes; may be a relative path.
-	PhotoUrl *string `protobuf:"bytes,4,opt,name=photo_url,json=photoUrl,proto3,oneof" json:"photo_url,omitempty"`
-	// New description, at most 2,000 characters; may be empty.
-	Description *string `protobuf:"bytes,5,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,6,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoRequest) Reset() {
-	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoRequest) ProtoMessage() {}
-
-func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *UpdatePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPhotoUrl() string {
-	if x != nil && x.PhotoUrl != nil {
-		return *x.PhotoUrl
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetDescription() string {
-	if x != nil && x.Description != nil {
-		return *x.Description
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
-	if x != nil {
-		return x.UpdateMask
-	}
-	return nil
-}
-
-func (x *UpdatePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of UpdatePhoto.
-type UpdatePhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photo as it is now.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoResponse) Reset() {
-	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoResponse) ProtoMessage() {}
-
-func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *UpdatePhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of RemovePhoto.
-type RemovePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the photo; must own the landmark.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The photo to remove.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoRequest) Reset() {
-	*x = RemovePhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoRequest) ProtoMessage() {}
-
-func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
-func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *RemovePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of RemovePhoto.
-type RemovePhotoResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoResponse) Reset() {
-	*x = RemovePhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoResponse) ProtoMessage() {}
-
-func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
-func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
-}
-
-// Request of ListPhotos.
-type ListPhotosRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_photos_token of GetPoi; empty for the
-	// first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosRequest) Reset() {
-	*x = ListPhotosRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosRequest) ProtoMessage() {}
-
-func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
-func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *ListPhotosRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListPhotos.
-type ListPhotosResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photos.
-	Photos []*Photo `protobuf:"bytes,1,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosResponse) Reset() {
-	*x = ListPhotosResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosResponse) ProtoMessage() {}
-
-func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
-func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *ListPhotosResponse) GetPhotos() []*Photo {
-	if x != nil {
-		return x.Photos
-	}
-	return nil
-}
-
-func (x *ListPhotosResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of AddComment.
-type AddCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who comments.
-	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,3,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentRequest) Reset() {
-	*x = AddCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentRequest) ProtoMessage() {}
-
-func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
-func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *AddCommentRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddCommentRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of AddComment.
-type AddCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new comment.
-	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentResponse) Reset() {
-	*x = AddCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentResponse) ProtoMessage() {}
-
-func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
-func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *AddCommentResponse) GetComment() *v11.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of ReplyToComment.
-type ReplyToCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who replies; must own the landmark.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The comment to reply to.
-	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentRequest) Reset() {
-	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentRequest) ProtoMessage() {}
-
-func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *ReplyToCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of ReplyToComment.
-type ReplyToCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its reply.
-	Comment       *v11.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentResponse) Reset() {
-	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentResponse) ProtoMessage() {}
-
-func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *ReplyToCommentResponse) GetComment() *v11.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of RemoveComment.
-type RemoveCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the comment; must own the landmark or have written the comment.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The comment to remove.
-	CommentId     int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentRequest) Reset() {
-	*x = RemoveCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentRequest) ProtoMessage() {}
-
-func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
-func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *RemoveCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-// Reply of RemoveComment.
-type RemoveCommentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentResponse) Reset() {
-	*x = RemoveCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentResponse) ProtoMessage() {}
-
-func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
-func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
-}
-
-// Request of ListComments.
-type ListCommentsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_comments_token of GetPoi; empty for the
-	// first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsRequest) Reset() {
-	*x = ListCommentsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsRequest) ProtoMessage() {}
-
-func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
-func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *ListCommentsRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListComments.
-type ListCommentsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comments.
-	Comments []*v11.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsResponse) Reset() {
-	*x = ListCommentsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsResponse) ProtoMessage() {}
-
-func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
-func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *ListCommentsResponse) GetComments() []*v11.Comment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *ListCommentsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of Recommend.
-type RecommendRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends the landmark.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The landmark.
-	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendRequest) Reset() {
-	*x = RecommendRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendRequest) ProtoMessage() {}
-
-func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
-func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *RecommendRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *RecommendRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-// Reply of Recommend.
-type RecommendResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendResponse) Reset() {
-	*x = RecommendResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendResponse) ProtoMessage() {}
-
-func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
-func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *RecommendResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of WithdrawRecommendation.
-type WithdrawRecommendationRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who withdraws the recommendation.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The landmark.
-	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationRequest) Reset() {
-	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationRequest) ProtoMessage() {}
-
-func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *WithdrawRecommendationRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *WithdrawRecommendationRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-// Reply of WithdrawRecommendation.
-type WithdrawRecommendationResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationResponse) Reset() {
-	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationResponse) ProtoMessage() {}
-
-func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *WithdrawRecommendationResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of ListRecommenders.
-type ListRecommendersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersRequest) Reset() {
-	*x = ListRecommendersRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersRequest) ProtoMessage() {}
-
-func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
-func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
-}
-
-func (x *ListRecommendersRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecommenders.
-type ListRecommendersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users. A user who no longer exists has no name. Recommendations that were moved in
-	// without a user (docs/moving-in.md) are part of the score and not of this list.
-	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersResponse) Reset() {
-	*x = ListRecommendersResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersResponse) ProtoMessage() {}
-
-func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
-func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
-}
-
-func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
-	if x != nil {
-		return x.Recommenders
-	}
-	return nil
-}
-
-func (x *ListRecommendersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
 }
 
 // Request of ImportPois.
@@ -2598,7 +1229,7 @@ type ImportPoisRequest struct {
 
 func (x *ImportPoisRequest) Reset() {
 	*x = ImportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2610,7 +1241,7 @@ func (x *ImportPoisRequest) String() string {
 func (*ImportPoisRequest) ProtoMessage() {}
 
 func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2623,7 +1254,7 @@ func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ImportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ImportPoisRequest) GetOwnerId() int64 {
@@ -2674,7 +1305,7 @@ type ImportedPoi struct {
 
 func (x *ImportedPoi) Reset() {
 	*x = ImportedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2686,7 +1317,7 @@ func (x *ImportedPoi) String() string {
 func (*ImportedPoi) ProtoMessage() {}
 
 func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2699,7 +1330,7 @@ func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportedPoi.ProtoReflect.Descriptor instead.
 func (*ImportedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ImportedPoi) GetKey() string {
@@ -2749,7 +1380,7 @@ type ImportPoisResponse struct {
 
 func (x *ImportPoisResponse) Reset() {
 	*x = ImportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2761,7 +1392,7 @@ func (x *ImportPoisResponse) String() string {
 func (*ImportPoisResponse) ProtoMessage() {}
 
 func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2774,7 +1405,7 @@ func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ImportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ImportPoisResponse) GetCreatedCount() int64 {
@@ -2830,7 +1461,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +1473,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +1486,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -2908,7 +1539,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +1551,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +1564,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -3013,7 +1644,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3025,7 +1656,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3038,7 +1669,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -3069,7 +1700,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3081,7 +1712,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3094,7 +1725,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -3126,7 +1757,7 @@ type ListRecentPoisRequest struct {
 
 func (x *ListRecentPoisRequest) Reset() {
 	*x = ListRecentPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3138,7 +1769,7 @@ func (x *ListRecentPoisRequest) String() string {
 func (*ListRecentPoisRequest) ProtoMessage() {}
 
 func (x *ListRecentPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3151,7 +1782,7 @@ func (x *ListRecentPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentPoisRequest.ProtoReflect.Descriptor instead.
 func (*ListRecentPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListRecentPoisRequest) GetCategory() PoiCategory {
@@ -3188,7 +1819,7 @@ type ListRecentPoisResponse struct {
 
 func (x *ListRecentPoisResponse) Reset() {
 	*x = ListRecentPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3200,7 +1831,7 @@ func (x *ListRecentPoisResponse) String() string {
 func (*ListRecentPoisResponse) ProtoMessage() {}
 
 func (x *ListRecentPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3213,7 +1844,7 @@ func (x *ListRecentPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecentPoisResponse.ProtoReflect.Descriptor instead.
 func (*ListRecentPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListRecentPoisResponse) GetPois() []*Poi {
@@ -3245,7 +1876,7 @@ type ListPoisOfOwnerRequest struct {
 
 func (x *ListPoisOfOwnerRequest) Reset() {
 	*x = ListPoisOfOwnerRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3257,7 +1888,7 @@ func (x *ListPoisOfOwnerRequest) String() string {
 func (*ListPoisOfOwnerRequest) ProtoMessage() {}
 
 func (x *ListPoisOfOwnerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3270,7 +1901,7 @@ func (x *ListPoisOfOwnerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisOfOwnerRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisOfOwnerRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListPoisOfOwnerRequest) GetOwnerId() int64 {
@@ -3307,7 +1938,7 @@ type ListPoisOfOwnerResponse struct {
 
 func (x *ListPoisOfOwnerResponse) Reset() {
 	*x = ListPoisOfOwnerResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3319,7 +1950,7 @@ func (x *ListPoisOfOwnerResponse) String() string {
 func (*ListPoisOfOwnerResponse) ProtoMessage() {}
 
 func (x *ListPoisOfOwnerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3332,7 +1963,7 @@ func (x *ListPoisOfOwnerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisOfOwnerResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisOfOwnerResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListPoisOfOwnerResponse) GetPois() []*Poi {
@@ -3366,7 +1997,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3378,7 +2009,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3391,7 +2022,7 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
@@ -3441,7 +2072,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3453,7 +2084,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3466,7 +2097,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Bounds) GetSouth() float64 {
@@ -3510,7 +2141,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3522,7 +2153,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3535,7 +2166,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -3569,7 +2200,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3581,7 +2212,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3594,7 +2225,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -3647,7 +2278,7 @@ type PoiChange struct {
 
 func (x *PoiChange) Reset() {
 	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3659,7 +2290,7 @@ func (x *PoiChange) String() string {
 func (*PoiChange) ProtoMessage() {}
 
 func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3672,7 +2303,7 @@ func (x *PoiChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
 func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PoiChange) GetPoiId() int64 {
@@ -3737,7 +2368,7 @@ type ListPoiChangesRequest struct {
 
 func (x *ListPoiChangesRequest) Reset() {
 	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3749,7 +2380,7 @@ func (x *ListPoiChangesRequest) String() string {
 func (*ListPoiChangesRequest) ProtoMessage() {}
 
 func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3762,7 +2393,7 @@ func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListPoiChangesRequest) GetPageSize() int32 {
@@ -3808,7 +2439,7 @@ type ListPoiChangesResponse struct {
 
 func (x *ListPoiChangesResponse) Reset() {
 	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3820,7 +2451,7 @@ func (x *ListPoiChangesResponse) String() string {
 func (*ListPoiChangesResponse) ProtoMessage() {}
 
 func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3833,7 +2464,7 @@ func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
@@ -3870,7 +2501,7 @@ type WatchPoiChangesRequest struct {
 
 func (x *WatchPoiChangesRequest) Reset() {
 	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3882,7 +2513,7 @@ func (x *WatchPoiChangesRequest) String() string {
 func (*WatchPoiChangesRequest) ProtoMessage() {}
 
 func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3895,7 +2526,7 @@ func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchPoiChangesRequest) GetPageToken() string {
@@ -3926,7 +2557,7 @@ type WatchPoiChangesResponse struct {
 
 func (x *WatchPoiChangesResponse) Reset() {
 	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3938,7 +2569,7 @@ func (x *WatchPoiChangesResponse) String() string {
 func (*WatchPoiChangesResponse) ProtoMessage() {}
 
 func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3951,7 +2582,7 @@ func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
@@ -3972,7 +2603,7 @@ var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -3989,13 +2620,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	" \x01(\tR\x04etag\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\x12\x1d\n" +
 	"\n" +
-	"import_key\x18\r \x01(\tR\timportKey\"\x8c\x01\n" +
-	"\x05Photo\x12\x19\n" +
-	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12\x1b\n" +
-	"\tphoto_url\x18\x02 \x01(\tR\bphotoUrl\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
-	"\x06old_id\x18\x04 \x01(\tR\x05oldId\x12\x12\n" +
-	"\x04etag\x18\x05 \x01(\tR\x04etag\"N\n" +
+	"import_key\x18\r \x01(\tR\timportKey\"N\n" +
 	"\n" +
 	"PoiSummary\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
@@ -4032,10 +2657,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x11DeletePoiResponse\"e\n" +
 	"\rGetPoiRequest\x12\x1b\n" +
 	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x127\n" +
-	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xfb\x01\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xfd\x01\n" +
 	"\x0eGetPoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12-\n" +
-	"\x06photos\x18\x02 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12*\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12/\n" +
+	"\x06photos\x18\x02 \x03(\v2\x17.waybook.photo.v1.PhotoR\x06photos\x12*\n" +
 	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x127\n" +
 	"\bcomments\x18\x04 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
 	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"?\n" +
@@ -4061,96 +2686,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"afterPoiId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"D\n" +
 	"\x12StreamPoisResponse\x12.\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xd0\x01\n" +
-	"\x0fAddPhotoRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12'\n" +
-	"\tphoto_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\bphotoUrl\x12*\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"?\n" +
-	"\x10AddPhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xca\x02\n" +
-	"\x12UpdatePhotoRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1f\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x12,\n" +
-	"\tphoto_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\bphotoUrl\x88\x01\x01\x12/\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01\x12;\n" +
-	"\vupdate_mask\x18\x06 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\x12\x1b\n" +
-	"\x04etag\x18\a \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etagB\f\n" +
-	"\n" +
-	"_photo_urlB\x0e\n" +
-	"\f_description\"B\n" +
-	"\x13UpdatePhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\x90\x01\n" +
-	"\x12RemovePhotoRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1f\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x05R\aphotoId\x12\x1b\n" +
-	"\x04etag\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x7f\n" +
-	"\x11ListPhotosRequest\x12\x1b\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
-	"\x12ListPhotosResponse\x12-\n" +
-	"\x06photos\x18\x01 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x9f\x01\n" +
-	"\x11AddCommentRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12\x1b\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"K\n" +
-	"\x12AddCommentResponse\x125\n" +
-	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"\x9a\x01\n" +
-	"\x15ReplyToCommentRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12#\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"O\n" +
-	"\x16ReplyToCommentResponse\x125\n" +
-	"\acomment\x18\x01 \x01(\v2\x1b.waybook.comment.v1.CommentR\acomment\"y\n" +
-	"\x14RemoveCommentRequest\x12\x1f\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12#\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x04\x90\xb5\x18\x06R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x81\x01\n" +
-	"\x13ListCommentsRequest\x12\x1b\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
-	"\x14ListCommentsResponse\x127\n" +
-	"\bcomments\x18\x01 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"N\n" +
-	"\x10RecommendRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1b\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\")\n" +
-	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"[\n" +
-	"\x1dWithdrawRecommendationRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12\x1b\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\"6\n" +
-	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x85\x01\n" +
-	"\x17ListRecommendersRequest\x12\x1b\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
-	"\x18ListRecommendersResponse\x12<\n" +
-	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd6\x01\n" +
+	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xd6\x01\n" +
 	"\x11ImportPoisRequest\x12\x1f\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
@@ -4265,7 +2801,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\x88\x14\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\x85\v\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -4287,32 +2823,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12k\n" +
 	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12\\\n" +
-	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12\\\n" +
-	"\vUpdatePhoto\x12\".waybook.poi.v1.UpdatePhotoRequest\x1a#.waybook.poi.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12e\n" +
-	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12b\n" +
-	"\n" +
-	"ListPhotos\x12!.waybook.poi.v1.ListPhotosRequest\x1a\".waybook.poi.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12b\n" +
-	"\n" +
-	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12k\n" +
-	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12k\n" +
-	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12h\n" +
-	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12\\\n" +
-	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12\x83\x01\n" +
-	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12n\n" +
-	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12h\n" +
+	"\x04edge\x90\x02\x01\x12h\n" +
 	"\x0eListPoiChanges\x12%.waybook.poi.v1.ListPoiChangesRequest\x1a&.waybook.poi.v1.ListPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
 	"\x0fWatchPoiChanges\x12&.waybook.poi.v1.WatchPoiChangesRequest\x1a'.waybook.poi.v1.WatchPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B=P\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
@@ -4329,189 +2840,137 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
-	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
-	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
-	(*Poi)(nil),                            // 2: waybook.poi.v1.Poi
-	(*Photo)(nil),                          // 3: waybook.poi.v1.Photo
-	(*PoiSummary)(nil),                     // 4: waybook.poi.v1.PoiSummary
-	(*CreatePoiRequest)(nil),               // 5: waybook.poi.v1.CreatePoiRequest
-	(*CreatePoiResponse)(nil),              // 6: waybook.poi.v1.CreatePoiResponse
-	(*UpdatePoiRequest)(nil),               // 7: waybook.poi.v1.UpdatePoiRequest
-	(*UpdatePoiResponse)(nil),              // 8: waybook.poi.v1.UpdatePoiResponse
-	(*DeletePoiRequest)(nil),               // 9: waybook.poi.v1.DeletePoiRequest
-	(*DeletePoiResponse)(nil),              // 10: waybook.poi.v1.DeletePoiResponse
-	(*GetPoiRequest)(nil),                  // 11: waybook.poi.v1.GetPoiRequest
-	(*GetPoiResponse)(nil),                 // 12: waybook.poi.v1.GetPoiResponse
-	(*BatchGetPoisRequest)(nil),            // 13: waybook.poi.v1.BatchGetPoisRequest
-	(*BatchGetPoisResponse)(nil),           // 14: waybook.poi.v1.BatchGetPoisResponse
-	(*ListPoisRequest)(nil),                // 15: waybook.poi.v1.ListPoisRequest
-	(*ListPoisResponse)(nil),               // 16: waybook.poi.v1.ListPoisResponse
-	(*StreamPoisRequest)(nil),              // 17: waybook.poi.v1.StreamPoisRequest
-	(*StreamPoisResponse)(nil),             // 18: waybook.poi.v1.StreamPoisResponse
-	(*AddPhotoRequest)(nil),                // 19: waybook.poi.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 20: waybook.poi.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 21: waybook.poi.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 22: waybook.poi.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 23: waybook.poi.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 24: waybook.poi.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 25: waybook.poi.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 26: waybook.poi.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 27: waybook.poi.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 28: waybook.poi.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 29: waybook.poi.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 30: waybook.poi.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 31: waybook.poi.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 32: waybook.poi.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 33: waybook.poi.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 34: waybook.poi.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 35: waybook.poi.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 36: waybook.poi.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 37: waybook.poi.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 38: waybook.poi.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 39: waybook.poi.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 40: waybook.poi.v1.ListRecommendersResponse
-	(*ImportPoisRequest)(nil),              // 41: waybook.poi.v1.ImportPoisRequest
-	(*ImportedPoi)(nil),                    // 42: waybook.poi.v1.ImportedPoi
-	(*ImportPoisResponse)(nil),             // 43: waybook.poi.v1.ImportPoisResponse
-	(*ImportFailure)(nil),                  // 44: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),            // 45: waybook.poi.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 46: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                       // 47: waybook.poi.v1.FoundPoi
-	(*ListRecentPoisRequest)(nil),          // 48: waybook.poi.v1.ListRecentPoisRequest
-	(*ListRecentPoisResponse)(nil),         // 49: waybook.poi.v1.ListRecentPoisResponse
-	(*ListPoisOfOwnerRequest)(nil),         // 50: waybook.poi.v1.ListPoisOfOwnerRequest
-	(*ListPoisOfOwnerResponse)(nil),        // 51: waybook.poi.v1.ListPoisOfOwnerResponse
-	(*ListPoisInBoxRequest)(nil),           // 52: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                         // 53: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),          // 54: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),                     // 55: waybook.poi.v1.LocatedPoi
-	(*PoiChange)(nil),                      // 56: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),          // 57: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),         // 58: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),         // 59: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil),        // 60: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),                     // 61: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 62: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 63: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 64: google.protobuf.FieldMask
-	(*v11.Comment)(nil),                    // 65: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),                      // 66: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 67: waybook.type.v1.Box
-	(v1.ChangeKind)(0),                     // 68: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 69: waybook.type.v1.PartRevisions
+	(PoiCategory)(0),                // 0: waybook.poi.v1.PoiCategory
+	(ImportMode)(0),                 // 1: waybook.poi.v1.ImportMode
+	(*Poi)(nil),                     // 2: waybook.poi.v1.Poi
+	(*PoiSummary)(nil),              // 3: waybook.poi.v1.PoiSummary
+	(*CreatePoiRequest)(nil),        // 4: waybook.poi.v1.CreatePoiRequest
+	(*CreatePoiResponse)(nil),       // 5: waybook.poi.v1.CreatePoiResponse
+	(*UpdatePoiRequest)(nil),        // 6: waybook.poi.v1.UpdatePoiRequest
+	(*UpdatePoiResponse)(nil),       // 7: waybook.poi.v1.UpdatePoiResponse
+	(*DeletePoiRequest)(nil),        // 8: waybook.poi.v1.DeletePoiRequest
+	(*DeletePoiResponse)(nil),       // 9: waybook.poi.v1.DeletePoiResponse
+	(*GetPoiRequest)(nil),           // 10: waybook.poi.v1.GetPoiRequest
+	(*GetPoiResponse)(nil),          // 11: waybook.poi.v1.GetPoiResponse
+	(*BatchGetPoisRequest)(nil),     // 12: waybook.poi.v1.BatchGetPoisRequest
+	(*BatchGetPoisResponse)(nil),    // 13: waybook.poi.v1.BatchGetPoisResponse
+	(*ListPoisRequest)(nil),         // 14: waybook.poi.v1.ListPoisRequest
+	(*ListPoisResponse)(nil),        // 15: waybook.poi.v1.ListPoisResponse
+	(*StreamPoisRequest)(nil),       // 16: waybook.poi.v1.StreamPoisRequest
+	(*StreamPoisResponse)(nil),      // 17: waybook.poi.v1.StreamPoisResponse
+	(*ImportPoisRequest)(nil),       // 18: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),             // 19: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),      // 20: waybook.poi.v1.ImportPoisResponse
+	(*ImportFailure)(nil),           // 21: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),     // 22: waybook.poi.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),    // 23: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                // 24: waybook.poi.v1.FoundPoi
+	(*ListRecentPoisRequest)(nil),   // 25: waybook.poi.v1.ListRecentPoisRequest
+	(*ListRecentPoisResponse)(nil),  // 26: waybook.poi.v1.ListRecentPoisResponse
+	(*ListPoisOfOwnerRequest)(nil),  // 27: waybook.poi.v1.ListPoisOfOwnerRequest
+	(*ListPoisOfOwnerResponse)(nil), // 28: waybook.poi.v1.ListPoisOfOwnerResponse
+	(*ListPoisInBoxRequest)(nil),    // 29: waybook.poi.v1.ListPoisInBoxRequest
+	(*Bounds)(nil),                  // 30: waybook.poi.v1.Bounds
+	(*ListPoisInBoxResponse)(nil),   // 31: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),              // 32: waybook.poi.v1.LocatedPoi
+	(*PoiChange)(nil),               // 33: waybook.poi.v1.PoiChange
+	(*ListPoiChangesRequest)(nil),   // 34: waybook.poi.v1.ListPoiChangesRequest
+	(*ListPoiChangesResponse)(nil),  // 35: waybook.poi.v1.ListPoiChangesResponse
+	(*WatchPoiChangesRequest)(nil),  // 36: waybook.poi.v1.WatchPoiChangesRequest
+	(*WatchPoiChangesResponse)(nil), // 37: waybook.poi.v1.WatchPoiChangesResponse
+	(*v1.Profile)(nil),              // 38: waybook.type.v1.Profile
+	(*v1.Location)(nil),             // 39: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),   // 40: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),   // 41: google.protobuf.FieldMask
+	(*v11.Photo)(nil),               // 42: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),             // 43: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),               // 44: waybook.type.v1.Circle
+	(*v1.Box)(nil),                  // 45: waybook.type.v1.Box
+	(v1.ChangeKind)(0),              // 46: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),        // 47: waybook.type.v1.PartRevisions
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	61, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	38, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	62, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	63, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	63, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	39, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	40, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	40, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	62, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	39, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	62, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	64, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	39, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	41, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	64, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	41, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	3,  // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	65, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
+	42, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
+	43, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	4,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
-	3,  // 21: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	64, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 23: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	3,  // 24: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	65, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	65, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.comment.v1.Comment
-	65, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.comment.v1.Comment
-	61, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	42, // 29: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	1,  // 30: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
-	0,  // 31: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	62, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	44, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	66, // 34: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	67, // 35: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 36: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	47, // 37: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 38: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	0,  // 39: waybook.poi.v1.ListRecentPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 40: waybook.poi.v1.ListRecentPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	2,  // 41: waybook.poi.v1.ListPoisOfOwnerResponse.pois:type_name -> waybook.poi.v1.Poi
-	53, // 42: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 43: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	55, // 44: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 45: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	62, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	68, // 47: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	63, // 48: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	69, // 49: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 50: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	63, // 51: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	56, // 52: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	56, // 53: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	5,  // 54: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 55: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 56: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 57: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 58: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 59: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	48, // 60: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	50, // 61: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
-	17, // 62: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 63: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	45, // 64: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	52, // 65: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 66: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 67: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 68: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 69: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 70: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 71: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 72: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 73: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 74: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 75: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 76: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	57, // 77: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	59, // 78: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	6,  // 79: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 80: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 81: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 82: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 83: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 84: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	49, // 85: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	51, // 86: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
-	18, // 87: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 88: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	46, // 89: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	54, // 90: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 91: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 92: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 93: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 94: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 95: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 96: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 97: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 98: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 99: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 100: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 101: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	58, // 102: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	60, // 103: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	79, // [79:104] is the sub-list for method output_type
-	54, // [54:79] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	3,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
+	19, // 21: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 22: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 23: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	39, // 24: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	21, // 25: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	44, // 26: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	45, // 27: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 28: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	24, // 29: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 30: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	0,  // 31: waybook.poi.v1.ListRecentPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	2,  // 32: waybook.poi.v1.ListRecentPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	2,  // 33: waybook.poi.v1.ListPoisOfOwnerResponse.pois:type_name -> waybook.poi.v1.Poi
+	30, // 34: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 35: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	32, // 36: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 37: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	39, // 38: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	46, // 39: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
+	40, // 40: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
+	47, // 41: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 42: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
+	40, // 43: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	33, // 44: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	33, // 45: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	4,  // 46: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	6,  // 47: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	8,  // 48: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	10, // 49: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	12, // 50: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	14, // 51: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	25, // 52: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
+	27, // 53: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
+	16, // 54: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	18, // 55: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	22, // 56: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	29, // 57: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	34, // 58: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
+	36, // 59: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
+	5,  // 60: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	7,  // 61: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	9,  // 62: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	11, // 63: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	13, // 64: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	15, // 65: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	26, // 66: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
+	28, // 67: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
+	17, // 68: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	20, // 69: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	23, // 70: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	31, // 71: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	35, // 72: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
+	37, // 73: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
+	60, // [60:74] is the sub-list for method output_type
+	46, // [46:60] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -4519,9 +2978,8 @@ func file_waybook_poi_v1_poi_proto_init() {
 	if File_waybook_poi_v1_poi_proto != nil {
 		return
 	}
-	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[19].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[43].OneofWrappers = []any{
+	file_waybook_poi_v1_poi_proto_msgTypes[4].OneofWrappers = []any{}
+	file_waybook_poi_v1_poi_proto_msgTypes[20].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
@@ -4531,7 +2989,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   59,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,31 +21,20 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PoiService_CreatePoi_FullMethodName              = "/waybook.poi.v1.PoiService/CreatePoi"
-	PoiService_UpdatePoi_FullMethodName              = "/waybook.poi.v1.PoiService/UpdatePoi"
-	PoiService_DeletePoi_FullMethodName              = "/waybook.poi.v1.PoiService/DeletePoi"
-	PoiService_GetPoi_FullMethodName                 = "/waybook.poi.v1.PoiService/GetPoi"
-	PoiService_BatchGetPois_FullMethodName           = "/waybook.poi.v1.PoiService/BatchGetPois"
-	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
-	PoiService_ListRecentPois_FullMethodName         = "/waybook.poi.v1.PoiService/ListRecentPois"
-	PoiService_ListPoisOfOwner_FullMethodName        = "/waybook.poi.v1.PoiService/ListPoisOfOwner"
-	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
-	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
-	PoiService_SearchNearby_FullMethodName           = "/waybook.poi.v1.PoiService/SearchNearby"
-	PoiService_ListPoisInBox_FullMethodName          = "/waybook.poi.v1.PoiService/ListPoisInBox"
-	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
-	PoiService_UpdatePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/UpdatePhoto"
-	PoiService_RemovePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/RemovePhoto"
-	PoiService_ListPhotos_FullMethodName             = "/waybook.poi.v1.PoiService/ListPhotos"
-	PoiService_AddComment_FullMethodName             = "/waybook.poi.v1.PoiService/AddComment"
-	PoiService_ReplyToComment_FullMethodName         = "/waybook.poi.v1.PoiService/ReplyToComment"
-	PoiService_RemoveComment_FullMethodName          = "/waybook.poi.v1.PoiService/RemoveComment"
-	PoiService_ListComments_FullMethodName           = "/waybook.poi.v1.PoiService/ListComments"
-	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
-	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
-	PoiService_ListRecommenders_FullMethodName       = "/waybook.poi.v1.PoiService/ListRecommenders"
-	PoiService_ListPoiChanges_FullMethodName         = "/waybook.poi.v1.PoiService/ListPoiChanges"
-	PoiService_WatchPoiChanges_FullMethodName        = "/waybook.poi.v1.PoiService/WatchPoiChanges"
+	PoiService_CreatePoi_FullMethodName       = "/waybook.poi.v1.PoiService/CreatePoi"
+	PoiService_UpdatePoi_FullMethodName       = "/waybook.poi.v1.PoiService/UpdatePoi"
+	PoiService_DeletePoi_FullMethodName       = "/waybook.poi.v1.PoiService/DeletePoi"
+	PoiService_GetPoi_FullMethodName          = "/waybook.poi.v1.PoiService/GetPoi"
+	PoiService_BatchGetPois_FullMethodName    = "/waybook.poi.v1.PoiService/BatchGetPois"
+	PoiService_ListPois_FullMethodName        = "/waybook.poi.v1.PoiService/ListPois"
+	PoiService_ListRecentPois_FullMethodName  = "/waybook.poi.v1.PoiService/ListRecentPois"
+	PoiService_ListPoisOfOwner_FullMethodName = "/waybook.poi.v1.PoiService/ListPoisOfOwner"
+	PoiService_StreamPois_FullMethodName      = "/waybook.poi.v1.PoiService/StreamPois"
+	PoiService_ImportPois_FullMethodName      = "/waybook.poi.v1.PoiService/ImportPois"
+	PoiService_SearchNearby_FullMethodName    = "/waybook.poi.v1.PoiService/SearchNearby"
+	PoiService_ListPoisInBox_FullMethodName   = "/waybook.poi.v1.PoiService/ListPoisInBox"
+	PoiService_ListPoiChanges_FullMethodName  = "/waybook.poi.v1.PoiService/ListPoiChanges"
+	PoiService_WatchPoiChanges_FullMethodName = "/waybook.poi.v1.PoiService/WatchPoiChanges"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -117,43 +106,6 @@ type PoiServiceClient interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error)
-	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
-	// Returns a page of a landmark's photos, in the order of addition.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error)
-	// Adds a comment to a landmark.
-	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
-	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
-	// Returns a page of a landmark's comments, oldest first.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends a landmark. A user recommends a landmark at most once; a repeated call
-	// changes nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
-	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -304,116 +256,6 @@ func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxR
 	return out, nil
 }
 
-func (c *poiServiceClient) AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddPhotoResponse)
-	err := c.cc.Invoke(ctx, PoiService_AddPhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(UpdatePhotoResponse)
-	err := c.cc.Invoke(ctx, PoiService_UpdatePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemovePhotoResponse)
-	err := c.cc.Invoke(ctx, PoiService_RemovePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPhotosResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPhotos_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddCommentResponse)
-	err := c.cc.Invoke(ctx, PoiService_AddComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ReplyToCommentResponse)
-	err := c.cc.Invoke(ctx, PoiService_ReplyToComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemoveCommentResponse)
-	err := c.cc.Invoke(ctx, PoiService_RemoveComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListCommentsResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListComments_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RecommendResponse)
-	err := c.cc.Invoke(ctx, PoiService_Recommend_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(WithdrawRecommendationResponse)
-	err := c.cc.Invoke(ctx, PoiService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecommendersResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListRecommenders_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListPoiChangesResponse)
@@ -512,43 +354,6 @@ type PoiServiceServer interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error)
-	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
-	// Returns a page of a landmark's photos, in the order of addition.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error)
-	// Adds a comment to a landmark.
-	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
-	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
-	// Returns a page of a landmark's comments, oldest first.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends a landmark. A user recommends a landmark at most once; a repeated call
-	// changes nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
-	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -605,39 +410,6 @@ func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearby
 }
 func (UnimplementedPoiServiceServer) ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPoisInBox not implemented")
-}
-func (UnimplementedPoiServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
-}
-func (UnimplementedPoiServiceServer) UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method UpdatePhoto not implemented")
-}
-func (UnimplementedPoiServiceServer) RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemovePhoto not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPhotos not implemented")
-}
-func (UnimplementedPoiServiceServer) AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddComment not implemented")
-}
-func (UnimplementedPoiServiceServer) ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ReplyToComment not implemented")
-}
-func (UnimplementedPoiServiceServer) RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemoveComment not implemented")
-}
-func (UnimplementedPoiServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
-}
-func (UnimplementedPoiServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
-}
-func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
-}
-func (UnimplementedPoiServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
 }
 func (UnimplementedPoiServiceServer) ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPoiChanges not implemented")
@@ -875,204 +647,6 @@ func _PoiService_ListPoisInBox_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_AddPhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddPhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).AddPhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_AddPhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).AddPhoto(ctx, req.(*AddPhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_UpdatePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(UpdatePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).UpdatePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_UpdatePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).UpdatePhoto(ctx, req.(*UpdatePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_RemovePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemovePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).RemovePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_RemovePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).RemovePhoto(ctx, req.(*RemovePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListPhotos_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPhotosRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPhotos(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPhotos_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPhotos(ctx, req.(*ListPhotosRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_AddComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).AddComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_AddComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).AddComment(ctx, req.(*AddCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ReplyToComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ReplyToCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ReplyToComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ReplyToComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ReplyToComment(ctx, req.(*ReplyToCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_RemoveComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemoveCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).RemoveComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_RemoveComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).RemoveComment(ctx, req.(*RemoveCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListComments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListCommentsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListComments(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListComments_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListComments(ctx, req.(*ListCommentsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RecommendRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).Recommend(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_Recommend_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).Recommend(ctx, req.(*RecommendRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(WithdrawRecommendationRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).WithdrawRecommendation(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_WithdrawRecommendation_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecommendersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListRecommenders(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListRecommenders_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _PoiService_ListPoiChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListPoiChangesRequest)
 	if err := dec(in); err != nil {
@@ -1152,50 +726,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListPoisInBox",
 			Handler:    _PoiService_ListPoisInBox_Handler,
-		},
-		{
-			MethodName: "AddPhoto",
-			Handler:    _PoiService_AddPhoto_Handler,
-		},
-		{
-			MethodName: "UpdatePhoto",
-			Handler:    _PoiService_UpdatePhoto_Handler,
-		},
-		{
-			MethodName: "RemovePhoto",
-			Handler:    _PoiService_RemovePhoto_Handler,
-		},
-		{
-			MethodName: "ListPhotos",
-			Handler:    _PoiService_ListPhotos_Handler,
-		},
-		{
-			MethodName: "AddComment",
-			Handler:    _PoiService_AddComment_Handler,
-		},
-		{
-			MethodName: "ReplyToComment",
-			Handler:    _PoiService_ReplyToComment_Handler,
-		},
-		{
-			MethodName: "RemoveComment",
-			Handler:    _PoiService_RemoveComment_Handler,
-		},
-		{
-			MethodName: "ListComments",
-			Handler:    _PoiService_ListComments_Handler,
-		},
-		{
-			MethodName: "Recommend",
-			Handler:    _PoiService_Recommend_Handler,
-		},
-		{
-			MethodName: "WithdrawRecommendation",
-			Handler:    _PoiService_WithdrawRecommendation_Handler,
-		},
-		{
-			MethodName: "ListRecommenders",
-			Handler:    _PoiService_ListRecommenders_Handler,
 		},
 		{
 			MethodName: "ListPoiChanges",
