@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -25,10 +24,15 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/clients"
+	"github.com/waybook/waybook/internal/platform/rules"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // The open session of the fakes, as a cookie.
@@ -120,15 +124,13 @@ func (f *fakes) accept(request proto.Message) error {
 	f.mu.Lock()
 	f.requests = append(f.requests, request)
 	f.mu.Unlock()
-	var invalid *protovalidate.ValidationError
-	if err := protovalidate.Validate(request); !errors.As(err, &invalid) {
+	violations, err := rules.Violations(protovalidate.GlobalValidator, request)
+	if err != nil || len(violations) == 0 {
 		return err
 	}
 	details := &errdetails.BadRequest{}
-	for _, v := range invalid.Violations {
-		details.FieldViolations = append(details.FieldViolations, &errdetails.BadRequest_FieldViolation{
-			Field: protovalidate.FieldPathString(v.Proto.GetField()), Description: v.Proto.GetMessage(),
-		})
+	for _, v := range violations {
+		details.FieldViolations = append(details.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Message})
 	}
 	return statusWith(codes.InvalidArgument, details)
 }
@@ -164,6 +166,9 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	albumv1.RegisterAlbumServiceServer(server, fakeAlbum{fakes: f})
 	blogv1.RegisterBlogServiceServer(server, fakeBlog{fakes: f})
 	poiv1.RegisterPoiServiceServer(server, fakePoi{fakes: f})
+	commentv1.RegisterCommentServiceServer(server, commentv1.UnimplementedCommentServiceServer{})
+	photov1.RegisterPhotoServiceServer(server, photov1.UnimplementedPhotoServiceServer{})
+	recommendationv1.RegisterRecommendationServiceServer(server, recommendationv1.UnimplementedRecommendationServiceServer{})
 	go server.Serve(listener)
 	tb.Cleanup(server.Stop)
 
@@ -177,10 +182,7 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 
 	services := NamedCalls(connection)
 	config := Config{
-		Account: accountv1.NewAccountServiceClient(services),
-		Album:   albumv1.NewAlbumServiceClient(services),
-		Blog:    blogv1.NewBlogServiceClient(services),
-		Poi:     poiv1.NewPoiServiceClient(services),
+		Clients: clients.Of(services, services, services, services),
 		Zone:    time.FixedZone("Taipei", 8*60*60),
 		Log:     slog.New(slog.DiscardHandler),
 	}

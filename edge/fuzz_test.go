@@ -128,13 +128,13 @@ func answerHolding(request proto.Message, text string) proto.Message {
 	case *albumv1.GetAlbumRequest:
 		return &albumv1.GetAlbumResponse{
 			Album:    &albumv1.Album{Title: text, Owner: who, Category: -1, Score: -1},
-			Photos:   []*photov1.Photo{{ThumbnailUrl: text, Description: text}},
+			Photos:   []*photov1.Photo{{Url: text, Description: text}},
 			Comments: comments,
 		}
 	case *poiv1.GetPoiRequest:
 		return &poiv1.GetPoiResponse{
 			Poi:      &poiv1.Poi{Name: text, Owner: who},
-			Photos:   []*photov1.Photo{{PhotoUrl: text, Description: text}},
+			Photos:   []*photov1.Photo{{Url: text, Description: text}},
 			Comments: comments,
 		}
 	case *blogv1.GetBlogRequest:

@@ -59,8 +59,8 @@ func TestAnAlbumDeletedBetweenTwoPagesIsNotFound(t *testing.T) {
 	}
 }
 
-// suddenEnd is an album service whose second page of photos ends in a panic of its client.
-type suddenEnd struct{ albumv1.AlbumServiceClient }
+// suddenEnd is a photo service whose second page of photos ends in a panic of its client.
+type suddenEnd struct{ photov1.PhotoServiceClient }
 
 func (suddenEnd) ListPhotos(context.Context, *photov1.ListPhotosRequest, ...grpc.CallOption) (*photov1.ListPhotosResponse, error) {
 	panic("boom")
@@ -69,7 +69,7 @@ func (suddenEnd) ListPhotos(context.Context, *photov1.ListPhotosRequest, ...grpc
 func TestAPanicDuringAWaitEndsTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := &albumv1.GetAlbumResponse{Album: &albumv1.Album{AlbumId: 12}, NextPhotosToken: "p1"}
-		h := newEdge(t, &fakes{answer: always(first, nil)}, func(c *Config) { c.Album = suddenEnd{c.Album} })
+		h := newEdge(t, &fakes{answer: always(first, nil)}, func(c *Config) { c.Photo = suddenEnd{c.Photo} })
 		w := get(h, "func=getAlbum&albumID=12")
 		time.Sleep(2 * patience) // when nothing may be sent for this request any more
 		if got := w.Body.String(); got != failed("INTERNAL ERROR") {

@@ -22,6 +22,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // box is a document with every kind of attachment.
@@ -153,9 +154,9 @@ func (w *world) fill(t *testing.T, boxID int64) {
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always[box](2))
 	must(t, err)
-	_, err = w.Comments.Post(t.Context(), boxID, &commentv1.AddCommentRequest{AuthorId: 2, Text: "nice"})
+	_, err = w.Comments.AddComment(t.Context(), &commentv1.AddCommentRequest{Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: boxID}, AuthorId: 2, Text: "nice"})
 	must(t, err)
-	_, err = w.Recommendations.Recommend(t.Context(), boxID, 2)
+	_, err = w.Recommendations.Recommend(t.Context(), &recommendationv1.RecommendRequest{UserId: 2, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: boxID}})
 	must(t, err)
 }
 
@@ -227,18 +228,22 @@ func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
 
 func TestAScoreIsTheNumberOfUsersWhoRecommend(t *testing.T) {
 	w := newWorld(t)
+	recommend := func(user int64) (interface{ GetScore() int64 }, error) {
+		return w.Recommendations.Recommend(t.Context(), &recommendationv1.RecommendRequest{
+			UserId: user, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: boxID},
+		})
+	}
+	withdraw := func(user int64) (interface{ GetScore() int64 }, error) {
+		return w.Recommendations.Withdraw(t.Context(), &recommendationv1.WithdrawRequest{
+			UserId: user, Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: boxID},
+		})
+	}
 	for _, step := range []struct {
-		do   func(context.Context, int64, int64) (int64, error)
-		user int64
-		want int64
-	}{
-		{w.Recommendations.Recommend, 2, 1},
-		{w.Recommendations.Recommend, 3, 2},
-		{w.Recommendations.Withdraw, 2, 1},
-		{w.Recommendations.Withdraw, 4, 1},
-	} {
-		if got, err := step.do(t.Context(), boxID, step.user); got != step.want || err != nil {
-			t.Errorf("user %d: score %d and %v, want %d", step.user, got, err, step.want)
+		do         func(user int64) (interface{ GetScore() int64 }, error)
+		user, want int64
+	}{{recommend, 2, 1}, {recommend, 3, 2}, {withdraw, 2, 1}, {withdraw, 4, 1}} {
+		if got, err := step.do(step.user); err != nil || got.GetScore() != step.want {
+			t.Errorf("user %d: %v and %v, want %d", step.user, got, err, step.want)
 		}
 	}
 }

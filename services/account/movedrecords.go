@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/rules"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
@@ -76,7 +76,7 @@ func (i *insertion) takeSession(record *moveinv1.Session, result *moveinv1.Resul
 func (i *insertion) violationsOf(record *moveinv1.Record) ([]apierror.Violation, error) {
 	kinds := record.ProtoReflect().Descriptor().Oneofs().ByName("record")
 	message := record.ProtoReflect().Get(record.ProtoReflect().WhichOneof(kinds)).Message().Interface()
-	violations, err := service.Violations(i.validator, message)
+	violations, err := rules.Violations(i.validator, message)
 	if err != nil {
 		return nil, err
 	}

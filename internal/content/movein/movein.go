@@ -23,7 +23,7 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/rules"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
@@ -124,7 +124,7 @@ func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) 
 	for _, record := range request.GetRecords() {
 		result := &moveinv1.Result{}
 		reply.Results = append(reply.Results, result)
-		violations, err := service.Violations(m.Validator, record)
+		violations, err := rules.Violations(m.Validator, record)
 		if err != nil {
 			return nil, err
 		}

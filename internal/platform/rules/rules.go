@@ -1,10 +1,15 @@
-package service
+// Package rules checks messages by the rules of the contracts: those of protovalidate, and those that it does not have.
+package rules
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -13,6 +18,32 @@ import (
 	"github.com/waybook/waybook/internal/text"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
+
+// Violations returns every invalid field of a message, by protovalidate's rules and by those
+// of ownViolations. A rule about several fields has no field of its own. Its text begins with the field to
+// report, as in "password: needs an email address".
+func Violations(validator protovalidate.Validator, message proto.Message) ([]apierror.Violation, error) {
+	own := ownViolations(message.ProtoReflect())
+	err := validator.Validate(message)
+	if err == nil {
+		return own, nil
+	}
+	var invalid *protovalidate.ValidationError
+	if !errors.As(err, &invalid) {
+		return nil, fmt.Errorf("validate: %w", err)
+	}
+	violations := make([]apierror.Violation, len(invalid.Violations))
+	for n, v := range invalid.Violations {
+		violations[n] = apierror.Violation{
+			Field:   protovalidate.FieldPathString(v.Proto.GetField()),
+			Message: v.Proto.GetMessage(),
+		}
+		if field, text, names := strings.Cut(v.Proto.GetMessage(), ": "); names && violations[n].Field == "" {
+			violations[n] = apierror.Violation{Field: field, Message: text}
+		}
+	}
+	return append(violations, own...), nil
+}
 
 const (
 	notText = "has a character that XML 1.0 cannot carry, such as a control character"
