@@ -170,48 +170,15 @@ func (e *personExport) user(ctx context.Context, userID int64) error {
 	return e.err
 }
 
-// end ends what is below content. If that was deleted meanwhile, there is no more.
-func (e *personExport) end() {
-	if status.Code(e.err) == codes.NotFound {
-		e.err = nil
-	}
-}
-
-// comments returns what writes comments on what a record names.
-func (e *personExport) comments(on *moveinv1.Comment) func(*commentv1.Comment) {
-	return func(c *commentv1.Comment) {
-		comment := proto.CloneOf(on)
-		comment.Id, comment.Reply, comment.ReplyTime = oldID(c.GetOldId(), c.GetCommentId()), c.GetReply().GetText(), c.GetReply().GetCreateTime()
-		if author := c.GetAuthor(); author.GetUserId() != 0 {
-			comment.AuthorId = author.GetUserId()
-		} else {
-			comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
-		}
-		e.write(comment, c)
-	}
-}
-
 // album writes an album with all that belongs to it.
 func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
-	defer e.end()
 	of := oldID(a.GetOldId(), a.GetAlbumId())
 	e.write(&moveinv1.Album{Id: of, OwnerId: a.GetOwner().GetUserId()}, a, a.GetLocation())
-	photos := &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_AlbumId{AlbumId: a.GetAlbumId()}, PageSize: exportPage}
-	each(ctx, e, e.Photo.ListPhotos, photos, (*photov1.ListPhotosResponse).GetPhotos, func(p *photov1.Photo) {
-		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_AlbumId{AlbumId: of}, Url: p.GetUrl()}, p)
-	})
-	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_AlbumId{AlbumId: of}})
-	comments := &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: a.GetAlbumId()}, PageSize: exportPage}
-	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_AlbumId{AlbumId: a.GetAlbumId()}}
-	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_AlbumId{AlbumId: of}, UserId: user.GetUserId()})
-	})
+	e.below(ctx, parentOf{"album_id", a.GetAlbumId(), "album_id", of})
 }
 
 // entry writes an entry with all that belongs to it.
 func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
-	defer e.end()
 	of := oldID(b.GetOldId(), b.GetBlogId())
 	entry := &moveinv1.Entry{Id: of, AuthorId: b.GetAuthor().GetUserId()}
 	if b.GetReplyBlogId() != 0 {
@@ -224,29 +191,63 @@ func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 			e.write(&moveinv1.Ballot{EntryId: of, UserId: ballot.GetVoter().GetUserId()}, ballot)
 		})
 	}
-	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_EntryId{EntryId: of}})
-	comments := &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_BlogId{BlogId: b.GetBlogId()}, PageSize: exportPage}
-	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_BlogId{BlogId: b.GetBlogId()}}
-	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_EntryId{EntryId: of}, UserId: user.GetUserId()})
-	})
+	e.below(ctx, parentOf{"blog_id", b.GetBlogId(), "entry_id", of})
 }
 
 // landmark writes a landmark with all that belongs to it.
 func (e *personExport) landmark(ctx context.Context, l *poiv1.Poi) {
-	defer e.end()
 	of := oldID(l.GetOldId(), l.GetPoiId())
 	e.write(&moveinv1.Landmark{Id: of, OwnerId: l.GetOwner().GetUserId()}, l, l.GetLocation())
-	photos := &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_PoiId{PoiId: l.GetPoiId()}, PageSize: exportPage}
-	each(ctx, e, e.Photo.ListPhotos, photos, (*photov1.ListPhotosResponse).GetPhotos, func(p *photov1.Photo) {
-		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_LandmarkId{LandmarkId: of}, Url: p.GetUrl()}, p)
+	e.below(ctx, parentOf{"poi_id", l.GetPoiId(), "landmark_id", of})
+}
+
+// parentOf is an album, an entry or a landmark, by the fields that name it in requests and in records.
+type parentOf struct {
+	field       protoreflect.Name
+	id          int64
+	recordField protoreflect.Name
+	oldID       string
+}
+
+// asked returns a request about what belongs to the parent.
+func asked[Request proto.Message](p parentOf, request Request) Request {
+	message := request.ProtoReflect()
+	message.Set(message.Descriptor().Fields().ByName(p.field), protoreflect.ValueOfInt64(p.id))
+	return request
+}
+
+// recorded returns a record of what belongs to the parent.
+func recorded[Record proto.Message](p parentOf, record Record) Record {
+	message := record.ProtoReflect()
+	message.Set(message.Descriptor().Fields().ByName(p.recordField), protoreflect.ValueOfString(p.oldID))
+	return record
+}
+
+// below writes the photos, comments and recommendations of a parent. If it was deleted meanwhile, there are no more.
+func (e *personExport) below(ctx context.Context, of parentOf) {
+	if of.field != "blog_id" {
+		photos := asked(of, &photov1.ListPhotosRequest{PageSize: exportPage})
+		each(ctx, e, e.Photo.ListPhotos, photos, (*photov1.ListPhotosResponse).GetPhotos, func(p *photov1.Photo) {
+			e.write(recorded(of, &moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId())}), p)
+		})
+	}
+	comments := asked(of, &commentv1.ListCommentsRequest{PageSize: exportPage})
+	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, func(c *commentv1.Comment) {
+		comment := &moveinv1.Comment{
+			Id: oldID(c.GetOldId(), c.GetCommentId()), Reply: c.GetReply().GetText(), ReplyTime: c.GetReply().GetCreateTime(),
+		}
+		if author := c.GetAuthor(); author.GetUserId() != 0 {
+			comment.AuthorId = author.GetUserId()
+		} else {
+			comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
+		}
+		e.write(recorded(of, comment), c)
 	})
-	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_LandmarkId{LandmarkId: of}})
-	comments := &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_PoiId{PoiId: l.GetPoiId()}, PageSize: exportPage}
-	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &recommendationv1.ListRecommendersRequest{Parent: &recommendationv1.ListRecommendersRequest_PoiId{PoiId: l.GetPoiId()}}
+	recommenders := asked(of, &recommendationv1.ListRecommendersRequest{})
 	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_LandmarkId{LandmarkId: of}, UserId: user.GetUserId()})
+		e.write(recorded(of, &moveinv1.Recommendation{UserId: user.GetUserId()}))
 	})
+	if status.Code(e.err) == codes.NotFound {
+		e.err = nil
+	}
 }
