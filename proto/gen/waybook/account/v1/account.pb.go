@@ -527,7 +527,14 @@ type ListUsersRequest struct {
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Which users; all without it.
+	//
+	// Types that are valid to be assigned to Prefix:
+	//
+	//	*ListUsersRequest_EmailPrefix
+	//	*ListUsersRequest_NamePrefix
+	Prefix        isListUsersRequest_Prefix `protobuf_oneof:"prefix"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -575,6 +582,51 @@ func (x *ListUsersRequest) GetPageToken() string {
 	}
 	return ""
 }
+
+func (x *ListUsersRequest) GetPrefix() isListUsersRequest_Prefix {
+	if x != nil {
+		return x.Prefix
+	}
+	return nil
+}
+
+func (x *ListUsersRequest) GetEmailPrefix() string {
+	if x != nil {
+		if x, ok := x.Prefix.(*ListUsersRequest_EmailPrefix); ok {
+			return x.EmailPrefix
+		}
+	}
+	return ""
+}
+
+func (x *ListUsersRequest) GetNamePrefix() string {
+	if x != nil {
+		if x, ok := x.Prefix.(*ListUsersRequest_NamePrefix); ok {
+			return x.NamePrefix
+		}
+	}
+	return ""
+}
+
+type isListUsersRequest_Prefix interface {
+	isListUsersRequest_Prefix()
+}
+
+type ListUsersRequest_EmailPrefix struct {
+	// Beginning of the email address, 1 to 254 bytes, in any letter case. Results are in the
+	// order of their addresses.
+	EmailPrefix string `protobuf:"bytes,3,opt,name=email_prefix,json=emailPrefix,proto3,oneof"`
+}
+
+type ListUsersRequest_NamePrefix struct {
+	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the
+	// order of their nicknames in lower case.
+	NamePrefix string `protobuf:"bytes,4,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
+}
+
+func (*ListUsersRequest_EmailPrefix) isListUsersRequest_Prefix() {}
+
+func (*ListUsersRequest_NamePrefix) isListUsersRequest_Prefix() {}
 
 // Reply of ListUsers.
 type ListUsersResponse struct {
@@ -631,168 +683,6 @@ func (x *ListUsersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of FindUsers.
-type FindUsersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// What to look for.
-	//
-	// Types that are valid to be assigned to By:
-	//
-	//	*FindUsersRequest_EmailPrefix
-	//	*FindUsersRequest_NamePrefix
-	By isFindUsersRequest_By `protobuf_oneof:"by"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FindUsersRequest) Reset() {
-	*x = FindUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FindUsersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FindUsersRequest) ProtoMessage() {}
-
-func (x *FindUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FindUsersRequest.ProtoReflect.Descriptor instead.
-func (*FindUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *FindUsersRequest) GetBy() isFindUsersRequest_By {
-	if x != nil {
-		return x.By
-	}
-	return nil
-}
-
-func (x *FindUsersRequest) GetEmailPrefix() string {
-	if x != nil {
-		if x, ok := x.By.(*FindUsersRequest_EmailPrefix); ok {
-			return x.EmailPrefix
-		}
-	}
-	return ""
-}
-
-func (x *FindUsersRequest) GetNamePrefix() string {
-	if x != nil {
-		if x, ok := x.By.(*FindUsersRequest_NamePrefix); ok {
-			return x.NamePrefix
-		}
-	}
-	return ""
-}
-
-func (x *FindUsersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *FindUsersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type isFindUsersRequest_By interface {
-	isFindUsersRequest_By()
-}
-
-type FindUsersRequest_EmailPrefix struct {
-	// Beginning of the email address, 1 to 254 bytes, in any letter case. Results are in the
-	// order of their addresses.
-	EmailPrefix string `protobuf:"bytes,1,opt,name=email_prefix,json=emailPrefix,proto3,oneof"`
-}
-
-type FindUsersRequest_NamePrefix struct {
-	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the
-	// order of their nicknames in lower case.
-	NamePrefix string `protobuf:"bytes,2,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
-}
-
-func (*FindUsersRequest_EmailPrefix) isFindUsersRequest_By() {}
-
-func (*FindUsersRequest_NamePrefix) isFindUsersRequest_By() {}
-
-// Reply of FindUsers.
-type FindUsersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users.
-	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FindUsersResponse) Reset() {
-	*x = FindUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FindUsersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FindUsersResponse) ProtoMessage() {}
-
-func (x *FindUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FindUsersResponse.ProtoReflect.Descriptor instead.
-func (*FindUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *FindUsersResponse) GetUsers() []*User {
-	if x != nil {
-		return x.Users
-	}
-	return nil
-}
-
-func (x *FindUsersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 // Request of GetUser.
 type GetUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -804,7 +694,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +706,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +719,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetUserRequest) GetUserId() int64 {
@@ -850,7 +740,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +752,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +765,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetUserResponse) GetUser() *User {
@@ -896,7 +786,7 @@ type BatchGetUsersRequest struct {
 
 func (x *BatchGetUsersRequest) Reset() {
 	*x = BatchGetUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +798,7 @@ func (x *BatchGetUsersRequest) String() string {
 func (*BatchGetUsersRequest) ProtoMessage() {}
 
 func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +811,7 @@ func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BatchGetUsersRequest) GetUserIds() []int64 {
@@ -942,7 +832,7 @@ type BatchGetUsersResponse struct {
 
 func (x *BatchGetUsersResponse) Reset() {
 	*x = BatchGetUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +844,7 @@ func (x *BatchGetUsersResponse) String() string {
 func (*BatchGetUsersResponse) ProtoMessage() {}
 
 func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +857,7 @@ func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BatchGetUsersResponse) GetUsers() []*User {
@@ -1001,7 +891,7 @@ type UpdateUserRequest struct {
 
 func (x *UpdateUserRequest) Reset() {
 	*x = UpdateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1013,7 +903,7 @@ func (x *UpdateUserRequest) String() string {
 func (*UpdateUserRequest) ProtoMessage() {}
 
 func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1026,7 +916,7 @@ func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserRequest.ProtoReflect.Descriptor instead.
 func (*UpdateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateUserRequest) GetUserId() int64 {
@@ -1089,7 +979,7 @@ type UpdateUserResponse struct {
 
 func (x *UpdateUserResponse) Reset() {
 	*x = UpdateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +991,7 @@ func (x *UpdateUserResponse) String() string {
 func (*UpdateUserResponse) ProtoMessage() {}
 
 func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +1004,7 @@ func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserResponse.ProtoReflect.Descriptor instead.
 func (*UpdateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateUserResponse) GetUser() *User {
@@ -1141,7 +1031,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1043,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1056,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -1205,7 +1095,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1107,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1120,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -1265,7 +1155,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1167,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1180,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1314,7 +1204,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1216,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1229,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1369,7 +1259,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1271,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1284,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1422,7 +1312,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1324,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1337,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1468,7 +1358,7 @@ type VerifySessionsRequest struct {
 
 func (x *VerifySessionsRequest) Reset() {
 	*x = VerifySessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +1370,7 @@ func (x *VerifySessionsRequest) String() string {
 func (*VerifySessionsRequest) ProtoMessage() {}
 
 func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +1383,7 @@ func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
@@ -1514,7 +1404,7 @@ type VerifySessionsResponse struct {
 
 func (x *VerifySessionsResponse) Reset() {
 	*x = VerifySessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1416,7 @@ func (x *VerifySessionsResponse) String() string {
 func (*VerifySessionsResponse) ProtoMessage() {}
 
 func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1429,7 @@ func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *VerifySessionsResponse) GetOpen() []bool {
@@ -1564,7 +1454,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1576,7 +1466,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1589,7 +1479,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -1622,7 +1512,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +1524,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +1537,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 // Request of CloseAllSessions.
@@ -1661,7 +1551,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1673,7 +1563,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1686,7 +1576,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -1707,7 +1597,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1609,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1622,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -1757,7 +1647,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1659,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1672,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -1819,7 +1709,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1831,7 +1721,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1844,7 +1734,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1877,7 +1767,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1889,7 +1779,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1902,7 +1792,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -1938,7 +1828,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +1840,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +1853,7 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
@@ -1988,7 +1878,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +1890,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +1903,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2050,7 +1940,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +1952,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +1965,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2105,7 +1995,7 @@ type Reward struct {
 
 func (x *Reward) Reset() {
 	*x = Reward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2117,7 +2007,7 @@ func (x *Reward) String() string {
 func (*Reward) ProtoMessage() {}
 
 func (x *Reward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2130,7 +2020,7 @@ func (x *Reward) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reward.ProtoReflect.Descriptor instead.
 func (*Reward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Reward) GetSource() string {
@@ -2158,7 +2048,7 @@ type GetRewardTotalRequest struct {
 
 func (x *GetRewardTotalRequest) Reset() {
 	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2170,7 +2060,7 @@ func (x *GetRewardTotalRequest) String() string {
 func (*GetRewardTotalRequest) ProtoMessage() {}
 
 func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2073,7 @@ func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetRewardTotalRequest) GetUserId() int64 {
@@ -2206,7 +2096,7 @@ type GetRewardTotalResponse struct {
 
 func (x *GetRewardTotalResponse) Reset() {
 	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2108,7 @@ func (x *GetRewardTotalResponse) String() string {
 func (*GetRewardTotalResponse) ProtoMessage() {}
 
 func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2121,7 @@ func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetRewardTotalResponse) GetTotal() int64 {
@@ -2270,7 +2160,7 @@ type UserChange struct {
 
 func (x *UserChange) Reset() {
 	*x = UserChange{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2282,7 +2172,7 @@ func (x *UserChange) String() string {
 func (*UserChange) ProtoMessage() {}
 
 func (x *UserChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2295,7 +2185,7 @@ func (x *UserChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
 func (*UserChange) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UserChange) GetUserId() int64 {
@@ -2360,7 +2250,7 @@ type ListUserChangesRequest struct {
 
 func (x *ListUserChangesRequest) Reset() {
 	*x = ListUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2372,7 +2262,7 @@ func (x *ListUserChangesRequest) String() string {
 func (*ListUserChangesRequest) ProtoMessage() {}
 
 func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2385,7 +2275,7 @@ func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListUserChangesRequest) GetPageSize() int32 {
@@ -2431,7 +2321,7 @@ type ListUserChangesResponse struct {
 
 func (x *ListUserChangesResponse) Reset() {
 	*x = ListUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2443,7 +2333,7 @@ func (x *ListUserChangesResponse) String() string {
 func (*ListUserChangesResponse) ProtoMessage() {}
 
 func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2456,7 +2346,7 @@ func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListUserChangesResponse) GetChanges() []*UserChange {
@@ -2493,7 +2383,7 @@ type WatchUserChangesRequest struct {
 
 func (x *WatchUserChangesRequest) Reset() {
 	*x = WatchUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2505,7 +2395,7 @@ func (x *WatchUserChangesRequest) String() string {
 func (*WatchUserChangesRequest) ProtoMessage() {}
 
 func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2518,7 +2408,7 @@ func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchUserChangesRequest) GetPageToken() string {
@@ -2549,7 +2439,7 @@ type WatchUserChangesResponse struct {
 
 func (x *WatchUserChangesResponse) Reset() {
 	*x = WatchUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2561,7 +2451,7 @@ func (x *WatchUserChangesResponse) String() string {
 func (*WatchUserChangesResponse) ProtoMessage() {}
 
 func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2574,7 +2464,7 @@ func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchUserChangesResponse) GetChanges() []*UserChange {
@@ -2630,24 +2520,17 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"2\n" +
 	"\x11DeleteUserRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"\x14\n" +
-	"\x12DeleteUserResponse\"a\n" +
+	"\x12DeleteUserResponse\"\xca\x01\n" +
 	"\x10ListUsersRequest\x12$\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
-	"\x11ListUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcd\x01\n" +
-	"\x10FindUsersRequest\x12/\n" +
-	"\femail_prefix\x18\x01 \x01(\tB\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12/\n" +
+	"\femail_prefix\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xfe\x01H\x00R\vemailPrefix\x12,\n" +
-	"\vname_prefix\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
-	"namePrefix\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\v\n" +
-	"\x02by\x12\x05\xbaH\x02\b\x01\"k\n" +
-	"\x11FindUsersResponse\x12.\n" +
+	"\vname_prefix\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
+	"namePrefixB\b\n" +
+	"\x06prefix\"k\n" +
+	"\x11ListUsersResponse\x12.\n" +
 	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"/\n" +
 	"\x0eGetUserRequest\x12\x1d\n" +
@@ -2780,7 +2663,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\xa3\x11\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\xc0\x10\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2793,8 +2676,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12r\n" +
 	"\n" +
 	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
-	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
-	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
+	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12t\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x14\xaa\xbb\x18\x10\x12\x0esession_opened\x12s\n" +
@@ -2826,7 +2708,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
@@ -2837,115 +2719,110 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*DeleteUserResponse)(nil),       // 6: waybook.account.v1.DeleteUserResponse
 	(*ListUsersRequest)(nil),         // 7: waybook.account.v1.ListUsersRequest
 	(*ListUsersResponse)(nil),        // 8: waybook.account.v1.ListUsersResponse
-	(*FindUsersRequest)(nil),         // 9: waybook.account.v1.FindUsersRequest
-	(*FindUsersResponse)(nil),        // 10: waybook.account.v1.FindUsersResponse
-	(*GetUserRequest)(nil),           // 11: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),          // 12: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),     // 13: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),    // 14: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),        // 15: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),       // 16: waybook.account.v1.UpdateUserResponse
-	(*AuthenticateRequest)(nil),      // 17: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),     // 18: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),       // 19: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 20: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 21: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 22: waybook.account.v1.VerifySessionResponse
-	(*VerifySessionsRequest)(nil),    // 23: waybook.account.v1.VerifySessionsRequest
-	(*VerifySessionsResponse)(nil),   // 24: waybook.account.v1.VerifySessionsResponse
-	(*CloseSessionRequest)(nil),      // 25: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 26: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 27: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 28: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 29: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 30: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),       // 31: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),      // 32: waybook.account.v1.GrantRewardResponse
-	(*ListRewardsRequest)(nil),       // 33: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 34: waybook.account.v1.ListRewardsResponse
-	(*Reward)(nil),                   // 35: waybook.account.v1.Reward
-	(*GetRewardTotalRequest)(nil),    // 36: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),   // 37: waybook.account.v1.GetRewardTotalResponse
-	(*UserChange)(nil),               // 38: waybook.account.v1.UserChange
-	(*ListUserChangesRequest)(nil),   // 39: waybook.account.v1.ListUserChangesRequest
-	(*ListUserChangesResponse)(nil),  // 40: waybook.account.v1.ListUserChangesResponse
-	(*WatchUserChangesRequest)(nil),  // 41: waybook.account.v1.WatchUserChangesRequest
-	(*WatchUserChangesResponse)(nil), // 42: waybook.account.v1.WatchUserChangesResponse
-	(*timestamppb.Timestamp)(nil),    // 43: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 44: google.protobuf.FieldMask
-	(v1.ChangeKind)(0),               // 45: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),         // 46: waybook.type.v1.PartRevisions
+	(*GetUserRequest)(nil),           // 9: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),          // 10: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),     // 11: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),    // 12: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),        // 13: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),       // 14: waybook.account.v1.UpdateUserResponse
+	(*AuthenticateRequest)(nil),      // 15: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 16: waybook.account.v1.AuthenticateResponse
+	(*OpenSessionRequest)(nil),       // 17: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 18: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 19: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 20: waybook.account.v1.VerifySessionResponse
+	(*VerifySessionsRequest)(nil),    // 21: waybook.account.v1.VerifySessionsRequest
+	(*VerifySessionsResponse)(nil),   // 22: waybook.account.v1.VerifySessionsResponse
+	(*CloseSessionRequest)(nil),      // 23: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 24: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 25: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 26: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 27: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 28: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),       // 29: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),      // 30: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),       // 31: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 32: waybook.account.v1.ListRewardsResponse
+	(*Reward)(nil),                   // 33: waybook.account.v1.Reward
+	(*GetRewardTotalRequest)(nil),    // 34: waybook.account.v1.GetRewardTotalRequest
+	(*GetRewardTotalResponse)(nil),   // 35: waybook.account.v1.GetRewardTotalResponse
+	(*UserChange)(nil),               // 36: waybook.account.v1.UserChange
+	(*ListUserChangesRequest)(nil),   // 37: waybook.account.v1.ListUserChangesRequest
+	(*ListUserChangesResponse)(nil),  // 38: waybook.account.v1.ListUserChangesResponse
+	(*WatchUserChangesRequest)(nil),  // 39: waybook.account.v1.WatchUserChangesRequest
+	(*WatchUserChangesResponse)(nil), // 40: waybook.account.v1.WatchUserChangesResponse
+	(*timestamppb.Timestamp)(nil),    // 41: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 42: google.protobuf.FieldMask
+	(v1.ChangeKind)(0),               // 43: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),         // 44: waybook.type.v1.PartRevisions
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	43, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	41, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	43, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	43, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	43, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	41, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	41, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	41, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 6: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 7: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 8: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 9: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	44, // 10: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 11: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 12: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	2,  // 13: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 14: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 15: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	21, // 16: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	2,  // 17: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	35, // 18: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	45, // 19: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	43, // 20: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	46, // 21: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 22: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	43, // 23: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	38, // 24: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	38, // 25: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	3,  // 26: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	11, // 27: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	13, // 28: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	15, // 29: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	5,  // 30: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	7,  // 31: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	9,  // 32: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	17, // 33: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	19, // 34: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	21, // 35: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	23, // 36: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	25, // 37: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	27, // 38: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	29, // 39: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	31, // 40: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	33, // 41: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	36, // 42: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	39, // 43: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	41, // 44: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	4,  // 45: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	12, // 46: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	14, // 47: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	16, // 48: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	6,  // 49: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	8,  // 50: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	10, // 51: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	18, // 52: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	20, // 53: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	22, // 54: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	24, // 55: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	26, // 56: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	28, // 57: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	30, // 58: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	32, // 59: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	34, // 60: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	37, // 61: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	40, // 62: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	42, // 63: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	45, // [45:64] is the sub-list for method output_type
-	26, // [26:45] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	1,  // 7: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 8: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	42, // 9: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 10: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 13: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 14: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	19, // 15: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	2,  // 16: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	33, // 17: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	43, // 18: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
+	41, // 19: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
+	44, // 20: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 21: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
+	41, // 22: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	36, // 23: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	36, // 24: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	3,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	9,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	11, // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	13, // 28: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	5,  // 29: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	7,  // 30: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	15, // 31: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	17, // 32: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	19, // 33: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	21, // 34: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	23, // 35: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	25, // 36: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	27, // 37: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	29, // 38: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	31, // 39: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	34, // 40: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	37, // 41: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	39, // 42: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	4,  // 43: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	10, // 44: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	12, // 45: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	14, // 46: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	6,  // 47: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	8,  // 48: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	16, // 49: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	18, // 50: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	20, // 51: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	22, // 52: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	24, // 53: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	26, // 54: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	28, // 55: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	30, // 56: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	32, // 57: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	35, // 58: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	38, // 59: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	40, // 60: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	43, // [43:61] is the sub-list for method output_type
+	25, // [25:43] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -2953,19 +2830,19 @@ func file_waybook_account_v1_account_proto_init() {
 	if File_waybook_account_v1_account_proto != nil {
 		return
 	}
-	file_waybook_account_v1_account_proto_msgTypes[8].OneofWrappers = []any{
-		(*FindUsersRequest_EmailPrefix)(nil),
-		(*FindUsersRequest_NamePrefix)(nil),
+	file_waybook_account_v1_account_proto_msgTypes[6].OneofWrappers = []any{
+		(*ListUsersRequest_EmailPrefix)(nil),
+		(*ListUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[14].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[12].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   42,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,7 +27,6 @@ const (
 	AccountService_UpdateUser_FullMethodName       = "/waybook.account.v1.AccountService/UpdateUser"
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
-	AccountService_FindUsers_FullMethodName        = "/waybook.account.v1.AccountService/FindUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
@@ -79,12 +78,10 @@ type AccountServiceClient interface {
 	// deletion of a user who is gone removes what an earlier one left, and succeeds. Errors:
 	// FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
-	// Returns a page of all users, or of those whose password has an old form, in the order of
-	// their identifiers.
+	// Returns a page of all users in the order of their identifiers, or of the users whose email
+	// address or nickname begins with a text. A page that is not the last may be shorter than
+	// page_size.
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
-	// Returns a page of the users whose email address or nickname begins with a text. A page
-	// that is not the last may be shorter than page_size.
-	FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error)
 	// Verifies an email address and a password, and opens a session for their user. The
 	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
 	// the same, also in timing, for an unknown address, a user without a password and a wrong
@@ -206,16 +203,6 @@ func (c *accountServiceClient) ListUsers(ctx context.Context, in *ListUsersReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListUsersResponse)
 	err := c.cc.Invoke(ctx, AccountService_ListUsers_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(FindUsersResponse)
-	err := c.cc.Invoke(ctx, AccountService_FindUsers_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -388,12 +375,10 @@ type AccountServiceServer interface {
 	// deletion of a user who is gone removes what an earlier one left, and succeeds. Errors:
 	// FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
-	// Returns a page of all users, or of those whose password has an old form, in the order of
-	// their identifiers.
+	// Returns a page of all users in the order of their identifiers, or of the users whose email
+	// address or nickname begins with a text. A page that is not the last may be shorter than
+	// page_size.
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
-	// Returns a page of the users whose email address or nickname begins with a text. A page
-	// that is not the last may be shorter than page_size.
-	FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error)
 	// Verifies an email address and a password, and opens a session for their user. The
 	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
 	// the same, also in timing, for an unknown address, a user without a password and a wrong
@@ -478,9 +463,6 @@ func (UnimplementedAccountServiceServer) DeleteUser(context.Context, *DeleteUser
 }
 func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListUsers not implemented")
-}
-func (UnimplementedAccountServiceServer) FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method FindUsers not implemented")
 }
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
@@ -643,24 +625,6 @@ func _AccountService_ListUsers_Handler(srv interface{}, ctx context.Context, dec
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).ListUsers(ctx, req.(*ListUsersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_FindUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(FindUsersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).FindUsers(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_FindUsers_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).FindUsers(ctx, req.(*FindUsersRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -904,10 +868,6 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListUsers",
 			Handler:    _AccountService_ListUsers_Handler,
-		},
-		{
-			MethodName: "FindUsers",
-			Handler:    _AccountService_FindUsers_Handler,
 		},
 		{
 			MethodName: "Authenticate",
