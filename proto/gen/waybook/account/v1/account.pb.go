@@ -2037,107 +2037,6 @@ func (x *Reward) GetAmount() int64 {
 	return 0
 }
 
-// Request of GetRewardTotal.
-type GetRewardTotalRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user of the rewards.
-	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetRewardTotalRequest) Reset() {
-	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetRewardTotalRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetRewardTotalRequest) ProtoMessage() {}
-
-func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
-func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *GetRewardTotalRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-// Reply of GetRewardTotal.
-type GetRewardTotalResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The sum of the rewards.
-	Total int64 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
-	// Number of rewards.
-	RewardCount   int64 `protobuf:"varint,2,opt,name=reward_count,json=rewardCount,proto3" json:"reward_count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetRewardTotalResponse) Reset() {
-	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetRewardTotalResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetRewardTotalResponse) ProtoMessage() {}
-
-func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
-func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *GetRewardTotalResponse) GetTotal() int64 {
-	if x != nil {
-		return x.Total
-	}
-	return 0
-}
-
-func (x *GetRewardTotalResponse) GetRewardCount() int64 {
-	if x != nil {
-		return x.RewardCount
-	}
-	return 0
-}
-
 // A change of a user.
 type UserChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2160,7 +2059,7 @@ type UserChange struct {
 
 func (x *UserChange) Reset() {
 	*x = UserChange{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2071,7 @@ func (x *UserChange) String() string {
 func (*UserChange) ProtoMessage() {}
 
 func (x *UserChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2084,7 @@ func (x *UserChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
 func (*UserChange) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *UserChange) GetUserId() int64 {
@@ -2250,7 +2149,7 @@ type ListUserChangesRequest struct {
 
 func (x *ListUserChangesRequest) Reset() {
 	*x = ListUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2262,7 +2161,7 @@ func (x *ListUserChangesRequest) String() string {
 func (*ListUserChangesRequest) ProtoMessage() {}
 
 func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2275,7 +2174,7 @@ func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListUserChangesRequest) GetPageSize() int32 {
@@ -2321,7 +2220,7 @@ type ListUserChangesResponse struct {
 
 func (x *ListUserChangesResponse) Reset() {
 	*x = ListUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2333,7 +2232,7 @@ func (x *ListUserChangesResponse) String() string {
 func (*ListUserChangesResponse) ProtoMessage() {}
 
 func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2346,7 +2245,7 @@ func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListUserChangesResponse) GetChanges() []*UserChange {
@@ -2383,7 +2282,7 @@ type WatchUserChangesRequest struct {
 
 func (x *WatchUserChangesRequest) Reset() {
 	*x = WatchUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2395,7 +2294,7 @@ func (x *WatchUserChangesRequest) String() string {
 func (*WatchUserChangesRequest) ProtoMessage() {}
 
 func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2408,7 +2307,7 @@ func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchUserChangesRequest) GetPageToken() string {
@@ -2439,7 +2338,7 @@ type WatchUserChangesResponse struct {
 
 func (x *WatchUserChangesResponse) Reset() {
 	*x = WatchUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2451,7 +2350,7 @@ func (x *WatchUserChangesResponse) String() string {
 func (*WatchUserChangesResponse) ProtoMessage() {}
 
 func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2464,7 +2363,7 @@ func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchUserChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchUserChangesResponse) GetChanges() []*UserChange {
@@ -2620,12 +2519,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"8\n" +
 	"\x06Reward\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
-	"\x06amount\x18\x02 \x01(\x03R\x06amount\"6\n" +
-	"\x15GetRewardTotalRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"Q\n" +
-	"\x16GetRewardTotalResponse\x12\x14\n" +
-	"\x05total\x18\x01 \x01(\x03R\x05total\x12!\n" +
-	"\freward_count\x18\x02 \x01(\x03R\vrewardCount\"\x93\x02\n" +
+	"\x06amount\x18\x02 \x01(\x03R\x06amount\"\x93\x02\n" +
 	"\n" +
 	"UserChange\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12/\n" +
@@ -2663,7 +2557,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\xc0\x10\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\xce\x0f\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2690,8 +2584,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
 	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04blog\x90\x02\x02\x12g\n" +
-	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12p\n" +
-	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12s\n" +
+	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12s\n" +
 	"\x0fListUserChanges\x12*.waybook.account.v1.ListUserChangesRequest\x1a+.waybook.account.v1.ListUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
 	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
@@ -2708,7 +2601,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
@@ -2744,29 +2637,27 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*ListRewardsRequest)(nil),       // 31: waybook.account.v1.ListRewardsRequest
 	(*ListRewardsResponse)(nil),      // 32: waybook.account.v1.ListRewardsResponse
 	(*Reward)(nil),                   // 33: waybook.account.v1.Reward
-	(*GetRewardTotalRequest)(nil),    // 34: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),   // 35: waybook.account.v1.GetRewardTotalResponse
-	(*UserChange)(nil),               // 36: waybook.account.v1.UserChange
-	(*ListUserChangesRequest)(nil),   // 37: waybook.account.v1.ListUserChangesRequest
-	(*ListUserChangesResponse)(nil),  // 38: waybook.account.v1.ListUserChangesResponse
-	(*WatchUserChangesRequest)(nil),  // 39: waybook.account.v1.WatchUserChangesRequest
-	(*WatchUserChangesResponse)(nil), // 40: waybook.account.v1.WatchUserChangesResponse
-	(*timestamppb.Timestamp)(nil),    // 41: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 42: google.protobuf.FieldMask
-	(v1.ChangeKind)(0),               // 43: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),         // 44: waybook.type.v1.PartRevisions
+	(*UserChange)(nil),               // 34: waybook.account.v1.UserChange
+	(*ListUserChangesRequest)(nil),   // 35: waybook.account.v1.ListUserChangesRequest
+	(*ListUserChangesResponse)(nil),  // 36: waybook.account.v1.ListUserChangesResponse
+	(*WatchUserChangesRequest)(nil),  // 37: waybook.account.v1.WatchUserChangesRequest
+	(*WatchUserChangesResponse)(nil), // 38: waybook.account.v1.WatchUserChangesResponse
+	(*timestamppb.Timestamp)(nil),    // 39: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 40: google.protobuf.FieldMask
+	(v1.ChangeKind)(0),               // 41: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),         // 42: waybook.type.v1.PartRevisions
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	41, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	39, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	41, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	41, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	41, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	39, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	39, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	39, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 6: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 7: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 8: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	42, // 9: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	40, // 9: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 10: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
 	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
@@ -2775,13 +2666,13 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	19, // 15: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
 	2,  // 16: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
 	33, // 17: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	43, // 18: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	41, // 19: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	44, // 20: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
+	41, // 18: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
+	39, // 19: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
+	42, // 20: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
 	1,  // 21: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	41, // 22: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	36, // 23: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	36, // 24: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	39, // 22: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	34, // 23: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	34, // 24: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
 	3,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
 	9,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
 	11, // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
@@ -2797,29 +2688,27 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	27, // 37: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
 	29, // 38: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
 	31, // 39: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	34, // 40: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	37, // 41: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	39, // 42: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	4,  // 43: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	10, // 44: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	12, // 45: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	14, // 46: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	6,  // 47: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	8,  // 48: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	16, // 49: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	18, // 50: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	20, // 51: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	22, // 52: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	24, // 53: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	26, // 54: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	28, // 55: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	30, // 56: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	32, // 57: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	35, // 58: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	38, // 59: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	40, // 60: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	43, // [43:61] is the sub-list for method output_type
-	25, // [25:43] is the sub-list for method input_type
+	35, // 40: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	37, // 41: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	4,  // 42: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	10, // 43: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	12, // 44: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	14, // 45: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	6,  // 46: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	8,  // 47: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	16, // 48: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	18, // 49: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	20, // 50: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	22, // 51: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	24, // 52: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	26, // 53: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	28, // 54: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	30, // 55: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	32, // 56: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	36, // 57: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	38, // 58: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	42, // [42:59] is the sub-list for method output_type
+	25, // [25:42] is the sub-list for method input_type
 	25, // [25:25] is the sub-list for extension type_name
 	25, // [25:25] is the sub-list for extension extendee
 	0,  // [0:25] is the sub-list for field type_name
@@ -2842,7 +2731,7 @@ func file_waybook_account_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   40,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -36,7 +36,6 @@ const (
 	AccountService_ListSessions_FullMethodName     = "/waybook.account.v1.AccountService/ListSessions"
 	AccountService_GrantReward_FullMethodName      = "/waybook.account.v1.AccountService/GrantReward"
 	AccountService_ListRewards_FullMethodName      = "/waybook.account.v1.AccountService/ListRewards"
-	AccountService_GetRewardTotal_FullMethodName   = "/waybook.account.v1.AccountService/GetRewardTotal"
 	AccountService_ListUserChanges_FullMethodName  = "/waybook.account.v1.AccountService/ListUserChanges"
 	AccountService_WatchUserChanges_FullMethodName = "/waybook.account.v1.AccountService/WatchUserChanges"
 )
@@ -126,8 +125,6 @@ type AccountServiceClient interface {
 	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND
 	// (USER_NOT_FOUND).
 	ListRewards(ctx context.Context, in *ListRewardsRequest, opts ...grpc.CallOption) (*ListRewardsResponse, error)
-	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
-	GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each user once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -299,16 +296,6 @@ func (c *accountServiceClient) ListRewards(ctx context.Context, in *ListRewardsR
 	return out, nil
 }
 
-func (c *accountServiceClient) GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GetRewardTotalResponse)
-	err := c.cc.Invoke(ctx, AccountService_GetRewardTotal_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *accountServiceClient) ListUserChanges(ctx context.Context, in *ListUserChangesRequest, opts ...grpc.CallOption) (*ListUserChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListUserChangesResponse)
@@ -423,8 +410,6 @@ type AccountServiceServer interface {
 	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND
 	// (USER_NOT_FOUND).
 	ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error)
-	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
-	GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error)
 	// Returns what has changed since a page token, in the order of the changes: each user once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -490,9 +475,6 @@ func (UnimplementedAccountServiceServer) GrantReward(context.Context, *GrantRewa
 }
 func (UnimplementedAccountServiceServer) ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRewards not implemented")
-}
-func (UnimplementedAccountServiceServer) GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method GetRewardTotal not implemented")
 }
 func (UnimplementedAccountServiceServer) ListUserChanges(context.Context, *ListUserChangesRequest) (*ListUserChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListUserChanges not implemented")
@@ -791,24 +773,6 @@ func _AccountService_ListRewards_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_GetRewardTotal_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(GetRewardTotalRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).GetRewardTotal(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_GetRewardTotal_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).GetRewardTotal(ctx, req.(*GetRewardTotalRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AccountService_ListUserChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListUserChangesRequest)
 	if err := dec(in); err != nil {
@@ -904,10 +868,6 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRewards",
 			Handler:    _AccountService_ListRewards_Handler,
-		},
-		{
-			MethodName: "GetRewardTotal",
-			Handler:    _AccountService_GetRewardTotal_Handler,
 		},
 		{
 			MethodName: "ListUserChanges",
