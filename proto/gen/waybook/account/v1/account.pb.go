@@ -28,8 +28,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// How a password is stored. Passwords of users who were moved in have the form of the old
-// service until the first login, which stores them as argon2id.
+// How a password is stored. The password of a user who was moved in has the form of the old service until the first
+// login, which stores it as argon2id.
 type PasswordForm int32
 
 const (
@@ -102,7 +102,7 @@ func (PasswordForm) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{0}
 }
 
-// A user.
+// A user. BatchGetUsers sets only user_id, name, icon_url and create_time.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, positive, at most 2^53-1.
@@ -114,17 +114,14 @@ type User struct {
 	// When the user was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Email address as given, with which the user logs in; empty when there is none.
-	// BatchGetUsers leaves it out.
 	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
-	// Whether the user has a password. BatchGetUsers leaves it out.
+	// Whether the user has a password.
 	HasPassword bool `protobuf:"varint,6,opt,name=has_password,json=hasPassword,proto3" json:"has_password,omitempty"`
-	// Whether the user is disabled: cannot log in and has no open session. BatchGetUsers leaves
-	// it out.
+	// Whether the user is disabled: cannot log in and has no open session.
 	Disabled bool `protobuf:"varint,7,opt,name=disabled,proto3" json:"disabled,omitempty"`
-	// How the password is stored; unspecified when there is none. BatchGetUsers leaves it out.
+	// How the password is stored; unspecified when there is none.
 	PasswordForm PasswordForm `protobuf:"varint,8,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
-	// Whether the user was made here and has an identifier of 31 bits (-small-ids-from). BatchGetUsers leaves it
-	// out.
+	// Whether the user was created here with an identifier of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,9,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -230,13 +227,12 @@ type Session struct {
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// When the session expires, used or not.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Distinguishes the sessions of a user and stays the same while the session is open: 16
-	// hexadecimal digits. It is not a secret.
+	// Identifies the session among those of the user: 16 hexadecimal digits. It is not a secret.
 	SessionId string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// When the session was opened; not set for sessions from before this was stored.
+	// When the session was opened; not set if it was moved in without that time.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When the session was last verified; it may be some minutes too early. Not set if the
-	// service does not limit how long a session may be unused.
+	// When the session was last verified; it may be some minutes too early. Not set if the service does not limit how
+	// long a session may be unused.
 	LastUsedTime  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=last_used_time,json=lastUsedTime,proto3" json:"last_used_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -307,21 +303,74 @@ func (x *Session) GetLastUsedTime() *timestamppb.Timestamp {
 	return nil
 }
 
+// A reward of a user.
+type Reward struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Source of the reward, such as "blog/123", or "old/7" for one that was moved in.
+	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	// Amount of the reward.
+	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reward) Reset() {
+	*x = Reward{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reward) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reward) ProtoMessage() {}
+
+func (x *Reward) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reward.ProtoReflect.Descriptor instead.
+func (*Reward) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Reward) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Reward) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
 // Request of CreateUser.
 type CreateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same UUID returns the first result, whatever
-	// its password. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call with the same UUID returns the first result, whatever its password. A call with
+	// other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Nickname, 1 to 100 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Address of the avatar image, at most 2,000 bytes; may be empty.
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
-	// Email address, at most 254 bytes; may be empty. No two users have the same address,
-	// ignoring letter case.
+	// Email address, at most 254 bytes; may be empty. No two users have the same address, ignoring letter case.
 	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
-	// Password, 8 to 200 characters. If it is empty, the user cannot log in with a
-	// password.
+	// Password, 8 to 200 characters. If it is empty, the user cannot log in with a password.
 	Password      string `protobuf:"bytes,5,opt,name=password,proto3" json:"password,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -329,7 +378,7 @@ type CreateUserRequest struct {
 
 func (x *CreateUserRequest) Reset() {
 	*x = CreateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -341,7 +390,7 @@ func (x *CreateUserRequest) String() string {
 func (*CreateUserRequest) ProtoMessage() {}
 
 func (x *CreateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -354,7 +403,7 @@ func (x *CreateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateUserRequest.ProtoReflect.Descriptor instead.
 func (*CreateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{2}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreateUserRequest) GetRequestId() string {
@@ -403,7 +452,7 @@ type CreateUserResponse struct {
 
 func (x *CreateUserResponse) Reset() {
 	*x = CreateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -415,7 +464,7 @@ func (x *CreateUserResponse) String() string {
 func (*CreateUserResponse) ProtoMessage() {}
 
 func (x *CreateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -428,7 +477,7 @@ func (x *CreateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateUserResponse.ProtoReflect.Descriptor instead.
 func (*CreateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{3}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateUserResponse) GetUser() *User {
@@ -436,251 +485,6 @@ func (x *CreateUserResponse) GetUser() *User {
 		return x.User
 	}
 	return nil
-}
-
-// Request of DeleteUser.
-type DeleteUserRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user to delete.
-	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteUserRequest) Reset() {
-	*x = DeleteUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteUserRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteUserRequest) ProtoMessage() {}
-
-func (x *DeleteUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteUserRequest.ProtoReflect.Descriptor instead.
-func (*DeleteUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *DeleteUserRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-// Reply of DeleteUser.
-type DeleteUserResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteUserResponse) Reset() {
-	*x = DeleteUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteUserResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteUserResponse) ProtoMessage() {}
-
-func (x *DeleteUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteUserResponse.ProtoReflect.Descriptor instead.
-func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{5}
-}
-
-// Request of ListUsers.
-type ListUsersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Which users; all without it.
-	//
-	// Types that are valid to be assigned to Prefix:
-	//
-	//	*ListUsersRequest_EmailPrefix
-	//	*ListUsersRequest_NamePrefix
-	Prefix        isListUsersRequest_Prefix `protobuf_oneof:"prefix"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUsersRequest) Reset() {
-	*x = ListUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUsersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUsersRequest) ProtoMessage() {}
-
-func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
-func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *ListUsersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListUsersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListUsersRequest) GetPrefix() isListUsersRequest_Prefix {
-	if x != nil {
-		return x.Prefix
-	}
-	return nil
-}
-
-func (x *ListUsersRequest) GetEmailPrefix() string {
-	if x != nil {
-		if x, ok := x.Prefix.(*ListUsersRequest_EmailPrefix); ok {
-			return x.EmailPrefix
-		}
-	}
-	return ""
-}
-
-func (x *ListUsersRequest) GetNamePrefix() string {
-	if x != nil {
-		if x, ok := x.Prefix.(*ListUsersRequest_NamePrefix); ok {
-			return x.NamePrefix
-		}
-	}
-	return ""
-}
-
-type isListUsersRequest_Prefix interface {
-	isListUsersRequest_Prefix()
-}
-
-type ListUsersRequest_EmailPrefix struct {
-	// Beginning of the email address, 1 to 254 bytes, in any letter case. Results are in the
-	// order of their addresses.
-	EmailPrefix string `protobuf:"bytes,3,opt,name=email_prefix,json=emailPrefix,proto3,oneof"`
-}
-
-type ListUsersRequest_NamePrefix struct {
-	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the
-	// order of their nicknames in lower case.
-	NamePrefix string `protobuf:"bytes,4,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
-}
-
-func (*ListUsersRequest_EmailPrefix) isListUsersRequest_Prefix() {}
-
-func (*ListUsersRequest_NamePrefix) isListUsersRequest_Prefix() {}
-
-// Reply of ListUsers.
-type ListUsersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users.
-	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUsersResponse) Reset() {
-	*x = ListUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUsersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUsersResponse) ProtoMessage() {}
-
-func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
-func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *ListUsersResponse) GetUsers() []*User {
-	if x != nil {
-		return x.Users
-	}
-	return nil
-}
-
-func (x *ListUsersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
 }
 
 // Request of GetUser.
@@ -694,7 +498,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +510,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +523,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetUserRequest) GetUserId() int64 {
@@ -740,7 +544,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -752,7 +556,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -765,7 +569,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetUserResponse) GetUser() *User {
@@ -786,7 +590,7 @@ type BatchGetUsersRequest struct {
 
 func (x *BatchGetUsersRequest) Reset() {
 	*x = BatchGetUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +602,7 @@ func (x *BatchGetUsersRequest) String() string {
 func (*BatchGetUsersRequest) ProtoMessage() {}
 
 func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +615,7 @@ func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BatchGetUsersRequest) GetUserIds() []int64 {
@@ -832,7 +636,7 @@ type BatchGetUsersResponse struct {
 
 func (x *BatchGetUsersResponse) Reset() {
 	*x = BatchGetUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +648,7 @@ func (x *BatchGetUsersResponse) String() string {
 func (*BatchGetUsersResponse) ProtoMessage() {}
 
 func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +661,7 @@ func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BatchGetUsersResponse) GetUsers() []*User {
@@ -880,8 +684,7 @@ type UpdateUserRequest struct {
 	Email *string `protobuf:"bytes,4,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// New password, 8 to 200 characters.
 	Password *string `protobuf:"bytes,5,opt,name=password,proto3,oneof" json:"password,omitempty"`
-	// Whether the user is disabled. A disabled user cannot log in, and disabling closes all open
-	// sessions, in the same write. What the user owns stays.
+	// Whether the user is disabled, and so cannot log in. What the user owns stays.
 	Disabled *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
 	// The fields to change, instead of those that are set; see waybook.type.v1.update.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
@@ -891,7 +694,7 @@ type UpdateUserRequest struct {
 
 func (x *UpdateUserRequest) Reset() {
 	*x = UpdateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +706,7 @@ func (x *UpdateUserRequest) String() string {
 func (*UpdateUserRequest) ProtoMessage() {}
 
 func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +719,7 @@ func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserRequest.ProtoReflect.Descriptor instead.
 func (*UpdateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateUserRequest) GetUserId() int64 {
@@ -979,7 +782,7 @@ type UpdateUserResponse struct {
 
 func (x *UpdateUserResponse) Reset() {
 	*x = UpdateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -991,7 +794,7 @@ func (x *UpdateUserResponse) String() string {
 func (*UpdateUserResponse) ProtoMessage() {}
 
 func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1004,7 +807,7 @@ func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserResponse.ProtoReflect.Descriptor instead.
 func (*UpdateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateUserResponse) GetUser() *User {
@@ -1014,6 +817,250 @@ func (x *UpdateUserResponse) GetUser() *User {
 	return nil
 }
 
+// Request of DeleteUser.
+type DeleteUserRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user to delete.
+	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteUserRequest) Reset() {
+	*x = DeleteUserRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteUserRequest) ProtoMessage() {}
+
+func (x *DeleteUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteUserRequest.ProtoReflect.Descriptor instead.
+func (*DeleteUserRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *DeleteUserRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+// Reply of DeleteUser.
+type DeleteUserResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteUserResponse) Reset() {
+	*x = DeleteUserResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteUserResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteUserResponse) ProtoMessage() {}
+
+func (x *DeleteUserResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteUserResponse.ProtoReflect.Descriptor instead.
+func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
+}
+
+// Request of ListUsers.
+type ListUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Which users; all when not set.
+	//
+	// Types that are valid to be assigned to Prefix:
+	//
+	//	*ListUsersRequest_EmailPrefix
+	//	*ListUsersRequest_NamePrefix
+	Prefix        isListUsersRequest_Prefix `protobuf_oneof:"prefix"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUsersRequest) Reset() {
+	*x = ListUsersRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUsersRequest) ProtoMessage() {}
+
+func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
+func (*ListUsersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListUsersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListUsersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListUsersRequest) GetPrefix() isListUsersRequest_Prefix {
+	if x != nil {
+		return x.Prefix
+	}
+	return nil
+}
+
+func (x *ListUsersRequest) GetEmailPrefix() string {
+	if x != nil {
+		if x, ok := x.Prefix.(*ListUsersRequest_EmailPrefix); ok {
+			return x.EmailPrefix
+		}
+	}
+	return ""
+}
+
+func (x *ListUsersRequest) GetNamePrefix() string {
+	if x != nil {
+		if x, ok := x.Prefix.(*ListUsersRequest_NamePrefix); ok {
+			return x.NamePrefix
+		}
+	}
+	return ""
+}
+
+type isListUsersRequest_Prefix interface {
+	isListUsersRequest_Prefix()
+}
+
+type ListUsersRequest_EmailPrefix struct {
+	// Beginning of the email address, 1 to 254 bytes, in any letter case. Results are in the order of their addresses.
+	EmailPrefix string `protobuf:"bytes,3,opt,name=email_prefix,json=emailPrefix,proto3,oneof"`
+}
+
+type ListUsersRequest_NamePrefix struct {
+	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the order of their nicknames
+	// in lower case.
+	NamePrefix string `protobuf:"bytes,4,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
+}
+
+func (*ListUsersRequest_EmailPrefix) isListUsersRequest_Prefix() {}
+
+func (*ListUsersRequest_NamePrefix) isListUsersRequest_Prefix() {}
+
+// Reply of ListUsers.
+type ListUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users.
+	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUsersResponse) Reset() {
+	*x = ListUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUsersResponse) ProtoMessage() {}
+
+func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
+func (*ListUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListUsersResponse) GetUsers() []*User {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+func (x *ListUsersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Request of Authenticate.
 type AuthenticateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1021,9 +1068,8 @@ type AuthenticateRequest struct {
 	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	// The password, 1 to 200 characters.
 	Password string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	// Address by which the caller distinguishes clients, at most 100 bytes. An IPv6 address, or
-	// its /64, counts by its /64, /56 and /48. All attempts without one count as one client,
-	// which has no limit of its own.
+	// Address by which the caller distinguishes clients, at most 100 bytes. An IPv6 address, or its /64, counts by its
+	// /64, /56 and /48. All attempts without an address count as one client, which has no limit of its own.
 	ClientAddress string `protobuf:"bytes,3,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1031,7 +1077,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1043,7 +1089,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,7 +1102,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -1095,7 +1141,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1107,7 +1153,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1120,7 +1166,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -1155,7 +1201,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1213,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1226,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1195,8 +1241,7 @@ type OpenSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session.
 	Session *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	// The secret, which is the `idrand` part of the legacy cookie: 32 lowercase hexadecimal
-	// digits, 128 random bits.
+	// The secret, which is the `idrand` part of the legacy cookie: 32 lowercase hexadecimal digits, 128 random bits.
 	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1204,7 +1249,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1261,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1274,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1259,7 +1304,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +1316,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +1329,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1312,7 +1357,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1324,7 +1369,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1337,7 +1382,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1358,7 +1403,7 @@ type VerifySessionsRequest struct {
 
 func (x *VerifySessionsRequest) Reset() {
 	*x = VerifySessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1415,7 @@ func (x *VerifySessionsRequest) String() string {
 func (*VerifySessionsRequest) ProtoMessage() {}
 
 func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1428,7 @@ func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
@@ -1404,7 +1449,7 @@ type VerifySessionsResponse struct {
 
 func (x *VerifySessionsResponse) Reset() {
 	*x = VerifySessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1416,7 +1461,7 @@ func (x *VerifySessionsResponse) String() string {
 func (*VerifySessionsResponse) ProtoMessage() {}
 
 func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1429,7 +1474,7 @@ func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *VerifySessionsResponse) GetOpen() []bool {
@@ -1454,7 +1499,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1466,7 +1511,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1479,7 +1524,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -1512,7 +1557,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1524,7 +1569,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1537,7 +1582,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 // Request of CloseAllSessions.
@@ -1551,7 +1596,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1608,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1621,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -1597,7 +1642,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1609,7 +1654,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1622,7 +1667,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -1647,7 +1692,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1704,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1717,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -1709,7 +1754,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1766,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1779,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1756,8 +1801,8 @@ type GrantRewardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who gets the reward.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Source of the reward, such as "blog/123": a lowercase word and an identifier, at most
-	// 64 bytes. A user gets at most one reward for each source.
+	// Source of the reward, such as "blog/123": a lowercase word and an identifier, at most 64 bytes. A user gets at most
+	// one reward for each source.
 	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
 	// Amount of the reward, from 0 to 1,000,000,000.
 	Amount        int64 `protobuf:"varint,3,opt,name=amount,proto3" json:"amount,omitempty"`
@@ -1767,7 +1812,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +1824,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,7 +1837,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -1819,8 +1864,7 @@ func (x *GrantRewardRequest) GetAmount() int64 {
 // Reply of GrantReward.
 type GrantRewardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Amount that the user got for the source, now or earlier. It is 0 for a reward beyond the
-	// limit of its day.
+	// Amount that the user got for the source, now or earlier. It is 0 for a reward beyond the limit of its day.
 	Amount        int64 `protobuf:"varint,1,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1828,7 +1872,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1840,7 +1884,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1853,7 +1897,7 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
@@ -1878,7 +1922,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1890,7 +1934,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1903,7 +1947,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -1940,7 +1984,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1952,7 +1996,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1965,7 +2009,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -1980,61 +2024,6 @@ func (x *ListRewardsResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// A reward of a user.
-type Reward struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Source of the reward, such as "blog/123", or "old/7" for one that was moved in.
-	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// Amount of the reward.
-	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Reward) Reset() {
-	*x = Reward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Reward) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Reward) ProtoMessage() {}
-
-func (x *Reward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Reward.ProtoReflect.Descriptor instead.
-func (*Reward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *Reward) GetSource() string {
-	if x != nil {
-		return x.Source
-	}
-	return ""
-}
-
-func (x *Reward) GetAmount() int64 {
-	if x != nil {
-		return x.Amount
-	}
-	return 0
 }
 
 // A change of a user.
@@ -2404,7 +2393,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"session_id\x18\x03 \x01(\tR\tsessionId\x12;\n" +
 	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12@\n" +
-	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"\xcb\x02\n" +
+	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"8\n" +
+	"\x06Reward\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
+	"\x06amount\x18\x02 \x01(\x03R\x06amount\"\xcb\x02\n" +
 	"\x11CreateUserRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
@@ -2416,22 +2408,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\xd8\x01\x01r\x05\x10\b\x18\xc8\x01R\bpassword:r\xbaHo\x1am\n" +
 	" create_user.password_needs_email\x12 password: needs an email address\x1a'this.password == '' || this.email != ''\"B\n" +
 	"\x12CreateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"2\n" +
-	"\x11DeleteUserRequest\x12\x1d\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"\x14\n" +
-	"\x12DeleteUserResponse\"\xca\x01\n" +
-	"\x10ListUsersRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12/\n" +
-	"\femail_prefix\x18\x03 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xfe\x01H\x00R\vemailPrefix\x12,\n" +
-	"\vname_prefix\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
-	"namePrefixB\b\n" +
-	"\x06prefix\"k\n" +
-	"\x11ListUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"/\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"/\n" +
 	"\x0eGetUserRequest\x12\x1d\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"?\n" +
 	"\x0fGetUserResponse\x12,\n" +
@@ -2456,7 +2433,22 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\t_passwordB\v\n" +
 	"\t_disabled\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8f\x01\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"2\n" +
+	"\x11DeleteUserRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"\x14\n" +
+	"\x12DeleteUserResponse\"\xca\x01\n" +
+	"\x10ListUsersRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12/\n" +
+	"\femail_prefix\x18\x03 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01(\xfe\x01H\x00R\vemailPrefix\x12,\n" +
+	"\vname_prefix\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
+	"namePrefixB\b\n" +
+	"\x06prefix\"k\n" +
+	"\x11ListUsersResponse\x12.\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8f\x01\n" +
 	"\x13AuthenticateRequest\x12 \n" +
 	"\x05email\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xfe\x01R\x05email\x12&\n" +
@@ -2516,10 +2508,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
 	"\x13ListRewardsResponse\x124\n" +
 	"\arewards\x18\x01 \x03(\v2\x1a.waybook.account.v1.RewardR\arewards\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"8\n" +
-	"\x06Reward\x12\x16\n" +
-	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
-	"\x06amount\x18\x02 \x01(\x03R\x06amount\"\x93\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x02\n" +
 	"\n" +
 	"UserChange\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12/\n" +
@@ -2606,37 +2595,37 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
 	(*Session)(nil),                  // 2: waybook.account.v1.Session
-	(*CreateUserRequest)(nil),        // 3: waybook.account.v1.CreateUserRequest
-	(*CreateUserResponse)(nil),       // 4: waybook.account.v1.CreateUserResponse
-	(*DeleteUserRequest)(nil),        // 5: waybook.account.v1.DeleteUserRequest
-	(*DeleteUserResponse)(nil),       // 6: waybook.account.v1.DeleteUserResponse
-	(*ListUsersRequest)(nil),         // 7: waybook.account.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),        // 8: waybook.account.v1.ListUsersResponse
-	(*GetUserRequest)(nil),           // 9: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),          // 10: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),     // 11: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),    // 12: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),        // 13: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),       // 14: waybook.account.v1.UpdateUserResponse
-	(*AuthenticateRequest)(nil),      // 15: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),     // 16: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),       // 17: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 18: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 19: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 20: waybook.account.v1.VerifySessionResponse
-	(*VerifySessionsRequest)(nil),    // 21: waybook.account.v1.VerifySessionsRequest
-	(*VerifySessionsResponse)(nil),   // 22: waybook.account.v1.VerifySessionsResponse
-	(*CloseSessionRequest)(nil),      // 23: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 24: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 25: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 26: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 27: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 28: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),       // 29: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),      // 30: waybook.account.v1.GrantRewardResponse
-	(*ListRewardsRequest)(nil),       // 31: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 32: waybook.account.v1.ListRewardsResponse
-	(*Reward)(nil),                   // 33: waybook.account.v1.Reward
+	(*Reward)(nil),                   // 3: waybook.account.v1.Reward
+	(*CreateUserRequest)(nil),        // 4: waybook.account.v1.CreateUserRequest
+	(*CreateUserResponse)(nil),       // 5: waybook.account.v1.CreateUserResponse
+	(*GetUserRequest)(nil),           // 6: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),          // 7: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),     // 8: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),    // 9: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),        // 10: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),       // 11: waybook.account.v1.UpdateUserResponse
+	(*DeleteUserRequest)(nil),        // 12: waybook.account.v1.DeleteUserRequest
+	(*DeleteUserResponse)(nil),       // 13: waybook.account.v1.DeleteUserResponse
+	(*ListUsersRequest)(nil),         // 14: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),        // 15: waybook.account.v1.ListUsersResponse
+	(*AuthenticateRequest)(nil),      // 16: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 17: waybook.account.v1.AuthenticateResponse
+	(*OpenSessionRequest)(nil),       // 18: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 19: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 20: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 21: waybook.account.v1.VerifySessionResponse
+	(*VerifySessionsRequest)(nil),    // 22: waybook.account.v1.VerifySessionsRequest
+	(*VerifySessionsResponse)(nil),   // 23: waybook.account.v1.VerifySessionsResponse
+	(*CloseSessionRequest)(nil),      // 24: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 25: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 26: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 27: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 28: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 29: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),       // 30: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),      // 31: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),       // 32: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 33: waybook.account.v1.ListRewardsResponse
 	(*UserChange)(nil),               // 34: waybook.account.v1.UserChange
 	(*ListUserChangesRequest)(nil),   // 35: waybook.account.v1.ListUserChangesRequest
 	(*ListUserChangesResponse)(nil),  // 36: waybook.account.v1.ListUserChangesResponse
@@ -2654,18 +2643,18 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	39, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
 	39, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 6: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 7: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 8: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	40, // 9: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 10: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	40, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
 	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
 	2,  // 13: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
 	2,  // 14: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	19, // 15: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	20, // 15: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
 	2,  // 16: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	33, // 17: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	3,  // 17: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
 	41, // 18: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
 	39, // 19: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
 	42, // 20: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
@@ -2673,38 +2662,38 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	39, // 22: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
 	34, // 23: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
 	34, // 24: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	3,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	9,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	11, // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	13, // 28: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	5,  // 29: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	7,  // 30: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	15, // 31: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	17, // 32: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	19, // 33: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	21, // 34: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	23, // 35: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	25, // 36: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	27, // 37: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	29, // 38: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	31, // 39: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	4,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	6,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	8,  // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	10, // 28: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	12, // 29: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	14, // 30: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	16, // 31: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	18, // 32: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	20, // 33: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	22, // 34: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	24, // 35: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	26, // 36: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	28, // 37: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	30, // 38: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	32, // 39: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
 	35, // 40: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
 	37, // 41: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	4,  // 42: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	10, // 43: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	12, // 44: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	14, // 45: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	6,  // 46: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	8,  // 47: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	16, // 48: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	18, // 49: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	20, // 50: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	22, // 51: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	24, // 52: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	26, // 53: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	28, // 54: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	30, // 55: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	32, // 56: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	5,  // 42: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	7,  // 43: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	9,  // 44: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	11, // 45: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	13, // 46: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	15, // 47: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	17, // 48: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	19, // 49: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	21, // 50: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	23, // 51: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	25, // 52: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	27, // 53: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	29, // 54: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	31, // 55: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	33, // 56: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
 	36, // 57: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
 	38, // 58: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
 	42, // [42:59] is the sub-list for method output_type
@@ -2719,12 +2708,12 @@ func file_waybook_account_v1_account_proto_init() {
 	if File_waybook_account_v1_account_proto != nil {
 		return
 	}
-	file_waybook_account_v1_account_proto_msgTypes[6].OneofWrappers = []any{
+	file_waybook_account_v1_account_proto_msgTypes[9].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[13].OneofWrappers = []any{
 		(*ListUsersRequest_EmailPrefix)(nil),
 		(*ListUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[12].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[25].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
