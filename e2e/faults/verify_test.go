@@ -6,7 +6,10 @@ import (
 	"context"
 	"strconv"
 
+	"google.golang.org/grpc"
+
 	"github.com/waybook/waybook/e2e/faults/history"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
@@ -144,20 +147,23 @@ func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	const reward = 10
 	list := u.list("blog")
 	want := c.history.Made(list)
-	var last *accountv1.GetRewardTotalResponse
+	var last waybooktest.Rewards
+	read := func(ctx context.Context, of *accountv1.ListRewardsRequest, _ ...grpc.CallOption) (waybooktest.Rewards, error) {
+		return waybooktest.RewardsOf(ctx, w.account, of.GetUserId())
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.recovery)
 	defer cancel()
-	for ctx.Err() == nil && last.GetRewardCount() != want {
-		if r, _, ok := call(ctx, c, w.account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: u.id}); ok {
+	for ctx.Err() == nil && last.Count != want {
+		if r, _, ok := call(ctx, c, read, &accountv1.ListRewardsRequest{UserId: u.id}); ok {
 			last = r
 		}
 		pause(ctx, callPause)
 	}
-	if last.GetRewardCount() != want {
+	if last.Count != want {
 		c.recovery = 0
 	}
-	c.history.Record(history.Rewarded{List: list, Count: last.GetRewardCount()})
-	if last.GetTotal() != reward*last.GetRewardCount() {
-		c.complain(history.Miscounted, "%d rewards have the total %d", last.GetRewardCount(), last.GetTotal())
+	c.history.Record(history.Rewarded{List: list, Count: last.Count})
+	if last.Total != reward*last.Count {
+		c.complain(history.Miscounted, "%d rewards have the total %d", last.Count, last.Total)
 	}
 }

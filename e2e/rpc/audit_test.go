@@ -163,7 +163,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a deletion too early", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
 		{"a disabled user", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
 		{"a deletion", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
-		{"a search by the operator", calling(operator.Account.FindUsers, &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ann"}}), nil},
+		{"a search by the operator", calling(operator.Account.ListUsers, &accountv1.ListUsersRequest{Prefix: &accountv1.ListUsersRequest_EmailPrefix{EmailPrefix: "ann"}}), nil},
 		{"a change by the operator", calling(operator.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}), event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},
 		{"an import by the operator", func(ctx context.Context) error {
 			return failed(operator.Poi.ImportPois(ctx, batchOf(ann, importedPoi("a", "a"))))

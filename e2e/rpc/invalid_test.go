@@ -81,8 +81,8 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1})),
 			[]string{"user_id", "source", "amount"},
 		},
-		"GetRewardTotal": {
-			failed(w.Account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{})),
+		"ListRewards": {
+			failed(w.Account.ListRewards(ctx, &accountv1.ListRewardsRequest{})),
 			[]string{"user_id"},
 		},
 		"VerifySession": {

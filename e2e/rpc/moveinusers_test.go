@@ -73,9 +73,7 @@ func logsInWithTheOldPassword(t *testing.T, p *parts, hash string, form accountv
 		expect(equal)
 	}
 	must(p.Account.VerifySession(t.Context(), oldSession()))(t)
-	if total := must(p.Account.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: 123456}))(t); total.GetTotal() != 30 || total.GetRewardCount() != 2 {
-		t.Errorf("rewards %v", total)
-	}
+	p.expectRewards(123456, 30, 2)
 	_, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: append(moved, &moveinv1.Record{})})
 	expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "records[4]")
 }

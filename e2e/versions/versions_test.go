@@ -21,7 +21,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/internal/waybooktest"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -208,9 +208,9 @@ func (w *world) expectRewarded(p *program) {
 		}
 	}
 	for author, count := range entries {
-		got, err := p.accounts.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: author})
-		if err != nil || got.GetRewardCount() != count || got.GetTotal() != count*reward {
-			w.t.Errorf("the author of %d entries has %v, %v", count, got, err)
+		got, err := waybooktest.RewardsOf(w.t.Context(), p.accounts, author)
+		if err != nil || got.Count != count || got.Total != count*reward {
+			w.t.Errorf("the author of %d entries has the rewards %+v, %v", count, got, err)
 		}
 	}
 }

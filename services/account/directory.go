@@ -15,18 +15,12 @@ import (
 // defaultUserPage is the size of a page of users whose request does not say one.
 const defaultUserPage = 100
 
-// ListUsers returns a page of all users.
+// ListUsers returns a page of all users, or of those whose address or nickname begins with a text.
 func (s *server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequest) (*accountv1.ListUsersResponse, error) {
-	page, err := s.users.Page(ctx, docstore.Query{
-		Where: docstore.All(docstore.IDIndex), Token: request.GetPageToken(),
-		Limit: service.PageSize(request.GetPageSize(), defaultUserPage, service.MaxPage),
-	})
-	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, err
-}
-
-// FindUsers returns a page of the users whose address or nickname begins with a text.
-func (s *server) FindUsers(ctx context.Context, request *accountv1.FindUsersRequest) (*accountv1.FindUsersResponse, error) {
-	where := byName().In(beginningWith(nameKey(request.GetNamePrefix())))
+	where := docstore.All(docstore.IDIndex)
+	if prefix := request.GetNamePrefix(); prefix != "" {
+		where = byName().In(beginningWith(nameKey(prefix)))
+	}
 	if prefix := request.GetEmailPrefix(); prefix != "" {
 		where = byEmail().In(beginningWith(emailKey(prefix)))
 	}
@@ -40,7 +34,7 @@ func (s *server) FindUsers(ctx context.Context, request *accountv1.FindUsersRequ
 		// "#" begins the keys of users without an address.
 		page.Documents = slices.DeleteFunc(page.Documents, func(u user) bool { return u.Email == "" })
 	}
-	return &accountv1.FindUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, nil
+	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, nil
 }
 
 // beginningWith is the range of the texts that begin with a prefix. U+10FFFF, the highest
