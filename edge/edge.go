@@ -58,9 +58,6 @@ type Config struct {
 	TrustedOrigins TrustedOrigins
 	// HasConsole makes the handler serve SessionPath for the console.
 	HasConsole bool
-	// GathersSessions makes sessions that are verified at the same time share calls. It saves CPU time
-	// if the calls leave the process.
-	GathersSessions bool
 	// Load holds the concurrency limits and the rate limits. The zero Load has none.
 	Load Load
 	// Log receives a line for each failure, within limits; slog.Default when nil.

@@ -26,7 +26,7 @@ import (
 // repeats the contract by hand: a method that more callers may call than they need is a way
 // to take over accounts.
 var leastOfAccount = map[string][]string{
-	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "VerifySessions": {"edge"}, "CloseSession": {"edge"},
+	"Authenticate": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"},
 	"BatchGetUsers": {"album", "blog", "poi"}, "GrantReward": {"blog"},
 }
 

@@ -151,7 +151,6 @@ func dial(env process.Env, config Config, served *edge.Config) error {
 		}
 	}
 	call(served, func(name string) grpc.ClientConnInterface { return links[name] })
-	served.GathersSessions = true
 	return nil
 }
 

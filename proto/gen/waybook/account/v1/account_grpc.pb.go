@@ -30,7 +30,6 @@ const (
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
-	AccountService_VerifySessions_FullMethodName   = "/waybook.account.v1.AccountService/VerifySessions"
 	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
 	AccountService_CloseAllSessions_FullMethodName = "/waybook.account.v1.AccountService/CloseAllSessions"
 	AccountService_ListSessions_FullMethodName     = "/waybook.account.v1.AccountService/ListSessions"
@@ -85,9 +84,6 @@ type AccountServiceClient interface {
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same for a session that expired, was
 	// closed, was unused for too long, or never existed.
 	VerifySession(ctx context.Context, in *VerifySessionRequest, opts ...grpc.CallOption) (*VerifySessionResponse, error)
-	// Verifies up to 64 sessions of any users in one call, which reads each of them after it came in. A session that is
-	// not open is not an error.
-	VerifySessions(ctx context.Context, in *VerifySessionsRequest, opts ...grpc.CallOption) (*VerifySessionsResponse, error)
 	// Closes a session; the service refuses it from then on. Closing a session that is not open is not an error. Errors:
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
@@ -208,16 +204,6 @@ func (c *accountServiceClient) VerifySession(ctx context.Context, in *VerifySess
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(VerifySessionResponse)
 	err := c.cc.Invoke(ctx, AccountService_VerifySession_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) VerifySessions(ctx context.Context, in *VerifySessionsRequest, opts ...grpc.CallOption) (*VerifySessionsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(VerifySessionsResponse)
-	err := c.cc.Invoke(ctx, AccountService_VerifySessions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -348,9 +334,6 @@ type AccountServiceServer interface {
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same for a session that expired, was
 	// closed, was unused for too long, or never existed.
 	VerifySession(context.Context, *VerifySessionRequest) (*VerifySessionResponse, error)
-	// Verifies up to 64 sessions of any users in one call, which reads each of them after it came in. A session that is
-	// not open is not an error.
-	VerifySessions(context.Context, *VerifySessionsRequest) (*VerifySessionsResponse, error)
 	// Closes a session; the service refuses it from then on. Closing a session that is not open is not an error. Errors:
 	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
@@ -413,9 +396,6 @@ func (UnimplementedAccountServiceServer) OpenSession(context.Context, *OpenSessi
 }
 func (UnimplementedAccountServiceServer) VerifySession(context.Context, *VerifySessionRequest) (*VerifySessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method VerifySession not implemented")
-}
-func (UnimplementedAccountServiceServer) VerifySessions(context.Context, *VerifySessionsRequest) (*VerifySessionsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method VerifySessions not implemented")
 }
 func (UnimplementedAccountServiceServer) CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CloseSession not implemented")
@@ -621,24 +601,6 @@ func _AccountService_VerifySession_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_VerifySessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(VerifySessionsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).VerifySessions(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_VerifySessions_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).VerifySessions(ctx, req.(*VerifySessionsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AccountService_CloseSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CloseSessionRequest)
 	if err := dec(in); err != nil {
@@ -800,10 +762,6 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "VerifySession",
 			Handler:    _AccountService_VerifySession_Handler,
-		},
-		{
-			MethodName: "VerifySessions",
-			Handler:    _AccountService_VerifySessions_Handler,
 		},
 		{
 			MethodName: "CloseSession",
