@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/moving/format"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
@@ -33,18 +34,10 @@ type stored struct {
 	fail, after func(call int, first format.Kind) error
 }
 
-// service is one of them.
+// service takes their records.
 type service struct {
+	moveinv1.MoveInServiceClient
 	*stored
-	kinds []format.Kind
-}
-
-func (s *stored) services() Services {
-	service := func(kinds ...format.Kind) moveinv1.MoveInServiceClient { return &service{s, kinds} }
-	return Services{
-		format.KindUser:  service(format.KindUser, format.KindSession, format.KindReward),
-		format.KindAlbum: service(format.KindAlbum), format.KindEntry: service(format.KindEntry), format.KindLandmark: service(format.KindLandmark),
-	}
 }
 
 func kindOf(record *moveinv1.Record) format.Kind {
@@ -59,7 +52,7 @@ func nameOf(record *moveinv1.Record) string {
 }
 
 // MoveIn stores what is not there.
-func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _ ...grpc.CallOption) (*moveinv1.MoveInResponse, error) {
+func (s service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _ ...grpc.CallOption) (*moveinv1.MoveInResponse, error) {
 	if ctx.Err() != nil {
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
@@ -76,10 +69,10 @@ func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _
 	}
 	reply := &moveinv1.MoveInResponse{}
 	added := map[string]*moveinv1.Record{}
+	first, _ := parent.OfRecord(request.GetRecords()[0])
 	for _, record := range request.GetRecords() {
-		kind := kindOf(record)
-		if parent := format.SubjectOf(record).Parent; !slices.Contains(s.kinds, kind) && !slices.Contains(s.kinds, parent) {
-			return nil, status.Errorf(codes.InvalidArgument, "a %s of another server", kind)
+		if kind, _ := parent.OfRecord(record); kind != first {
+			return nil, status.Errorf(codes.InvalidArgument, "a %s with a %s", kind, first)
 		}
 		reply.Results = append(reply.Results, s.moveIn(record, added))
 	}
@@ -92,7 +85,7 @@ func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _
 	return reply, nil
 }
 
-func (s *service) moveIn(record *moveinv1.Record, added map[string]*moveinv1.Record) *moveinv1.Result {
+func (s service) moveIn(record *moveinv1.Record, added map[string]*moveinv1.Record) *moveinv1.Result {
 	name := nameOf(record)
 	if s.deleted[name] {
 		return &moveinv1.Result{Outcome: moveinv1.Outcome_OUTCOME_DELETED}
@@ -131,7 +124,7 @@ func newStored() *stored {
 // options returns those of an import of files into the services.
 func (s *stored) options(t *testing.T, paths ...string) (Options, *strings.Builder) {
 	in, problems := input(t, false, paths...)
-	return Options{Input: in, Services: s.services(), Workers: 4}, problems
+	return Options{Input: in, Service: service{stored: s}, Workers: 4}, problems
 }
 
 // many returns lines of many kinds, whose entries quote each other.
