@@ -135,9 +135,11 @@ func SubjectOf(record *moveinv1.Record) (s Subject) {
 		return s
 	}
 	for _, f := range p.fields {
+		if f.form != formID && f.form != formUser || !message.Has(f.FieldDescriptor) {
+			continue
+		}
 		id := message.Get(f.FieldDescriptor)
 		switch {
-		case !message.Has(f.FieldDescriptor):
 		case f.name == "id":
 			s.ID = id.String()
 		case f.parent != "":

@@ -254,17 +254,20 @@ func TestAServiceThatIsAwayIsAskedAgain(t *testing.T) {
 
 func TestRepairedRecordsAreSent(t *testing.T) {
 	s := newStored()
-	options, problems := s.options(t, write(t, user, with(album, "create_time", `"0000-00-00 00:00:00"`), with(entry, "quoted_id", "7"),
-		with(comment, "entry_id", "", "album_id", "5", "create_time", "", "author_id", "99"), `{"kind":"end","user":1,"album":1,"entry":1,"comment":1}`))
+	options, problems := s.options(t, write(t, user, with(user, "id", "13"), with(album, "create_time", `"0000-00-00 00:00:00"`), with(entry, "quoted_id", "7"),
+		with(comment, "entry_id", "", "album_id", "5", "create_time", "", "author_id", "99"), `{"kind":"end","user":2,"album":1,"entry":1,"comment":1}`))
 	options.Input.Repair = true
 	report, err := Import(t.Context(), options, quiet())
-	if err != nil || report.Unmended() > 0 || len(s.records) != 4 || strings.Count(problems.String(), "\n") != 4 {
+	if err != nil || report.Unmended() > 0 || len(s.records) != 5 || strings.Count(problems.String(), "\n") != 5 {
 		t.Fatalf("%v, %d records, %s", err, len(s.records), problems)
 	}
 	created := time.Date(2006, 3, 5, 9, 7, 31, 0, time.UTC) // the user's
 	c := s.records["commentalbum 77"].GetComment()
 	if got := s.records["album 5"].GetAlbum().GetCreateTime().AsTime(); !got.Equal(created) || !c.GetCreateTime().AsTime().Equal(created) {
 		t.Errorf("%v and %v", got, c.GetCreateTime().AsTime())
+	}
+	if second := s.records["user 13"].GetUser(); second.GetEmail() != "" || second.GetPasswordHash() != "" {
+		t.Errorf("two users have one address: %v", second)
 	}
 	if quoted := s.records["entry 8"].GetEntry().GetQuotedId(); quoted != "" || c.GetAuthorId() != 99 {
 		t.Errorf("quotes %q; by %d", quoted, c.GetAuthorId())
