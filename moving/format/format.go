@@ -94,7 +94,7 @@ const (
 type Decoder struct {
 	// Zone is the time zone of times that name none.
 	Zone *time.Location
-	// Repair mends the faults that Repairs lists.
+	// Repair mends what a rule mends.
 	Repair bool
 }
 
