@@ -171,11 +171,13 @@ func conflict(err error) error {
 	return err
 }
 
-// Check refuses a record that breaks a rule of its fields.
+// Check refuses a record that breaks a rule of its fields. It looks at the content alone, which takes less time.
 func Check(validator protovalidate.Validator, record *moveinv1.Record, result *moveinv1.Result) (isValid bool, err error) {
-	violations, err := rules.Violations(validator, record)
+	message := record.ProtoReflect()
+	content := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
+	violations, err := rules.Violations(validator, message.Get(content).Message().Interface())
 	if len(violations) > 0 {
-		Refuse(result, "INVALID_PARAMETER", "%s: %s", violations[0].Field, violations[0].Message)
+		Refuse(result, "INVALID_PARAMETER", "%s.%s: %s", content.Name(), violations[0].Field, violations[0].Message)
 	}
 	return len(violations) == 0, err
 }
