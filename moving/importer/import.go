@@ -29,7 +29,7 @@ type Input struct {
 	// Files are the paths, in order; "-" is Stdin, for a check only.
 	Files []string
 	Stdin io.Reader
-	// Scratch is the folder of the index, which takes some 50 bytes for each record; "" is that of the system.
+	// Scratch is the folder of temporary files, which take some 60 bytes for each record; "" is that of the system.
 	Scratch string
 	// Problems gets all problems, a JSON object in each line.
 	Problems io.Writer
