@@ -30,8 +30,8 @@ type sender struct {
 	ctx context.Context
 	// pending are the batches that are not sent yet, by the kind of content that their records are of, or belong to.
 	pending map[typev1.Kind]*batch
-	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.
-	rank rank
+	// stage is that of the last record. One of another stage waits until all before it are acknowledged.
+	stage stage
 	// group sends, until ctx of it ends.
 	group   *errgroup.Group
 	working context.Context
@@ -53,19 +53,12 @@ type batch struct {
 	isChained bool
 }
 
-// rank orders records, which need some of lower ranks: users, sessions and rewards; content; what belongs to content.
-type rank int
-
-const (
-	rankUser rank = iota
-	rankContent
-	rankChild
-	rankNone
-)
+// stage is the part of the files that a record is in: users, with their sessions and rewards; content; what belongs to it.
+// Its records need those of earlier ones.
+type stage struct{ isOfUsers, isOfChildren bool }
 
 func newSender(ctx context.Context, options Options, report *Report, watch progress.Reporter) *sender {
-	s := &sender{Options: options, ctx: ctx, report: report, watch: watch, rank: rankNone}
-	s.pending = map[typev1.Kind]*batch{}
+	s := &sender{Options: options, ctx: ctx, report: report, watch: watch, pending: map[typev1.Kind]*batch{}}
 	s.begin()
 	return s
 }
@@ -75,27 +68,15 @@ func (s *sender) begin() {
 	s.group.SetLimit(s.Workers)
 }
 
-// route returns the kind of content that a record is of, or belongs to, and its rank.
-func route(record *moveinv1.Record) (typev1.Kind, rank) {
-	kind, parentOldID := parent.OfRecord(record)
-	switch {
-	case kind == typev1.Kind_KIND_USER:
-		return kind, rankUser
-	case parentOldID != "":
-		return kind, rankChild
-	}
-	return kind, rankContent
-}
-
 // put sends a record, now or later.
 func (s *sender) put(l *line) error {
-	kind, rank := route(l.Record)
-	if rank > s.rank {
+	kind, parentOldID := parent.OfRecord(l.Record)
+	if next := (stage{kind == typev1.Kind_KIND_USER, parentOldID != ""}); next != s.stage {
 		if err := s.settle(); err != nil {
 			return err
 		}
+		s.stage = next
 	}
-	s.rank = rank
 	const lead = 4 // the tag and the length of a record, at most
 	size := proto.Size(l.Record) + lead
 	b := s.pending[kind]
@@ -110,7 +91,7 @@ func (s *sender) put(l *line) error {
 		s.pending[kind] = b
 	}
 	b.records, b.places, b.bytes = append(b.records, l.Record), append(b.places, l.at), b.bytes+size
-	b.isChained = b.isChained || rank == rankUser || l.Kind == format.KindEntry
+	b.isChained = b.isChained || s.stage.isOfUsers || l.Kind == format.KindEntry
 	return nil
 }
 

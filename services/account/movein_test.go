@@ -86,7 +86,7 @@ func (s *server) resultsOf(t testing.TB, isDry bool, messages ...proto.Message) 
 			t.Errorf("record %d: %v", n, result)
 		}
 		if field, _, isField := strings.Cut(result.GetMessage(), ": "); isField {
-			result.Fields = append(result.Fields, field)
+			result.Fields = append(result.Fields, field[strings.Index(field, ".")+1:])
 		}
 		results = append(results, strings.Join(strings.Fields(outcome+" "+result.GetReason()+" "+strings.Join(result.GetFields(), ",")), " "))
 	}

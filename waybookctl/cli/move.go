@@ -28,7 +28,7 @@ type moveFiles struct {
 	Repair   bool     `help:"Mend what can be mended. What was mended is counted by rule, and --problems lists it."`
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
 	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON; - for standard output. It holds texts of the files."`
-	Scratch  string   `placeholder:"DIRECTORY" help:"Where a temporary file is, of some 50 bytes for each record; the system's directory by default."`
+	Scratch  string   `placeholder:"DIRECTORY" help:"Where temporary files are, of some 60 bytes for each record; the system's directory by default."`
 	newFile  `embed:""`
 }
 

@@ -25,10 +25,6 @@ type children[P, D any] struct {
 	items []*item[D]
 }
 
-func newChildren[P, D any](m *Mover[P], set *child.Set[P, D], form Form[D]) *children[P, D] {
-	return &children[P, D]{mover: m, set: set, form: form}
-}
-
 func (c *children[P, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
 	c.items = append(c.items, &item[D]{
 		record: record, result: result, oldID: oldID, parentOldID: parentOldID, document: c.form.Document(record),
@@ -170,6 +166,7 @@ var commentForm = Form[comments.Comment]{
 
 // chosen are the ballots or the recommendations of a call.
 type chosen[P any] struct {
+	mover   *Mover[P]
 	counter *choices.Counter[P]
 	items   []*item[choices.MovedIn]
 }
@@ -181,11 +178,11 @@ func (c *chosen[P]) take(record *moveinv1.Record, result *moveinv1.Result, userI
 }
 
 // store stores choices that are not there, and counts them.
-func (c *chosen[P]) store(ctx context.Context, m parentFinder[P], isDry bool) error {
+func (c *chosen[P]) store(ctx context.Context, isDry bool) error {
 	if len(c.items) == 0 {
 		return nil
 	}
-	parents, err := m.parentsOf(ctx, c.items)
+	parents, err := resolve(ctx, c.mover, c.items)
 	if err != nil {
 		return err
 	}
@@ -222,13 +219,4 @@ func (c *chosen[P]) store(ctx context.Context, m parentFinder[P], isDry bool) er
 		}
 	}
 	return nil
-}
-
-// parentFinder is a Mover, whatever its photos are.
-type parentFinder[P any] interface {
-	parentsOf(context.Context, []*item[choices.MovedIn]) (map[int64]*P, error)
-}
-
-func (m *Mover[P]) parentsOf(ctx context.Context, items []*item[choices.MovedIn]) (map[int64]*P, error) {
-	return resolve(ctx, m, items)
 }

@@ -1,7 +1,10 @@
 package movein
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/id"
@@ -11,14 +14,7 @@ import (
 // newContent returns the item of a record of content.
 func (m *Mover[P]) newContent(record *moveinv1.Record, result *moveinv1.Result) *item[P] {
 	each := &item[P]{record: record, result: result, document: m.Content.Document(record)}
-	switch of := record.GetRecord().(type) {
-	case *moveinv1.Record_Album:
-		each.oldID = of.Album.GetId()
-	case *moveinv1.Record_Entry:
-		each.oldID = of.Entry.GetId()
-	case *moveinv1.Record_Landmark:
-		each.oldID = of.Landmark.GetId()
-	}
+	each.oldID = cmp.Or(record.GetAlbum().GetId(), record.GetEntry().GetId(), record.GetLandmark().GetId())
 	each.place = m.PlaceOf(m.Kind.Owner(&each.document), aliases.RequestPrefix+each.oldID)
 	return each
 }
@@ -124,10 +120,7 @@ func (m *Mover[P]) link(ctx context.Context, items []*item[P]) error {
 	}
 	for _, each := range items {
 		oldID := each.record.GetEntry().GetQuotedId()
-		quotedID := known[oldID]
-		if quotedID == 0 {
-			quotedID = here[oldID]
-		}
+		quotedID := cmp.Or(known[oldID], here[oldID])
 		switch {
 		case oldID == "":
 		case quotedID == 0:
@@ -141,21 +134,15 @@ func (m *Mover[P]) link(ctx context.Context, items []*item[P]) error {
 
 // resolve gives items their parents, and refuses those whose parent is not there.
 func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (parents map[int64]*P, err error) {
-	seen, oldIDs := map[string]bool{}, make([]string, 0, len(items))
+	oldIDs := map[string]bool{}
 	for _, each := range items {
-		if !seen[each.parentOldID] {
-			seen[each.parentOldID], oldIDs = true, append(oldIDs, each.parentOldID)
-		}
+		oldIDs[each.parentOldID] = true
 	}
-	known, gone, err := m.Kind.Aliases.OfManyOrGone(ctx, oldIDs)
+	known, gone, err := m.Kind.Aliases.OfManyOrGone(ctx, slices.Collect(maps.Keys(oldIDs)))
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, 0, len(known))
-	for _, each := range known {
-		ids = append(ids, each)
-	}
-	found, dead, err := m.Kind.Documents.GetManyOrGone(ctx, ids)
+	found, dead, err := m.Kind.Documents.GetManyOrGone(ctx, slices.Collect(maps.Values(known)))
 	if err != nil {
 		return nil, err
 	}

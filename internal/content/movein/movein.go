@@ -18,6 +18,8 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -87,10 +89,11 @@ type item[D any] struct {
 }
 
 func (i *item[D]) refuse(reason, format string, args ...any) {
-	refuse(i.result, reason, format, args...)
+	Refuse(i.result, reason, format, args...)
 }
 
-func refuse(result *moveinv1.Result, reason, format string, args ...any) {
+// Refuse gives a record that cannot be stored its outcome, with a message for people.
+func Refuse(result *moveinv1.Result, reason, format string, args ...any) {
 	result.Outcome, result.Id = moveinv1.Outcome_OUTCOME_REFUSED, 0
 	result.Reason, result.Message = reason, fmt.Sprintf(format, args...)
 }
@@ -115,30 +118,28 @@ func open[D any](items []*item[D]) []*item[D] {
 func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
 	reply := &moveinv1.MoveInResponse{}
 	var contents []*item[P]
-	written := newChildren(m, m.Kind.Comments.Set, commentForm)
-	photos := newChildren(m, nil, photoForm) // no record is a photo of a kind without photos
-	if m.Kind.Photos != nil {
-		photos.set = m.Kind.Photos.Set
+	written := &children[P, comments.Comment]{mover: m, set: m.Kind.Comments.Set, form: commentForm}
+	pictures := &children[P, photos.Photo]{mover: m, form: photoForm}
+	if m.Kind.Photos != nil { // otherwise no record is a photo
+		pictures.set = m.Kind.Photos.Set
 	}
-	ballots, recommended := &chosen[P]{counter: m.Ballots}, &chosen[P]{counter: m.Kind.Recommendations.Counter()}
+	ballots := &chosen[P]{mover: m, counter: m.Ballots}
+	recommended := &chosen[P]{mover: m, counter: m.Kind.Recommendations.Counter()}
 	for _, record := range request.GetRecords() {
 		result := &moveinv1.Result{}
 		reply.Results = append(reply.Results, result)
-		violations, err := rules.Violations(m.Validator, record)
-		if err != nil {
+		if isValid, err := Check(m.Validator, record, result); err != nil {
 			return nil, err
-		}
-		if len(violations) > 0 {
-			refuse(result, "INVALID_PARAMETER", "%s: %s", violations[0].Field, violations[0].Message)
+		} else if !isValid {
 			continue
 		}
 		_, parentOldID := parent.OfRecord(record)
 		switch of := record.GetRecord().(type) {
 		case *moveinv1.Record_Photo:
-			photos.take(record, result, of.Photo.GetId(), parentOldID)
+			pictures.take(record, result, of.Photo.GetId(), parentOldID)
 		case *moveinv1.Record_Comment:
 			if hasName := of.Comment.GetAuthorName() != ""; hasName == (of.Comment.GetAuthorId() != 0) {
-				refuse(result, "INVALID_PARAMETER", "comment.author_name: an author has either an account or a name")
+				Refuse(result, "INVALID_PARAMETER", "comment.author_name: an author has either an account or a name")
 				continue
 			}
 			written.take(record, result, of.Comment.GetId(), parentOldID)
@@ -153,9 +154,7 @@ func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) 
 	isDry := request.GetValidateOnly()
 	for _, store := range []func(context.Context, bool) error{
 		func(ctx context.Context, isDry bool) error { return m.store(ctx, contents, isDry) },
-		photos.store, written.store,
-		func(ctx context.Context, isDry bool) error { return ballots.store(ctx, m, isDry) },
-		func(ctx context.Context, isDry bool) error { return recommended.store(ctx, m, isDry) },
+		pictures.store, written.store, ballots.store, recommended.store,
 	} {
 		if err := store(ctx, isDry); err != nil {
 			return nil, conflict(err)
@@ -172,25 +171,29 @@ func conflict(err error) error {
 	return err
 }
 
-// settle gives an item that is stored its outcome.
-func settle[D any](each *item[D], form Form[D]) {
-	each.result.Id = each.id
-	each.result.Outcome = moveinv1.Outcome_OUTCOME_UNCHANGED
-	if each.result.Fields = differing(form.Record(&each.document), form.Record(each.stored)); len(each.result.Fields) > 0 {
-		each.result.Outcome = moveinv1.Outcome_OUTCOME_DIFFERENT
+// Check refuses a record that breaks a rule of its fields. It looks at the content alone, which takes less time.
+func Check(validator protovalidate.Validator, record *moveinv1.Record, result *moveinv1.Result) (isValid bool, err error) {
+	message := record.ProtoReflect()
+	content := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
+	violations, err := rules.Violations(validator, message.Get(content).Message().Interface())
+	if len(violations) > 0 {
+		Refuse(result, "INVALID_PARAMETER", "%s.%s: %s", content.Name(), violations[0].Field, violations[0].Message)
 	}
+	return len(violations) == 0, err
 }
 
-// differing returns the names of the fields that two messages of one type have different.
-func differing(a, b proto.Message) (names []string) {
-	left, right := a.ProtoReflect(), b.ProtoReflect()
+// Settle gives a record that is stored its outcome, by what two messages of one type say of it. All fields are compared,
+// so one that the code forgets is always different.
+func Settle(result *moveinv1.Result, given, stored proto.Message) {
+	result.Outcome = moveinv1.Outcome_OUTCOME_UNCHANGED
+	left, right := given.ProtoReflect(), stored.ProtoReflect()
 	fields := left.Descriptor().Fields()
 	for i := range fields.Len() {
 		if field := fields.Get(i); left.Has(field) != right.Has(field) || !left.Get(field).Equal(right.Get(field)) {
-			names = append(names, string(field.Name()))
+			result.Outcome = moveinv1.Outcome_OUTCOME_DIFFERENT
+			result.Fields = append(result.Fields, string(field.Name()))
 		}
 	}
-	return names
 }
 
 // Time returns a time as it is stored: in whole milliseconds.
