@@ -103,7 +103,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		},
 		"AddPhoto to an album": {
 			failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: 1, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: 1}, Description: long(2001)})),
-			[]string{"thumbnail_url", "description"},
+			[]string{"url", "description"},
 		},
 		"AddComment": {
 			failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
