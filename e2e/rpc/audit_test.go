@@ -23,6 +23,7 @@ import (
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
@@ -162,6 +163,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"an import by the operator", func(ctx context.Context) error {
 			return failed(operator.Poi.ImportPois(ctx, batchOf(ann, importedPoi("a", "a"))))
 		}, event("operator_call", "ok", "", "operator", "/waybook.poi.v1.PoiService/ImportPois", "user_id", user)},
+		{"the comments of an author, removed by the operator", calling(operator.Comment.RemoveCommentsByAuthor, &commentv1.RemoveCommentsByAuthorRequest{AuthorId: bo, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: anAlbum}}), event("comments_removed", "ok", "", "operator", "/waybook.comment.v1.CommentService/RemoveCommentsByAuthor", "user_id", float64(bo))},
 		{"a copy of the store", func(ctx context.Context) error {
 			return failed(collect(operator.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("store_copied", "ok", "", "operator", "/waybook.store.v1.StoreService/Backup")},

@@ -106,8 +106,8 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			[]string{"url", "description"},
 		},
 		"AddComment": {
-			failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
-			[]string{"author_id", "album_id", "text"},
+			failed(commentv1.NewCommentServiceClient(w.Connection).AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
+			[]string{"author_id", "parent", "text"},
 		},
 		"ListAlbums": {
 			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{PageSize: -1, PageToken: long(1001)})),

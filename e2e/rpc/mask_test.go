@@ -164,7 +164,7 @@ func TestEveryUpdateHasAMask(t *testing.T) {
 			t.Errorf("%s has no google.protobuf.FieldMask update_mask", name)
 		}
 	}
-	if found < 6 {
+	if found < 5 {
 		t.Errorf("found %d updates", found)
 	}
 }

@@ -53,7 +53,7 @@ func TestReflectionDescribesTheServicesCompletely(t *testing.T) {
 	for _, service := range listed.GetListServicesResponse().GetService() {
 		names = append(names, service.GetName())
 	}
-	// A stream sends each file only once.
+	// A stream does not repeat the files that a file imports.
 	set := &descriptorpb.FileDescriptorSet{}
 	for _, service := range services {
 		if !slices.Contains(names, service) {
@@ -67,7 +67,9 @@ func TestReflectionDescribesTheServicesCompletely(t *testing.T) {
 			if err := proto.Unmarshal(raw, file); err != nil {
 				t.Fatal(err)
 			}
-			set.File = append(set.File, file)
+			if !slices.ContainsFunc(set.File, func(each *descriptorpb.FileDescriptorProto) bool { return each.GetName() == file.GetName() }) {
+				set.File = append(set.File, file)
+			}
 		}
 		files, err := protodesc.NewFiles(set)
 		if err != nil {

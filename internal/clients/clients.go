@@ -49,7 +49,8 @@ func Of(account, album, blog, poi grpc.ClientConnInterface) Clients {
 	}
 }
 
-// byKind is a connection that sends each request to the server of what it names.
+// byKind is a connection that sends each request to the server of what it names. One that names nothing goes to the album
+// server, which has all shared contracts and refuses it.
 type byKind map[typev1.Kind]grpc.ClientConnInterface
 
 // Invoke implements grpc.ClientConnInterface.
@@ -57,7 +58,7 @@ func (b byKind) Invoke(ctx context.Context, method string, request, reply any, o
 	kind, _ := parent.Of(request)
 	connection, ok := b[kind]
 	if !ok {
-		return fmt.Errorf("%s: the request names nothing that a server has", method)
+		connection = b[typev1.Kind_KIND_ALBUM]
 	}
 	return connection.Invoke(ctx, method, request, reply, options...)
 }
