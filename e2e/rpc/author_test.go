@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/waybooktest"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
@@ -161,16 +160,15 @@ func TestTheCommentsOfAnAuthorOnDeletedContentAreRemoved(t *testing.T) {
 	p.check()
 }
 
-// Small identifiers of each kind begin with the same number.
+// An album, an entry and a landmark of an old service had one number, and the first two have one identifier here.
 func TestEqualIdentifiersOfDifferentKindsAreApart(t *testing.T) {
 	t.Parallel()
-	w := start(t, waybooktest.Flags(smallFlag(smallFrom)))
+	w := start(t)
 	owner, user := w.newUser("owner"), w.newUser("user")
-	const id int64 = smallFrom
-	for _, of := range w.items(owner) {
-		if of.id != id {
-			t.Fatalf("%s: the first identifier is %d", of.service, of.id)
-		}
+	const id int64 = 12
+	w.moveAll(id, owner)
+	if album, entry := w.getAlbum(id).GetAlbum().GetAlbumId(), w.getBlog(id).GetBlog().GetBlogId(); album != entry {
+		t.Fatalf("the album is %d, the entry %d", album, entry)
 	}
 	for _, k := range w.kinds() {
 		must(k.send(t.Context(), "AddComment", fields{"author_id": user, "id": id, "text": k.service}))(t)
@@ -182,9 +180,9 @@ func TestEqualIdentifiersOfDifferentKindsAreApart(t *testing.T) {
 		}
 	}
 	for _, k := range w.kinds() {
-		k.expectWritten(user, map[int64][]string{id: {k.service}})
+		k.expectWritten(user, map[int64][]string{k.idIn(k.get(id)): {k.service}})
 		comments := must(k.send(t.Context(), "ListComments", fields{"id": id}))(t)
-		if texts := readAll[*commentv1.Comment](comments, "comments"); len(texts) != 1 || texts[0].GetText() != k.service {
+		if texts := readAll[*commentv1.Comment](comments, "comments"); len(texts) != 4 || texts[3].GetText() != k.service {
 			t.Errorf("%s: comments %v", k.service, texts)
 		}
 		if score := read[int64](k.shown(id), "score"); score != int64(k.of) {
@@ -194,7 +192,7 @@ func TestEqualIdentifiersOfDifferentKindsAreApart(t *testing.T) {
 			continue
 		}
 		photos := must(k.send(t.Context(), "ListPhotos", fields{"id": id}))(t)
-		if all := readAll[*photov1.Photo](photos, "photos"); len(all) != 1 || all[0].GetUrl() != k.service {
+		if all := readAll[*photov1.Photo](photos, "photos"); len(all) != 4 || all[3].GetUrl() != k.service {
 			t.Errorf("%s: photos %v", k.service, all)
 		}
 	}

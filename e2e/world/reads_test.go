@@ -90,7 +90,7 @@ func (w *world) list(u *user, k *kind) {
 
 // hasRewards compares the rewards of a user: each blog that was ever posted has one.
 func (w *world) hasRewards(u *user) {
-	total, err := w.anyProgram().account.GetRewardTotal(context.Background(), &accountv1.GetRewardTotalRequest{UserId: u.id})
+	total, err := w.anyProgram().Account.GetRewardTotal(context.Background(), &accountv1.GetRewardTotalRequest{UserId: u.id})
 	if err != nil {
 		w.violated("the rewards of %s: %v", u.name, err)
 		return
