@@ -1,36 +1,12 @@
 package rpc_test
 
 import (
-	"context"
-	"io"
-	"log/slog"
 	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"buf.build/go/protovalidate"
-
-	"github.com/waybook/waybook/internal/platform/process"
-	"github.com/waybook/waybook/internal/platform/service"
-	"github.com/waybook/waybook/internal/waybooktest"
 )
-
-// separately serves a service of the parts alone, as its own program does.
-func (p *parts) separately(t *testing.T, one service.Service) *waybook {
-	t.Helper()
-	env := process.Env{Stack: &process.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { t.Error(err) }}
-	t.Cleanup(func() {
-		if err := env.Stack.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	interceptors := service.NewInterceptors(protovalidate.GlobalValidator, service.Load{}, nil, process.NewMetrics(), env.Log)
-	listener := must(process.Listen(t.Context(), "grpc", "127.0.0.1:0"))(t)
-	service.Serve(env, "grpc port", listener, nil, interceptors, p.store, one)
-	return &waybook{waybooktest.Connect(t, listener.Addr().String()), t}
-}
 
 func TestASeparateServerRefusesTheContentOfOthers(t *testing.T) {
 	t.Parallel()
@@ -39,7 +15,7 @@ func TestASeparateServerRefusesTheContentOfOthers(t *testing.T) {
 	ids := map[string]int64{"album": p.newAlbum(user, "x"), "blog": p.newBlog(user), "poi": p.newPoi(user, "x")}
 	p.moveAll(1, user)
 	for _, one := range p.Services {
-		w, of := p.separately(t, one), one.Parts().Kind
+		w, of := &waybook{p.Apart(one), t}, one.Parts().Kind
 		for name, to := range everyTarget() {
 			if to.parent == "" {
 				continue
