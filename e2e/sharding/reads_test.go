@@ -20,9 +20,10 @@ func commentsByAuthor(t *testing.T, p *replica, about material) error {
 	return err
 }
 
+// removeCommentsByAuthor finds none: a removal is that of removeComment, and several are removed at the same time.
 func removeCommentsByAuthor(t *testing.T, p *replica, about material) error {
 	_, err := p.Comment.RemoveCommentsByAuthor(t.Context(), &commentv1.RemoveCommentsByAuthorRequest{
-		AuthorId: about.visitor.id, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: typev1.Kind_KIND_ALBUM},
+		AuthorId: about.owner.id, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: typev1.Kind_KIND_ALBUM},
 	})
 	return err
 }

@@ -80,7 +80,7 @@ func stepsOfOperations() map[string]string {
 		"updateAlbum with delete":                         "2 1",
 		"updateBlog with delete":                          "2 1",
 		"ListCommentsByAuthor":                            "1 1",
-		"RemoveCommentsByAuthor with kind":                "1 2 2 1 1",
+		"RemoveCommentsByAuthor with kind":                "1",
 		"logout":                                          "1 1",
 	}
 }
