@@ -9,11 +9,9 @@ import (
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // call is one method of a generated client.
@@ -92,23 +90,7 @@ func (in *Input) complaint(validator protovalidate.Validator, request proto.Mess
 			in.Refuse(protovalidate.FieldPathString(violation.Proto.GetField()))
 		}
 	}
-	in.refuseZeroIDs(request.ProtoReflect())
 	return in.Failure()
-}
-
-// refuseZeroIDs refuses identifiers that are 0, which is no rule of protovalidate (waybook.type.v1.id).
-func (in *Input) refuseZeroIDs(request protoreflect.Message) {
-	fields := request.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if !proto.HasExtension(field.Options(), typev1.E_Id) || field.IsList() || field.HasPresence() && !request.Has(field) {
-			continue
-		}
-		rules, err := protovalidate.ResolveFieldRules(field)
-		if mayBeZero := err == nil && rules.GetInt64().HasGte(); !mayBeZero && request.Get(field).Int() == 0 {
-			in.Refuse(string(field.Name()))
-		}
-	}
 }
 
 // newRequestID returns a random UUID (RFC 9562, version 4). A create carries one, so that a

@@ -49,8 +49,7 @@ func Of(account, album, blog, poi grpc.ClientConnInterface) Clients {
 	}
 }
 
-// byKind is a connection that sends each request to the server of what it names. One that names nothing goes to the album
-// server, which has all shared contracts and refuses it.
+// byKind is a connection that sends each request to the server of what it names.
 type byKind map[typev1.Kind]grpc.ClientConnInterface
 
 // Invoke implements grpc.ClientConnInterface.
@@ -58,7 +57,7 @@ func (b byKind) Invoke(ctx context.Context, method string, request, reply any, o
 	kind, _ := parent.Of(request)
 	connection, ok := b[kind]
 	if !ok {
-		connection = b[typev1.Kind_KIND_ALBUM]
+		connection = b[typev1.Kind_KIND_ALBUM] // which refuses it
 	}
 	return connection.Invoke(ctx, method, request, reply, options...)
 }
