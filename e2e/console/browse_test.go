@@ -47,7 +47,9 @@ func fillTravels(t *testing.T, p *launch.Process) (made travels) {
 	postEntry(t, blogs, made.author, "清明的雨", 5, 0)
 	made.entry = postEntry(t, blogs, made.author, "陽明山的花季", 12, 0)
 	postEntry(t, blogs, made.author, "花季之後", 12, made.entry)
-	_, err := blogs.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: reader, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: made.entry}, Text: "明年一起去"})
+	_, err := commentv1.NewCommentServiceClient(connection).AddComment(t.Context(), &commentv1.AddCommentRequest{
+		AuthorId: reader, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: made.entry}, Text: "明年一起去",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -296,7 +296,7 @@ func (w *world) write(owner int) {
 		if n%disturbances == 0 {
 			w.disturb()
 		}
-		text, client := fmt.Sprint(owner, ".", n), w.any().Album
+		text, client := fmt.Sprint(owner, ".", n), w.any()
 		if len(albums) == 0 || len(albums) < w.most && rand.IntN(5) == 0 {
 			albums, photos = append(albums, w.create(owner, text)), append(photos, 0)
 			continue
@@ -305,32 +305,32 @@ func (w *world) write(owner int) {
 		id, err := albums[at], error(nil)
 		switch rand.IntN(9) {
 		case 0, 1:
-			_, err = client.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: me, AlbumId: id, Title: &text})
+			_, err = client.Album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: me, AlbumId: id, Title: &text})
 		case 2:
 			var added *photov1.AddPhotoResponse
-			added, err = client.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: me, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: "x", Description: text})
+			added, err = client.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: me, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: "x", Description: text})
 			photos[at] = added.GetPhoto().GetPhotoId()
 		case 3:
 			if photos[at] != 0 {
-				_, err = client.UpdatePhoto(ctx, &photov1.UpdatePhotoRequest{ActorId: me, Parent: &photov1.UpdatePhotoRequest_AlbumId{AlbumId: id}, PhotoId: photos[at], Description: &text})
+				_, err = client.Photo.UpdatePhoto(ctx, &photov1.UpdatePhotoRequest{ActorId: me, Parent: &photov1.UpdatePhotoRequest_AlbumId{AlbumId: id}, PhotoId: photos[at], Description: &text})
 			}
 		case 4:
 			var added *commentv1.AddCommentResponse
-			added, err = client.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: w.owners[(owner+1)%writers], Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text})
+			added, err = client.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: w.owners[(owner+1)%writers], Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text})
 			comments[id] = added.GetComment().GetCommentId()
 		case 5:
 			if comments[id] != 0 {
-				_, err = client.ReplyToComment(ctx, &commentv1.ReplyToCommentRequest{ActorId: me, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: id}, CommentId: comments[id], Text: text})
+				_, err = client.Comment.ReplyToComment(ctx, &commentv1.ReplyToCommentRequest{ActorId: me, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: id}, CommentId: comments[id], Text: text})
 			}
 		case 6:
 			if comments[id] != 0 {
-				_, err = client.RemoveComment(ctx, &commentv1.RemoveCommentRequest{ActorId: me, Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: id}, CommentId: comments[id]})
+				_, err = client.Comment.RemoveComment(ctx, &commentv1.RemoveCommentRequest{ActorId: me, Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: id}, CommentId: comments[id]})
 				delete(comments, id)
 			}
 		case 7:
-			_, err = client.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: w.owners[rand.IntN(writers)], Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: id}})
+			_, err = client.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: w.owners[rand.IntN(writers)], Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: id}})
 		default:
-			_, err = client.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: me, AlbumId: id})
+			_, err = client.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: me, AlbumId: id})
 			if status.Code(err) != codes.Unavailable { // otherwise it tries again later
 				albums, photos = slices.Delete(albums, at, at+1), slices.Delete(photos, at, at+1)
 			}

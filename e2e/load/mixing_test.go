@@ -32,9 +32,13 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 		// The replies have different lengths, so that their texts lie at different places.
 		for c := range 5 + 7*n {
 			text := strings.Repeat(fmt.Sprintf("第%d冊，第%d張。", n, c), int(1+c%5))
-			_, err := d.albums.AddPhoto(t.Context(), &photov1.AddPhotoRequest{ActorId: d.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text})
+			_, err := d.Photo.AddPhoto(t.Context(), &photov1.AddPhotoRequest{
+				ActorId: d.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text,
+			})
 			waybooktest.OK(d.t, err)
-			_, err = d.albums.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: d.owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text})
+			_, err = d.Comment.AddComment(t.Context(), &commentv1.AddCommentRequest{
+				AuthorId: d.owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text,
+			})
 			waybooktest.OK(d.t, err)
 		}
 	}
@@ -49,7 +53,7 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 			reply, err := d.client.Try(d.client.Form(http.MethodGet, form))
 			return reply.Body, err
 		case n < albums:
-			reply, err := d.albums.GetAlbum(t.Context(), requests[n])
+			reply, err := d.Album.GetAlbum(t.Context(), requests[n])
 			if err != nil {
 				return "", err
 			}
@@ -57,7 +61,7 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 			return string(encoded), err
 		}
 		var all strings.Builder
-		stream, err := d.pois.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: category})
+		stream, err := d.Poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: category})
 		for err == nil {
 			var batch *poiv1.StreamPoisResponse
 			if batch, err = stream.Recv(); err == nil {

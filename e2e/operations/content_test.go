@@ -55,15 +55,7 @@ func (w writer) album(users [2]int64) int64 {
 	})
 	waybooktest.OK(w.t, err)
 	id := created.GetAlbum().GetAlbumId()
-	for range 2 {
-		waybooktest.OK(w.t, failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: users[0], Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: "x"})))
-	}
-	for range 3 {
-		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: users[1], Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: "x"})))
-	}
-	for _, user := range users {
-		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: id}})))
-	}
+	w.attach(typev1.Kind_KIND_ALBUM, id, users)
 	return id
 }
 
@@ -76,11 +68,8 @@ func (w writer) blog(users [2]int64) int64 {
 	})
 	waybooktest.OK(w.t, err)
 	id := created.GetBlog().GetBlogId()
-	for range 3 {
-		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: users[1], Parent: &commentv1.AddCommentRequest_BlogId{BlogId: id}, Text: "x"})))
-	}
+	w.attach(typev1.Kind_KIND_BLOG, id, users)
 	for i, user := range users {
-		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: id}})))
 		waybooktest.OK(w.t, failed(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
 	}
 	return id
@@ -93,14 +82,25 @@ func (w writer) poi(users [2]int64) int64 {
 	})
 	waybooktest.OK(w.t, err)
 	id := created.GetPoi().GetPoiId()
+	w.attach(typev1.Kind_KIND_POI, id, users)
+	return id
+}
+
+// attach adds photos, if content of the kind has them, comments and recommendations.
+func (w writer) attach(kind typev1.Kind, id int64, users [2]int64) {
+	ctx := w.t.Context()
 	for range 2 {
-		waybooktest.OK(w.t, failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: users[0], Parent: &photov1.AddPhotoRequest_PoiId{PoiId: id}, Url: "x"})))
+		if kind != typev1.Kind_KIND_BLOG {
+			photo := waybooktest.On(kind, id, &photov1.AddPhotoRequest{ActorId: users[0], Url: "x"})
+			waybooktest.OK(w.t, failed(w.Photo.AddPhoto(ctx, photo)))
+		}
 	}
 	for range 3 {
-		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: users[1], Parent: &commentv1.AddCommentRequest_PoiId{PoiId: id}, Text: "x"})))
+		comment := waybooktest.On(kind, id, &commentv1.AddCommentRequest{AuthorId: users[1], Text: "x"})
+		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, comment)))
 	}
 	for _, user := range users {
-		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: user, Parent: &recommendationv1.RecommendRequest_PoiId{PoiId: id}})))
+		recommendation := waybooktest.On(kind, id, &recommendationv1.RecommendRequest{UserId: user})
+		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, recommendation)))
 	}
-	return id
 }

@@ -71,7 +71,7 @@ func TestAFailingClientIsFoundInTheLog(t *testing.T) {
 			last := c.fail("192.0.2.7", "func=addAlbum&category=1&lat=25&lng=121")
 			c.expect("INFO", last, "func=addAlbum status=200 reason=MISSING_PARAMETER"+of("192.0.2.7"))
 			c.expect("INFO", c.fail("2001:db8:1:2:3::4", "func=addComment&albumID=1&comment=secret"),
-				"func=addComment service=waybook.album.v1.AlbumService method=AddComment code=NotFound status=200 reason=ALBUM_NOT_FOUND"+of("2001:db8:1:2::/64"))
+				"func=addComment service=waybook.comment.v1.CommentService method=AddComment code=NotFound status=200 reason=ALBUM_NOT_FOUND"+of("2001:db8:1:2::/64"))
 			c.findByTheGuide(last)
 			stranger := c
 			stranger.cookie = cookieOf(c.user, wrongToken)

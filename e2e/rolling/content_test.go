@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/e2e/manifestrun"
+	"github.com/waybook/waybook/internal/clients"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -63,42 +65,44 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads, cookies []string) {
 		return connection
 	}
 	ctx, place := t.Context(), &typev1.Location{Lat: 25, Lng: 121}
-	accounts := accountv1.NewAccountServiceClient(dial("account"))
+	c := clients.Of(dial("account"), dial("album"), dial("blog"), dial("poi"))
 	var userID int64
 	for range writers {
-		user, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Mei"})
+		user, err := c.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Mei"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		userID = user.GetUser().GetUserId()
-		session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
+		session, err := c.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		cookies = append(cookies, fmt.Sprintf("id=%d; idrand=%s", userID, session.GetToken()))
 	}
-	albums, blogs, pois := albumv1.NewAlbumServiceClient(dial("album")), blogv1.NewBlogServiceClient(dial("blog")), poiv1.NewPoiServiceClient(dial("poi"))
-	album, albumErr := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+	album, albumErr := c.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 		OwnerId: userID, Title: "x", Category: 1, Location: place,
 	})
-	blog, blogErr := blogs.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+	blog, blogErr := c.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 		AuthorId: userID, Type: 1, Location: place, Title: "x", Content: "x", Weather: 1, PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1},
 	})
-	poi, poiErr := pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+	poi, poiErr := c.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 		OwnerId: userID, Name: "x", Category: 1, Location: place,
 	})
 	if err := errors.Join(albumErr, blogErr, poiErr); err != nil {
 		t.Fatal(err)
 	}
 	const url, text = "https://photos.example.com/1.jpg", "We took the first bus, and walked down again in the rain."
-	for range children {
-		_, albumPhoto := albums.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: userID, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album.GetAlbum().GetAlbumId()}, Url: url, Description: text})
-		_, albumComment := albums.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: userID, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: album.GetAlbum().GetAlbumId()}, Text: text})
-		_, blogComment := blogs.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: userID, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: blog.GetBlog().GetBlogId()}, Text: text})
-		_, poiPhoto := pois.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: userID, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: poi.GetPoi().GetPoiId()}, Url: url, Description: text})
-		_, poiComment := pois.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: userID, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: poi.GetPoi().GetPoiId()}, Text: text})
-		if err := errors.Join(albumPhoto, albumComment, blogComment, poiPhoto, poiComment); err != nil {
-			t.Fatal(err)
+	for kind, id := range map[typev1.Kind]int64{
+		typev1.Kind_KIND_ALBUM: album.GetAlbum().GetAlbumId(), typev1.Kind_KIND_BLOG: blog.GetBlog().GetBlogId(), typev1.Kind_KIND_POI: poi.GetPoi().GetPoiId(),
+	} {
+		for range children {
+			_, err := c.Comment.AddComment(ctx, waybooktest.On(kind, id, &commentv1.AddCommentRequest{AuthorId: userID, Text: text}))
+			if err == nil && kind != typev1.Kind_KIND_BLOG {
+				_, err = c.Photo.AddPhoto(ctx, waybooktest.On(kind, id, &photov1.AddPhotoRequest{ActorId: userID, Url: url, Description: text}))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return []string{

@@ -108,9 +108,9 @@ func TestAChangeTellsWhichPartChanged(t *testing.T) {
 				{"ReplyToComment", "comments", fields{"actor_id": owner, "comment_id": &comment, "text": "x"}},
 				{"RemoveComment", "comments", fields{"actor_id": owner, "comment_id": &comment}},
 				{"Recommend", "numbers", fields{"user_id": other}},
-				{"WithdrawRecommendation", "numbers", fields{"user_id": other}},
+				{"Withdraw", "numbers", fields{"user_id": other}},
 				{"Update", "content", fields{"actor_id": owner, "title": "y"}},
-				{"AddPhoto", "photos", fields{"actor_id": owner, "photo": "x"}},
+				{"AddPhoto", "photos", fields{"actor_id": owner, "url": "x"}},
 				{"UpdatePhoto", "photos", fields{"actor_id": owner, "photo_id": &photo, "description": "y"}},
 				{"RemovePhoto", "photos", fields{"actor_id": owner, "photo_id": &photo}},
 			}

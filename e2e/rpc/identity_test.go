@@ -180,7 +180,7 @@ func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
 func TestTheEdgesCertificateOpensASessionOnlyWithThePassword(t *testing.T) {
 	t.Parallel()
 	s := startSecured(t, nil)
-	operator, edge := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge"))
+	operator, edge := callerOver(s.dial(t, "operator")), callerOver(s.dial(t, "edge"))
 	user := must(operator.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
 		Name: "Ann", Email: "a@waybook.example", Password: "the password",
 	}))(t).GetUser().GetUserId()

@@ -103,11 +103,11 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		},
 		"AddPhoto to an album": {
 			failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: 1, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: 1}, Description: long(2001)})),
-			[]string{"thumbnail_url", "description"},
+			[]string{"url", "description"},
 		},
 		"AddComment": {
-			failed(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
-			[]string{"author_id", "album_id", "text"},
+			failed(commentv1.NewCommentServiceClient(w.Connection).AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
+			[]string{"author_id", "parent", "text"},
 		},
 		"ListAlbums": {
 			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{PageSize: -1, PageToken: long(1001)})),

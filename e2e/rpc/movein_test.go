@@ -147,7 +147,7 @@ func (w *waybook) expectShown(a, b int64) {
 		written[1].GetAuthor().GetName() != "路人" || written[1].GetAuthor().GetIconUrl() != "guest.gif" || written[1].GetAuthor().GetUserId() != 0 || written[1].GetReply() != nil {
 		w.t.Errorf("its comments are %v", written)
 	}
-	pois := must(w.Poi.ResolveOldIds(w.t.Context(), &poiv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{{Kind: typev1.Identifies_IDENTIFIES_CONTENT, OldId: "poi-3"}}}))(w.t)
+	pois := must(w.MoveIn.ResolveOldIds(w.t.Context(), &moveinv1.ResolveOldIdsRequest{OldIds: []*moveinv1.OldIdentifier{{Kind: aLandmark, OldId: "poi-3"}}}))(w.t)
 	poi := must(w.Poi.GetPoi(w.t.Context(), &poiv1.GetPoiRequest{PoiId: pois.GetIds()[0]}))(w.t)
 	if got := poi.GetPoi(); got.GetName() != "舊地標" || got.GetCategory() != 3 || got.GetScore() != 2 || got.GetOwner().GetUserId() != b || len(poi.GetPhotos()) != 2 {
 		w.t.Errorf("the landmark is %v", poi)

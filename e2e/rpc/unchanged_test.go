@@ -36,7 +36,7 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 			delete(same, "owner")
 			delete(same, "vote")
 			updates := []fields{same, {"title": "title"}, {}}
-			photo := fields{"actor_id": owner, "id": id, "photo": "https://a.example/1.jpg", "description": ""}
+			photo := fields{"actor_id": owner, "id": id, "url": "https://a.example/1.jpg", "description": ""}
 			switch k.name {
 			case "Blog":
 				updates = append(updates, fields{"reply_blog_id": int64(0)})

@@ -66,14 +66,24 @@ func (c *cluster) fill(p *replica) (made material) {
 	}
 	made.album, made.recommendedAlbum, made.blog, made.recommendedBlog, made.poi, made.poi2 = newAlbum(), newAlbum(), newBlog(), newBlog(), newPoi(), newPoi()
 	by := made.visitor.id
-	made.albumPhoto = waybooktest.Must(p.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: made.owner.id, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: made.album}, Url: "x"}))(c.t).GetPhoto().GetPhotoId()
-	made.poiPhoto = waybooktest.Must(p.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: made.owner.id, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: made.poi}, Url: "x"}))(c.t).GetPhoto().GetPhotoId()
-	made.albumComment = waybooktest.Must(p.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: by, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: made.album}, Text: "x"}))(c.t).GetComment().GetCommentId()
-	made.blogComment = waybooktest.Must(p.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: by, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: made.blog}, Text: "x"}))(c.t).GetComment().GetCommentId()
-	made.poiComment = waybooktest.Must(p.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: by, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: made.poi}, Text: "x"}))(c.t).GetComment().GetCommentId()
-	waybooktest.Must(p.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: by, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: made.recommendedAlbum}}))(c.t)
-	waybooktest.Must(p.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: by, Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: made.recommendedBlog}}))(c.t)
-	waybooktest.Must(p.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: by, Parent: &recommendationv1.RecommendRequest_PoiId{PoiId: made.poi2}}))(c.t)
+	for _, of := range []struct {
+		kind            typev1.Kind
+		id, recommended int64
+		photo, comment  *int64
+	}{
+		{typev1.Kind_KIND_ALBUM, made.album, made.recommendedAlbum, &made.albumPhoto, &made.albumComment},
+		{typev1.Kind_KIND_BLOG, made.blog, made.recommendedBlog, nil, &made.blogComment},
+		{typev1.Kind_KIND_POI, made.poi, made.poi2, &made.poiPhoto, &made.poiComment},
+	} {
+		if of.photo != nil {
+			photo := waybooktest.On(of.kind, of.id, &photov1.AddPhotoRequest{ActorId: made.owner.id, Url: "x"})
+			*of.photo = waybooktest.Must(p.Photo.AddPhoto(ctx, photo))(c.t).GetPhoto().GetPhotoId()
+		}
+		comment := waybooktest.On(of.kind, of.id, &commentv1.AddCommentRequest{AuthorId: by, Text: "x"})
+		*of.comment = waybooktest.Must(p.Comment.AddComment(ctx, comment))(c.t).GetComment().GetCommentId()
+		recommendation := waybooktest.On(of.kind, of.recommended, &recommendationv1.RecommendRequest{UserId: by})
+		waybooktest.Must(p.Recommendation.Recommend(ctx, recommendation))(c.t)
+	}
 	waybooktest.OK(c.t, p.Counting.Wait(ctx))
 	return made
 }
@@ -158,6 +168,7 @@ func operations() []operation {
 		{name: "GetPoi of its comments", call: getPoiOf("comments")},
 		{name: "ListAlbumChanges", call: albumChanges},
 		{name: "MoveIn of two albums", call: moveIn},
+		{name: "ListCommentsByAuthor", call: commentsByAuthor},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
 		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},
 	}
@@ -174,6 +185,7 @@ func operations() []operation {
 	return append(all, []operation{
 		{name: "removePhoto with albumID", isOwner: true, parameters: number(album, "photoID", func(c material) int64 { return c.albumPhoto })},
 		{name: "removePhoto with POIID", isOwner: true, parameters: number(poi, "photoID", func(c material) int64 { return c.poiPhoto })},
+		{name: "RemoveCommentsByAuthor with kind", call: removeCommentsByAuthor},
 		{name: "updateAlbum with delete", isOwner: true, parameters: and(album, "delete=true")},
 		{name: "updateBlog with delete", isOwner: true, parameters: and(blog, "delete=true")},
 		{name: "logout", parameters: always("")},

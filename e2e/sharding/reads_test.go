@@ -8,9 +8,25 @@ import (
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
+
+func commentsByAuthor(t *testing.T, p *replica, about material) error {
+	_, err := p.Comment.ListCommentsByAuthor(t.Context(), &commentv1.ListCommentsByAuthorRequest{
+		AuthorId: about.visitor.id, Kind: typev1.Kind_KIND_ALBUM,
+	})
+	return err
+}
+
+// removeCommentsByAuthor finds none: a removal is that of removeComment, and several are removed at the same time.
+func removeCommentsByAuthor(t *testing.T, p *replica, about material) error {
+	_, err := p.Comment.RemoveCommentsByAuthor(t.Context(), &commentv1.RemoveCommentsByAuthorRequest{
+		AuthorId: about.owner.id, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: typev1.Kind_KIND_ALBUM},
+	})
+	return err
+}
 
 // batchGet names two albums, which are in one place, and two that do not exist, in others.
 func batchGet(t *testing.T, p *replica, about material) error {

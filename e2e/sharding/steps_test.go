@@ -79,6 +79,8 @@ func stepsOfOperations() map[string]string {
 		"removePhoto with POIID":                          "2 2 1 1",
 		"updateAlbum with delete":                         "2 1",
 		"updateBlog with delete":                          "2 1",
+		"ListCommentsByAuthor":                            "1 1",
+		"RemoveCommentsByAuthor with kind":                "1",
 		"logout":                                          "1 1",
 	}
 }

@@ -52,7 +52,7 @@ func TestNothingIsLostWhenAVersionReplacesAnOlderOne(t *testing.T) {
 	w.plant()
 	w.drive(rounds(t), older)
 	present := start(t, programs.present, uri)
-	w.keep = newKeeper(t, openStore(t, uri), present.accounts)
+	w.keep = newKeeper(t, openStore(t, uri), present.Account)
 	w.drive(2*rounds(t), older, present)
 	w.expectShown(older)
 	w.expectShown(present)
@@ -67,7 +67,7 @@ func TestNothingIsLostWhenAnOlderVersionReplacesAVersion(t *testing.T) {
 	present := start(t, programs.present, uri)
 	w := newWorld(t, uri, present)
 	w.plant()
-	w.keep = newKeeper(t, openStore(t, uri), present.accounts)
+	w.keep = newKeeper(t, openStore(t, uri), present.Account)
 	w.drive(rounds(t), present)
 	older := start(t, programs.older, uri)
 	w.drive(2*rounds(t), present, older)
@@ -178,7 +178,7 @@ func (w *world) expectNothingLost(p *program) {
 // expectFound expects that a search in a category finds exactly the landmarks that are not deleted.
 func (w *world) expectFound(p *program) {
 	w.t.Helper()
-	found, err := p.pois.SearchNearby(w.t.Context(), &poiv1.SearchNearbyRequest{
+	found, err := p.Poi.SearchNearby(w.t.Context(), &poiv1.SearchNearbyRequest{
 		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: place(), RadiusMeters: 100}},
 		Category: category, PageSize: pageSize,
 	})
@@ -208,7 +208,7 @@ func (w *world) expectRewarded(p *program) {
 		}
 	}
 	for author, count := range entries {
-		got, err := waybooktest.RewardsOf(w.t.Context(), p.accounts, author)
+		got, err := waybooktest.RewardsOf(w.t.Context(), p.Account, author)
 		if err != nil || got.Count != count || got.Total != count*reward {
 			w.t.Errorf("the author of %d entries has the rewards %+v, %v", count, got, err)
 		}

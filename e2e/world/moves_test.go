@@ -53,7 +53,7 @@ func (w *world) move(c *item) {
 	defer op.end()
 	c.moving++
 	p := w.anyProgram()
-	moved, err := p.moveIn.MoveIn(c.owner.context(), &moveinv1.MoveInRequest{Records: c.records})
+	moved, err := p.MoveIn.MoveIn(c.owner.context(), &moveinv1.MoveInRequest{Records: c.records})
 	r := w.answered(p, c.owner, reply{isDone: err == nil}, "moves %q in as album %d", c.first, c.id)
 	c.moving--
 	if c.isMoveBroken = !r.isDone; !r.isDone {

@@ -90,7 +90,7 @@ func (w *world) list(u *user, k *kind) {
 
 // hasRewards compares the rewards of a user: each blog that was ever posted has one.
 func (w *world) hasRewards(u *user) {
-	rewards, err := waybooktest.RewardsOf(context.Background(), w.anyProgram().account, u.id)
+	rewards, err := waybooktest.RewardsOf(context.Background(), w.anyProgram().Account, u.id)
 	if err != nil {
 		w.violated("the rewards of %s: %v", u.name, err)
 		return

@@ -49,7 +49,9 @@ func (c *Config) resolveRefused(ctx context.Context, in *Input, request proto.Me
 		case typev1.Kind_KIND_POSITION:
 			old.Kind = listed(message.Descriptor())
 		case typev1.Kind_KIND_PHOTO, typev1.Kind_KIND_COMMENT:
-			old.ParentKind, old.ParentId = parent.Of(request)
+			if old.ParentKind, old.ParentId = parent.Of(request); old.ParentId == 0 {
+				continue
+			}
 		}
 		names, oldIDs = append(names, refusal.Name), append(oldIDs, old)
 	}

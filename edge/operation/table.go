@@ -59,8 +59,6 @@ func additions(c *Config) []Operation {
 		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withIDs))},
 		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withIDs))},
 		{"getBlog", WithIDs, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog(withIDs))},
-
-		{"castVote", AsWritten, Writes, LoginNeeded, unary(c, castBallotRequest, c.Blog.CastBallot, writeVoteNow)},
 	}
 	rows = slices.Concat(rows,
 		of(c, withPhotos(), "addPhoto", addPhotoRequest, c.Photo.AddPhoto, writeNewPhoto),
@@ -70,6 +68,7 @@ func additions(c *Config) []Operation {
 		of(c, anyContent(), "removeComment", removeCommentRequest, c.Comment.RemoveComment, writeNothing),
 		of(c, anyContent(), "recommend", recommendRequest, c.Recommendation.Recommend, writeScore),
 		of(c, anyContent(), "withdrawRecommendation", withdrawRequest, c.Recommendation.Withdraw, writeScore),
+		[]Operation{{"castVote", AsWritten, Writes, LoginNeeded, unary(c, castBallotRequest, c.Blog.CastBallot, writeVoteNow)}},
 	)
 	if c.Sessions == OpenedHere {
 		rows = append(rows,

@@ -39,8 +39,9 @@ type Waybook struct {
 	Counting *choices.Background
 	Clock    *storetest.Clock
 
-	t    testing.TB
-	stop func()
+	t     testing.TB
+	stop  func()
+	apart func(service.Service) *Waybook
 }
 
 // Option changes how a Waybook starts.
@@ -174,14 +175,27 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := process.Listen(t.Context(), "grpc", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	serve := func(interceptors *service.Interceptors, services ...service.Service) *Waybook {
+		t.Helper()
+		listener, err := process.Listen(t.Context(), "grpc", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		service.Serve(s.env, "grpc port", listener, nil, interceptors, source(store), services...)
+		return Connect(t, listener.Addr().String())
 	}
-	service.Serve(s.env, "grpc port", listener, nil, host.Interceptors, source(store), parts.Services...)
-	w := Connect(t, listener.Addr().String())
+	w := serve(host.Interceptors, parts.Services...)
 	w.Services, w.Edge, w.Counting, w.Clock, w.stop = parts.Services, parts.Edge, parts.Counting, clock, stop
+	w.apart = func(one service.Service) *Waybook {
+		return serve(service.NewInterceptors(validator, service.Load{}, nil, process.NewMetrics(), s.env.Log), one)
+	}
 	return w
+}
+
+// Apart serves one of the services of StartOn alone, as a program of its own does.
+func (w *Waybook) Apart(one service.Service) *Waybook {
+	w.t.Helper()
+	return w.apart(one)
 }
 
 // EdgeWith returns another edge of the services, by changed settings.

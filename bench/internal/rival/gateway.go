@@ -240,8 +240,6 @@ func StartServices(ctx context.Context, env process.Env, metrics *process.Metric
 	if err != nil {
 		return nil, err
 	}
-	for _, each := range []service.Service{accounts, albums, blogs, pois} {
-		each.Register(channel)
-	}
+	service.Register(channel, accounts, albums, blogs, pois)
 	return channel, nil
 }

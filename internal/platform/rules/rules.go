@@ -82,8 +82,8 @@ func ownViolations(message protoreflect.Message) (violations []apierror.Violatio
 type ruledField struct {
 	protoreflect.FieldDescriptor
 	isList, isMessage, isName, isID bool
-	// lowest is the lowest valid identifier, 0 or 1.
-	lowest int64
+	// mayBeLow says that the field has a rule of its own for low identifiers.
+	mayBeLow bool
 }
 
 // ruledFields keeps the result of ruledFieldsOf by message.
@@ -100,20 +100,17 @@ func ruledFieldsOf(message protoreflect.MessageDescriptor) []ruledField {
 		isID := proto.HasExtension(field.Options(), typev1.E_Id)
 		if isText || isID || isMessage && !(field.IsList() && ignoresItems(field)) {
 			isName, _ := proto.GetExtension(field.Options(), typev1.E_Name).(bool)
-			found = append(found, ruledField{field, field.IsList(), isMessage, isName, isID, lowestID(field)})
+			found = append(found, ruledField{field, field.IsList(), isMessage, isName, isID, hasOwnLowest(field)})
 		}
 	}
 	ruledFields.Store(message, found)
 	return found
 }
 
-// lowestID returns the lowest identifier that a field may hold: 1, unless its own rule says 0.
-func lowestID(field protoreflect.FieldDescriptor) int64 {
+// hasOwnLowest reports whether a field has a rule of protovalidate for its lowest value.
+func hasOwnLowest(field protoreflect.FieldDescriptor) bool {
 	rules, _ := proto.GetExtension(field.Options(), validate.E_Field).(*validate.FieldRules)
-	if rules.GetInt64().HasGte() {
-		return rules.GetInt64().GetGte()
-	}
-	return 1
+	return rules.GetInt64().HasGte()
 }
 
 // violations checks a text, an identifier or a message. item is its index in a list, or -1. An empty name
@@ -126,7 +123,7 @@ func (f ruledField) violations(value protoreflect.Value, item int) (violations [
 			violations = ownViolations(value.Message())
 		}
 	} else if f.isID {
-		if value.Int() < f.lowest || value.Int() > maxID {
+		if value.Int() < 1 && !f.mayBeLow || value.Int() > maxID {
 			violations = []apierror.Violation{{Message: noID}}
 		}
 	} else if s := value.String(); !text.IsValid(s) {

@@ -180,10 +180,12 @@ func namedBy(paths []string, fields protoreflect.FieldDescriptors) (map[protoref
 	return named, violations
 }
 
-// updatable returns the fields that an update changes.
+// updatable returns the fields that an update changes. Those of a oneof name what it changes.
 func updatable(fields protoreflect.FieldDescriptors) (found []protoreflect.FieldDescriptor) {
 	for i := range fields.Len() {
-		if field := fields.Get(i); field.HasPresence() && field.Name() != updateMask {
+		field := fields.Get(i)
+		isOneofs := field.ContainingOneof() != nil && !field.HasOptionalKeyword()
+		if field.HasPresence() && !isOneofs && field.Name() != updateMask {
 			found = append(found, field)
 		}
 	}

@@ -89,10 +89,10 @@ func (k kinds) ResolveIDs(ctx context.Context, request proto.Message, foundNothi
 func pass[Server, Request, Reply any](
 	ctx context.Context, all kinds, request Request, of func(Parts) Server, method func(Server, context.Context, Request) (Reply, error),
 ) (reply Reply, err error) {
-	kind, _ := parent.Of(request)
+	kind, id := parent.Of(request)
 	server := of(all[kind])
 	if any(server) == nil {
-		return reply, otherServer(fieldOf(kind), kind)
+		return reply, otherServer(fieldOf(kind, id), kind)
 	}
 	return method(server, ctx, request)
 }
@@ -102,17 +102,17 @@ func otherServer(field string, kind typev1.Kind) error {
 	return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: field, Message: fmt.Sprintf("%v is of another server", kind)})
 }
 
-// fieldOf returns the field that names the parent of a kind.
-func fieldOf(kind typev1.Kind) string {
-	switch kind {
-	case typev1.Kind_KIND_ALBUM:
+// fieldOf returns the field of a request that names what parent.Of has found.
+func fieldOf(kind typev1.Kind, id int64) string {
+	switch {
+	case id == 0:
+		return "kind"
+	case kind == typev1.Kind_KIND_ALBUM:
 		return "album_id"
-	case typev1.Kind_KIND_BLOG:
+	case kind == typev1.Kind_KIND_BLOG:
 		return "blog_id"
-	case typev1.Kind_KIND_POI:
-		return "poi_id"
 	}
-	return "kind"
+	return "poi_id"
 }
 
 type commentServer struct {
@@ -223,9 +223,9 @@ func (s recordServer) MoveIn(ctx context.Context, r *moveinv1.MoveInRequest) (*m
 func (s recordServer) ResolveOldIds(ctx context.Context, r *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
 	first, _ := parent.Of(r)
 	for i, old := range r.GetOldIds() {
-		if kind := parent.OfOldID(old); kind != first {
+		if kind := parent.OfOldID(old); kind != first || s.kinds[kind].Records == nil {
 			return nil, otherServer(fmt.Sprintf("old_ids[%d]", i), kind)
 		}
 	}
-	return pass(ctx, s.kinds, r, records, moveinv1.MoveInServiceServer.ResolveOldIds)
+	return s.kinds[first].Records.ResolveOldIds(ctx, r)
 }
