@@ -37,7 +37,7 @@ func (f *full) fill(message protoreflect.Message) {
 	fields := message.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
-		isAuthor := f.guests && field.FullName() == "waybook.type.v1.Comment.author"
+		isAuthor := f.guests && field.FullName() == "waybook.comment.v1.Comment.author"
 		switch name := field.Name(); {
 		case name == "next_page_token", f.guests && strings.HasSuffix(string(name), "old_id"):
 		case field.IsList() && field.Message() != nil:
