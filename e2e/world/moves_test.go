@@ -76,6 +76,11 @@ func (w *world) move(c *item) {
 		return
 	}
 	c.wasAdded, c.exists = yes, yes
+	for _, result := range results[1:] {
+		if result.GetOutcome() == moveinv1.Outcome_OUTCOME_REFUSED {
+			w.violated("what belongs to album %d, which is there, is refused: %v", c.id, result)
+		}
+	}
 	c.recommended[c.owner] = isThere(results[1])
 	for n := range c.photos[:2] {
 		w.brings(c, c.photos[n], results[2+2*n])

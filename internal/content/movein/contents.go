@@ -3,10 +3,12 @@ package movein
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
 	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
@@ -150,6 +152,20 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 	for i := range found {
 		parents[m.Kind.ID(&found[i])] = &found[i]
 	}
+	for oldID := range oldIDs {
+		if gone[oldID] || dead[known[oldID]] || parents[known[oldID]] != nil {
+			continue
+		}
+		// These reads may miss what was stored a moment ago, and a refusal is for good.
+		parent, err := m.latest(ctx, oldID)
+		if err != nil {
+			return nil, err
+		}
+		if parent != nil {
+			known[oldID] = m.Kind.ID(parent)
+			parents[known[oldID]] = parent
+		}
+	}
 	for _, each := range items {
 		each.parentID = known[each.parentOldID]
 		each.place = id.PlaceOf(each.parentID)
@@ -161,4 +177,19 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 		}
 	}
 	return parents, nil
+}
+
+// latest returns content by its old identifier, in a state that no later failure undoes; nil if it is not there.
+func (m *Mover[P]) latest(ctx context.Context, oldID string) (*P, error) {
+	contentID, err := m.Kind.Aliases.Latest(ctx, oldID)
+	if err == nil {
+		var found P
+		if found, err = m.Kind.Documents.GetLinearizable(ctx, contentID); err == nil {
+			return &found, nil
+		}
+	}
+	if errors.Is(err, docstore.ErrNotFound) {
+		err = nil
+	}
+	return nil, err
 }
