@@ -52,7 +52,9 @@ func BenchmarkHotAlbum(b *testing.B) {
 
 // hotAlbum is an album with users who do something with it.
 type hotAlbum struct {
-	albums albumv1.AlbumServiceClient
+	albums          albumv1.AlbumServiceClient
+	comments        commentv1.CommentServiceClient
+	recommendations recommendationv1.RecommendationServiceClient
 	id     int64
 	users  []int64
 }
@@ -82,7 +84,10 @@ func newHotAlbum(b *testing.B) *hotAlbum {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h := &hotAlbum{albums: albumv1.NewAlbumServiceClient(channel)}
+	h := &hotAlbum{
+		albums: albumv1.NewAlbumServiceClient(channel), comments: commentv1.NewCommentServiceClient(channel),
+		recommendations: recommendationv1.NewRecommendationServiceClient(channel),
+	}
 	accounts := accountv1.NewAccountServiceClient(channel)
 	for n := range recommenders * usersEach {
 		made, err := accounts.CreateUser(b.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint(n), IconUrl: "upload/icon/7.jpg"})
@@ -133,16 +138,16 @@ func (h *hotAlbum) run(b *testing.B, what string, clients int, call func(ctx con
 }
 
 func (h *hotAlbum) comment(ctx context.Context, user int64, _ int) error {
-	_, err := h.albums.AddComment(ctx, &commentv1.AddCommentRequest{Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: h.id}, AuthorId: user, Text: "好"})
+	_, err := h.comments.AddComment(ctx, &commentv1.AddCommentRequest{Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: h.id}, AuthorId: user, Text: "好"})
 	return err
 }
 
 // recommend recommends, and withdraws that the next time.
 func (h *hotAlbum) recommend(ctx context.Context, user int64, turn int) (err error) {
 	if turn%2 == 1 {
-		_, err = h.albums.WithdrawRecommendation(ctx, &recommendationv1.WithdrawRequest{Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: h.id}, UserId: user})
+		_, err = h.recommendations.Withdraw(ctx, &recommendationv1.WithdrawRequest{Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: h.id}, UserId: user})
 	} else {
-		_, err = h.albums.Recommend(ctx, &recommendationv1.RecommendRequest{Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: h.id}, UserId: user})
+		_, err = h.recommendations.Recommend(ctx, &recommendationv1.RecommendRequest{Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: h.id}, UserId: user})
 	}
 	return err
 }
