@@ -266,10 +266,14 @@ func Summarize[S, M, P any](
 	return &Summaries[S, M]{docstore.Project[S](kind.Documents), show, id, kind.oldIDs, tell}
 }
 
+// maxSummaryBytes bounds the documents of a page, which the embedded engine counts whole. It is as much as the photos and
+// comments of a reply, because a page waits in memory for a client that reads slowly.
+const maxSummaryBytes = 2 * docstore.MaxPageBytes
+
 // Page returns the summaries of a page of documents, without those that keep refuses, and the token of the next
 // page. keep may be nil. The summaries are in the memory of the call.
 func (s *Summaries[S, M]) Page(ctx context.Context, query docstore.Query, keep func(*S) bool) (shown []*M, next string, err error) {
-	query.Arena = arena.Of(ctx)
+	query.Arena, query.MaxBytes = arena.Of(ctx), maxSummaryBytes
 	page, err := s.documents.Page(ctx, query)
 	if err != nil {
 		return nil, "", err
