@@ -183,7 +183,7 @@ func (d *deployment) askAll(ctx context.Context, list []testCase) (answers []riv
 // ask sends a case to the edge and to its service, once each.
 func (d *deployment) ask(ctx context.Context, c testCase) (rival.Answer, error) {
 	answer := rival.Answer{
-		Name: c.name,
+		Name:    c.name,
 		Request: string(proto.MessageName(c.request)), Reply: string(proto.MessageName(c.reply)),
 	}
 	var err error

@@ -55,8 +55,8 @@ type hotAlbum struct {
 	albums          albumv1.AlbumServiceClient
 	comments        commentv1.CommentServiceClient
 	recommendations recommendationv1.RecommendationServiceClient
-	id     int64
-	users  []int64
+	id              int64
+	users           []int64
 }
 
 func newHotAlbum(b *testing.B) *hotAlbum {
