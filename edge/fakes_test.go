@@ -33,6 +33,7 @@ import (
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // The open session of the fakes, as a cookie.
@@ -44,14 +45,14 @@ const (
 	demoSessionTime = 90 * time.Minute
 )
 
-// fakes are the four services. Unary calls return the result of answer; streams send what the
-// two functions send. Both validate requests with the rules of the contract. The end-to-end
+// fakes are the four services. They validate requests with the rules of the contract. The end-to-end
 // tests use the real services.
 type fakes struct {
-	// answer gets every unary request except VerifySession.
+	// answer gets every request except VerifySession, and the lists below.
 	answer func(ctx context.Context, request proto.Message) (proto.Message, error)
-	albums func(*albumv1.StreamAlbumsRequest, grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error
-	pois   func(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error
+	// albums and pois, unless nil, list summaries. Everybody has the same two entries.
+	albums func(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error)
+	pois   func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error)
 
 	mu       sync.Mutex
 	requests []proto.Message // all except VerifySession, in order
@@ -70,44 +71,7 @@ func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRe
 	}, nil
 }
 
-type fakeAlbum struct {
-	albumv1.UnimplementedAlbumServiceServer
-	*fakes
-}
-
-func (f fakeAlbum) StreamAlbums(r *albumv1.StreamAlbumsRequest, s grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
-	if err := f.accept(r); err != nil {
-		return err
-	}
-	return f.albums(r, s)
-}
-
-// fakeBlog has the same two entries for everybody.
-type fakeBlog struct {
-	blogv1.UnimplementedBlogServiceServer
-	*fakes
-}
-
-func (f fakeBlog) StreamBlogs(r *blogv1.StreamBlogsRequest, s grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
-	if err := f.accept(r); err != nil {
-		return err
-	}
-	return s.Send(&blogv1.StreamBlogsResponse{Blogs: []*blogv1.BlogSummary{{BlogId: 1, Title: "a"}, {BlogId: 2, Title: "b"}}})
-}
-
-type fakePoi struct {
-	poiv1.UnimplementedPoiServiceServer
-	*fakes
-}
-
-func (f fakePoi) StreamPois(r *poiv1.StreamPoisRequest, s grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-	if err := f.accept(r); err != nil {
-		return err
-	}
-	return f.pois(r, s)
-}
-
-// intercept answers the methods that have no code of their own.
+// intercept answers for the services.
 func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if strings.HasSuffix(info.FullMethod, "/VerifySession") || strings.HasSuffix(info.FullMethod, "/ResolveOldIds") {
 		return next(ctx, request)
@@ -115,6 +79,20 @@ func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServ
 	message := request.(proto.Message)
 	if err := f.accept(message); err != nil {
 		return nil, err
+	}
+	switch r := message.(type) {
+	case *albumv1.ListAlbumsRequest:
+		if f.albums != nil {
+			return f.albums(ctx, r)
+		}
+	case *poiv1.ListPoisRequest:
+		if f.pois != nil {
+			return f.pois(ctx, r)
+		}
+	case *blogv1.ListBlogsRequest:
+		if r.GetView() == typev1.View_VIEW_SUMMARY {
+			return &blogv1.ListBlogsResponse{Blogs: []*blogv1.Blog{{BlogId: 1, Title: "a"}, {BlogId: 2, Title: "b"}}}, nil
+		}
 	}
 	return f.answer(ctx, message)
 }
@@ -163,9 +141,9 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer(grpc.UnaryInterceptor(f.intercept))
 	accountv1.RegisterAccountServiceServer(server, fakeAccount{})
-	albumv1.RegisterAlbumServiceServer(server, fakeAlbum{fakes: f})
-	blogv1.RegisterBlogServiceServer(server, fakeBlog{fakes: f})
-	poiv1.RegisterPoiServiceServer(server, fakePoi{fakes: f})
+	albumv1.RegisterAlbumServiceServer(server, albumv1.UnimplementedAlbumServiceServer{})
+	blogv1.RegisterBlogServiceServer(server, blogv1.UnimplementedBlogServiceServer{})
+	poiv1.RegisterPoiServiceServer(server, poiv1.UnimplementedPoiServiceServer{})
 	commentv1.RegisterCommentServiceServer(server, commentv1.UnimplementedCommentServiceServer{})
 	photov1.RegisterPhotoServiceServer(server, photov1.UnimplementedPhotoServiceServer{})
 	recommendationv1.RegisterRecommendationServiceServer(server, recommendationv1.UnimplementedRecommendationServiceServer{})
@@ -219,7 +197,7 @@ func failed(info string) string {
 	return xmlBody("<status>FAILED</status><info>" + info + "</info>")
 }
 
-// always answers every unary call with the same result.
+// always answers every call with the same result.
 func always(answer proto.Message, err error) func(context.Context, proto.Message) (proto.Message, error) {
 	return func(context.Context, proto.Message) (proto.Message, error) { return answer, err }
 }

@@ -46,7 +46,7 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	services := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		return answerHolding(request, text), nil
 	}}
-	services.albums, services.pois = sendTwoAlbums, sendNoPois
+	services.albums, services.pois = twoAlbums, noPois
 	h := newEdge(f, services)
 	f.Fuzz(func(t *testing.T, method, query, contentType, body, cookie, accept, held string) {
 		if !utf8.ValidString(held) {

@@ -25,8 +25,7 @@ const (
 	workers = 5
 	// voters is the number of users who recommend and vote.
 	voters = 12
-	// landmarks is the initial number of landmarks in the category: more than one batch of a
-	// stream, which has service.StreamBatch.
+	// landmarks is the initial number of landmarks in the category.
 	landmarks = 250
 	choices   = 3
 )

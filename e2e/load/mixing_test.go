@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // TestNoReplyHasATextOfAnother reads many albums and a list at the same time, from the edge and by gRPC. The memory
@@ -61,19 +61,18 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 			return string(encoded), err
 		}
 		var all strings.Builder
-		stream, err := d.Poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: category})
-		for err == nil {
-			var batch *poiv1.StreamPoisResponse
-			if batch, err = stream.Recv(); err == nil {
-				for _, poi := range batch.GetPois() {
-					fmt.Fprintln(&all, poi.GetPoiId(), poi.GetName())
-				}
+		for request := (&poiv1.ListPoisRequest{Category: category, View: typev1.View_VIEW_SUMMARY, PageSize: 200}); ; {
+			page, err := d.Poi.ListPois(t.Context(), request)
+			if err != nil {
+				return "", err
+			}
+			for _, poi := range page.GetPois() {
+				fmt.Fprintln(&all, poi.GetPoiId(), poi.GetName())
+			}
+			if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+				return all.String(), nil
 			}
 		}
-		if err == io.EOF {
-			err = nil
-		}
-		return all.String(), err
 	}
 	want := map[[2]int]string{}
 	for n := range albums + 1 {

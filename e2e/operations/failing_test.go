@@ -86,7 +86,7 @@ func TestAFailingClientIsFoundInTheLog(t *testing.T) {
 					"func=addAlbum service=waybook.album.v1.AlbumService method=CreateAlbum code=Unavailable status=503 reason=SERVICE_UNAVAILABLE"+
 						of(from)+` error=".*connection refused.*"`)
 				c.expect("WARN", c.fail(from, "func=getCategoryPOIList&category=1"),
-					"func=getCategoryPOIList service=waybook.poi.v1.PoiService method=StreamPois code=Unavailable status=503 "+
+					"func=getCategoryPOIList service=waybook.poi.v1.PoiService method=ListPois code=Unavailable status=503 "+
 						"reason=SERVICE_UNAVAILABLE client_address="+from+` error=".*connection refused.*"`)
 			}
 			if strings.Contains(c.edge.Logged(), "secret") || strings.Contains(c.edge.Logged(), wrongToken) {

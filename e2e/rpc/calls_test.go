@@ -128,11 +128,11 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		request.Set(around, center)
 		return request.Interface()
 	case "ListAlbumsInBox":
-		return &albumv1.ListAlbumsInBoxRequest{Bounds: &typev1.Bounds{South: 20, West: 120, North: 30, East: 130}}
+		return &albumv1.ListAlbumsInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	case "ListBlogsInBox":
-		return &blogv1.ListBlogsInBoxRequest{Bounds: &typev1.Bounds{South: 20, West: 120, North: 30, East: 130}}
+		return &blogv1.ListBlogsInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	case "ListPoisInBox":
-		return &poiv1.ListPoisInBoxRequest{Bounds: &poiv1.Bounds{South: 20, West: 120, North: 30, East: 130}}
+		return &poiv1.ListPoisInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	}
 	values := map[protoreflect.Name]any{
 		"user_id": user, "owner_id": user, "author_id": user, "actor_id": user, "voter_id": user,

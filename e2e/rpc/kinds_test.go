@@ -284,7 +284,7 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 			if k.name != "Poi" {
 				expectFailures(t, []failure{
 					{"List of an unknown user", k.calling("List", fields{"owner": unknown}), codes.NotFound, "USER_NOT_FOUND"},
-					{"Stream of an unknown user", k.calling("Stream", fields{"owner": unknown}), codes.NotFound, "USER_NOT_FOUND"},
+					{"List of summaries of an unknown user", k.calling("List", fields{"owner": unknown, "view": 1}), codes.NotFound, "USER_NOT_FOUND"},
 				})
 			}
 			if k.hasPhotos() {

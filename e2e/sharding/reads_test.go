@@ -41,7 +41,7 @@ func batchGet(t *testing.T, p *replica, about material) error {
 
 func nearbyAlbums(t *testing.T, p *replica, _ material) error {
 	reply, err := p.Album.SearchNearby(t.Context(), &albumv1.SearchNearbyRequest{
-		Area: &albumv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: taipei, RadiusMeters: 100}},
+		Circle: &typev1.Circle{Center: taipei, RadiusMeters: 100},
 	})
 	if err == nil && len(reply.GetAlbums()) == 0 {
 		err = fmt.Errorf("got %v", reply)
@@ -50,7 +50,7 @@ func nearbyAlbums(t *testing.T, p *replica, _ material) error {
 }
 
 func recentAlbums(t *testing.T, p *replica, _ material) error {
-	reply, err := p.Album.ListRecentAlbums(t.Context(), &albumv1.ListRecentAlbumsRequest{Category: 1})
+	reply, err := p.Album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{Category: 1, Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST})
 	if err == nil && len(reply.GetAlbums()) == 0 {
 		err = fmt.Errorf("got %v", reply)
 	}
@@ -58,7 +58,7 @@ func recentAlbums(t *testing.T, p *replica, _ material) error {
 }
 
 func recentBlogs(t *testing.T, p *replica, _ material) error {
-	reply, err := p.Blog.ListRecentBlogs(t.Context(), &blogv1.ListRecentBlogsRequest{})
+	reply, err := p.Blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT})
 	if err == nil && len(reply.GetBlogs()) == 0 {
 		err = fmt.Errorf("got %v", reply)
 	}

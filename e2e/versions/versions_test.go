@@ -179,7 +179,7 @@ func (w *world) expectNothingLost(p *program) {
 func (w *world) expectFound(p *program) {
 	w.t.Helper()
 	found, err := p.Poi.SearchNearby(w.t.Context(), &poiv1.SearchNearbyRequest{
-		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: place(), RadiusMeters: 100}},
+		Circle:   &typev1.Circle{Center: place(), RadiusMeters: 100},
 		Category: category, PageSize: pageSize,
 	})
 	if err != nil {

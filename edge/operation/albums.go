@@ -18,7 +18,7 @@ var (
 	paramAlbumID       = form.Parameter{Name: "albumID", Hint: idHint, Syntax: form.IntegerSyntax}
 	paramAlbumTitle    = form.Parameter{Name: "albumTitle", Hint: titleHint}
 	paramAlbumCategory = form.Parameter{Name: "category", Hint: "1 to 16", Syntax: form.IntegerSyntax}
-	paramUserID        = form.Parameter{Name: "userID", Hint: idHint, Syntax: form.IntegerSyntax}
+	paramUserID        = form.Parameter{Name: "userID", Hint: idHint, Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: maxID}}
 )
 
 // A failure names parameters in the order in which the functions below read them.
@@ -115,20 +115,27 @@ var albumPhotos = reply.List[*photov1.Photo]{Name: "photos", Item: "photo", Writ
 	out.Text("description", photo.GetDescription())
 }}
 
-// streamAlbumsRequest reads the parameters of getUserAlbumList (rules 5.8, 9.2 and 9.4).
-func streamAlbumsRequest(in *Input) *albumv1.StreamAlbumsRequest {
-	return &albumv1.StreamAlbumsRequest{
-		OwnerId:      required(in, &paramUserID, "owner_id", form.ID),
-		Limit:        askedLimit(in),
+// userAlbumsRequest reads the parameters of getUserAlbumList (rules 5.8, 9.2 and 9.4).
+func userAlbumsRequest(in *Input) *albumv1.ListAlbumsRequest {
+	return &albumv1.ListAlbumsRequest{
+		View:         typev1.View_VIEW_SUMMARY,
+		OwnerId:      required(in, &paramUserID, "owner_id", asUserID),
+		PageSize:     limitAndNext(in),
 		AfterAlbumId: form.Or(optional(in, &paramAfter, "after_album_id", form.ID), 0),
 	}
 }
 
-var albumList = reply.List[*albumv1.AlbumSummary]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.AlbumSummary) {
+// asUserID accepts the identifier of a user. The services take 0 for all users.
+func asUserID(s string) (int64, bool) {
+	value, ok := form.ParseInteger(s)
+	return value, ok && paramUserID.Range.Includes(value)
+}
+
+var albumList = reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.Album) {
 	out.ID("albumID", album.GetAlbumId(), album.GetOldId())
 	out.Text("albumTitle", album.GetTitle())
 }}
 
-func albumIDs(album *albumv1.AlbumSummary) (id int64, oldID string) {
+func albumIDs(album *albumv1.Album) (id int64, oldID string) {
 	return album.GetAlbumId(), album.GetOldId()
 }

@@ -18,16 +18,17 @@ var (
 	paramPoiID       = form.Parameter{Name: "POIID", Hint: idHint, Syntax: form.IntegerSyntax}
 )
 
-// streamPoisRequest reads the parameters of getCategoryPOIList (rules 6.3, 9.2 and 9.4).
-func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
-	return &poiv1.StreamPoisRequest{
+// categoryPoisRequest reads the parameters of getCategoryPOIList (rules 6.3, 9.2 and 9.4).
+func categoryPoisRequest(in *Input) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{
+		View:       typev1.View_VIEW_SUMMARY,
 		Category:   required(in, &paramPoiCategory, "category", form.Enum[poiv1.PoiCategory]),
-		Limit:      askedLimit(in),
+		PageSize:   limitAndNext(in),
 		AfterPoiId: form.Or(optional(in, &paramAfter, "after_poi_id", form.ID), 0),
 	}
 }
 
-var poiList = reply.List[*poiv1.PoiSummary]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.PoiSummary) {
+var poiList = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
 	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
 	out.Text("name", poi.GetName())
 }}
@@ -77,7 +78,7 @@ func poiPhotos(ids ids) reply.List[*photov1.Photo] {
 	}}
 }
 
-func poiIDs(poi *poiv1.PoiSummary) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
+func poiIDs(poi *poiv1.Poi) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
 
 // The parameters of areas (rules 17.3 to 17.6).
 var (
@@ -91,10 +92,7 @@ var (
 
 // searchNearbyRequest reads the parameters of getNearbyPOIList around a point (rule 17.3).
 func searchNearbyRequest(in *Input) *poiv1.SearchNearbyRequest {
-	return &poiv1.SearchNearbyRequest{
-		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: requiredCircle(in)},
-		Category: optionalPoiCategory(in),
-	}
+	return &poiv1.SearchNearbyRequest{Circle: requiredCircle(in), Category: optionalPoiCategory(in)}
 }
 
 func requiredCircle(in *Input) *typev1.Circle {
@@ -132,11 +130,7 @@ func writeDistance(out reply.Writer, meters float64) {
 
 // listPoisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
 func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
-	b := requiredBounds(in)
-	return &poiv1.ListPoisInBoxRequest{
-		Bounds:   &poiv1.Bounds{South: b.GetSouth(), West: b.GetWest(), North: b.GetNorth(), East: b.GetEast()},
-		Category: optionalPoiCategory(in),
-	}
+	return &poiv1.ListPoisInBoxRequest{Box: requiredBox(in), Category: optionalPoiCategory(in)}
 }
 
 // locatedPois writes landmarks for a map (rule 17.5).

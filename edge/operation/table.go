@@ -20,9 +20,9 @@ func legacyOperations(c *Config) []Operation {
 		{"updateAlbum", AsWritten, Writes, LoginNeeded, unary(c, updateAlbumRequest, c.Album.UpdateAlbum, writeNothing)},
 		{"updateAlbum", Deleting, Writes, LoginNeeded, unary(c, deleteAlbumRequest, c.Album.DeleteAlbum, writeNothing)},
 		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withoutIDs))},
-		{"getUserAlbumList", AsWritten, Reads, Anonymous, stream(c, streamAlbumsRequest, c.Album.StreamAlbums, (*albumv1.StreamAlbumsResponse).GetAlbums, albumList, albumIDs)},
+		{"getUserAlbumList", AsWritten, Reads, Anonymous, idList(c, userAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, albumList, albumIDs)},
 
-		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, (*poiv1.StreamPoisResponse).GetPois, poiList, poiIDs)},
+		{"getCategoryPOIList", AsWritten, Reads, Anonymous, idList(c, categoryPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, poiList, poiIDs)},
 		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withoutIDs))},
 
 		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, postBlogRequest(c), c.Blog.CreateBlog, writeNewBlog)},
@@ -39,22 +39,22 @@ func additions(c *Config) []Operation {
 		return nil
 	}
 	rows := []Operation{
-		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, (*blogv1.StreamBlogsResponse).GetBlogs, blogList, blogIDs)},
+		{"getUserBlogList", AsWritten, Reads, Anonymous, idList(c, userBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, blogList, blogIDs)},
 
-		{"getUserPOIList", AsWritten, Reads, Anonymous, pagedList(c, poisOfOwnerRequest, c.Poi.ListPoisOfOwner, (*poiv1.ListPoisOfOwnerResponse).GetPois, shownPois)},
+		{"getUserPOIList", AsWritten, Reads, Anonymous, tokenList(c, poisOfOwnerRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)},
 
-		{"getNearbyPOIList", Around, Reads, Anonymous, pagedList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
-		{"getNearbyPOIList", InBox, Reads, Anonymous, pagedList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
+		{"getNearbyPOIList", Around, Reads, Anonymous, tokenList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
+		{"getNearbyPOIList", InBox, Reads, Anonymous, tokenList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
 
-		{"getNearbyAlbumList", Around, Reads, Anonymous, pagedList(c, searchAlbumsRequest, c.Album.SearchNearby, (*albumv1.SearchNearbyResponse).GetAlbums, foundAlbums)},
-		{"getNearbyAlbumList", InBox, Reads, Anonymous, pagedList(c, albumsInBoxRequest, c.Album.ListAlbumsInBox, (*albumv1.ListAlbumsInBoxResponse).GetAlbums, locatedAlbums)},
-		{"getNearbyBlogList", Around, Reads, Anonymous, pagedList(c, searchBlogsRequest, c.Blog.SearchNearby, (*blogv1.SearchNearbyResponse).GetBlogs, foundBlogs)},
-		{"getNearbyBlogList", InBox, Reads, Anonymous, pagedList(c, blogsInBoxRequest, c.Blog.ListBlogsInBox, (*blogv1.ListBlogsInBoxResponse).GetBlogs, locatedBlogs)},
+		{"getNearbyAlbumList", Around, Reads, Anonymous, tokenList(c, searchAlbumsRequest, c.Album.SearchNearby, (*albumv1.SearchNearbyResponse).GetAlbums, foundAlbums)},
+		{"getNearbyAlbumList", InBox, Reads, Anonymous, tokenList(c, albumsInBoxRequest, c.Album.ListAlbumsInBox, (*albumv1.ListAlbumsInBoxResponse).GetAlbums, locatedAlbums)},
+		{"getNearbyBlogList", Around, Reads, Anonymous, tokenList(c, searchBlogsRequest, c.Blog.SearchNearby, (*blogv1.SearchNearbyResponse).GetBlogs, foundBlogs)},
+		{"getNearbyBlogList", InBox, Reads, Anonymous, tokenList(c, blogsInBoxRequest, c.Blog.ListBlogsInBox, (*blogv1.ListBlogsInBoxResponse).GetBlogs, locatedBlogs)},
 
-		{"getRecentAlbumList", AsWritten, Reads, Anonymous, pagedList(c, recentAlbumsRequest, c.Album.ListRecentAlbums, (*albumv1.ListRecentAlbumsResponse).GetAlbums, shownAlbums)},
-		{"getRecentBlogList", AsWritten, Reads, Anonymous, pagedList(c, recentBlogsRequest, c.Blog.ListRecentBlogs, (*blogv1.ListRecentBlogsResponse).GetBlogs, shownBlogs)},
-		{"getRecentPOIList", AsWritten, Reads, Anonymous, pagedList(c, recentPoisRequest, c.Poi.ListRecentPois, (*poiv1.ListRecentPoisResponse).GetPois, shownPois)},
-		{"getDatedBlogList", AsWritten, Reads, Anonymous, pagedList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},
+		{"getRecentAlbumList", AsWritten, Reads, Anonymous, tokenList(c, recentAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, shownAlbums)},
+		{"getRecentBlogList", AsWritten, Reads, Anonymous, tokenList(c, recentBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},
+		{"getRecentPOIList", AsWritten, Reads, Anonymous, tokenList(c, recentPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)},
+		{"getDatedBlogList", AsWritten, Reads, Anonymous, tokenList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},
 
 		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withIDs))},
 		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withIDs))},

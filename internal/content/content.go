@@ -7,7 +7,6 @@ package content
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -247,7 +246,7 @@ func (k *Kind[P]) RequireOwner(ctx context.Context, users *profiles.Directory, i
 	return err
 }
 
-// Summaries are the documents of a kind as long lists show them. S is the stored form and M
+// Summaries are the documents of a kind as lists show them with VIEW_SUMMARY. S is the stored part and M
 // the message of the contract. They may be used concurrently.
 type Summaries[S, M any] struct {
 	documents *docstore.Projection[S]
@@ -267,61 +266,44 @@ func Summarize[S, M, P any](
 	return &Summaries[S, M]{docstore.Project[S](kind.Documents), show, id, kind.oldIDs, tell}
 }
 
-// Send sends the summaries that query finds and keep accepts, in batches of the query's
-// limit. It sends at most count, or all if count is 0. keep may be nil. Send reports
-// whether the query found any document. It stops at the first error of send. A batch is good until send returns:
-// its memory is then that of the next one, also if keep refuses a whole batch.
-func (s *Summaries[S, M]) Send(
-	ctx context.Context, query docstore.Query, count int64, keep func(*S) bool, send func([]*M) error,
-) (found bool, err error) {
-	left, read := count, count
-	query.Arena = arena.Of(ctx)
-	if count == 0 {
-		left = math.MaxInt64
+// maxSummaryBytes bounds the documents of a page, which the embedded engine counts whole. It is as much as the photos and
+// comments of a reply, because a page waits in memory for a client that reads slowly.
+const maxSummaryBytes = 2 * docstore.MaxPageBytes
+
+// Page returns the summaries of a page of documents, without those that keep refuses, and the token of the next
+// page. keep may be nil. The summaries are in the memory of the call.
+func (s *Summaries[S, M]) Page(ctx context.Context, query docstore.Query, keep func(*S) bool) (shown []*M, next string, err error) {
+	query.Arena, query.MaxBytes = arena.Of(ctx), maxSummaryBytes
+	page, err := s.documents.Page(ctx, query)
+	if err != nil {
+		return nil, "", err
 	}
-	if keep != nil {
-		read = 0 // the number of documents to read is unknown
+	messages := arena.Slice[M](query.Arena, len(page.Documents)) // one allocation for all
+	shown = arena.Slice[*M](query.Arena, len(page.Documents))[:0]
+	var untold []int64
+	var of map[int64]*M
+	for i := range page.Documents {
+		document, message := &page.Documents[i], &messages[i]
+		if keep != nil && !keep(document) {
+			continue
+		}
+		s.show(message, document)
+		shown = append(shown, message)
+		if newID := s.id(document); aliases.IsText(newID) {
+			if of == nil {
+				of = map[int64]*M{}
+			}
+			untold, of[newID] = append(untold, newID), message
+		}
 	}
-	for documents, err := range s.documents.BatchesUpTo(ctx, query, read) {
+	if len(untold) > 0 {
+		oldIDs, err := s.oldIDs(ctx, untold)
 		if err != nil {
-			return found, err
+			return nil, "", err
 		}
-		found = true
-		messages := arena.Slice[M](query.Arena, len(documents)) // one allocation per batch: there may be millions
-		batch := arena.Slice[*M](query.Arena, len(documents))[:0]
-		var untold []int64
-		var shown map[int64]*M
-		for i := range documents {
-			if left > 0 && (keep == nil || keep(&documents[i])) {
-				s.show(&messages[i], &documents[i])
-				batch = append(batch, &messages[i])
-				left--
-				if newID := s.id(&documents[i]); aliases.IsText(newID) {
-					if shown == nil {
-						shown = map[int64]*M{}
-					}
-					untold, shown[newID] = append(untold, newID), &messages[i]
-				}
-			}
-		}
-		if len(untold) > 0 {
-			oldIDs, err := s.oldIDs(ctx, untold)
-			if err != nil {
-				return found, err
-			}
-			for newID, oldID := range oldIDs {
-				s.tell(shown[newID], oldID)
-			}
-		}
-		if len(batch) > 0 {
-			if err := send(batch); err != nil {
-				return found, err
-			}
-		}
-		query.Arena.Reset()
-		if left == 0 {
-			break
+		for newID, oldID := range oldIDs {
+			s.tell(of[newID], oldID)
 		}
 	}
-	return found, nil
+	return shown, page.Next, nil
 }

@@ -39,12 +39,12 @@ type album struct {
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
 
-// byOwner orders an owner's albums by creation: ListAlbums and StreamAlbums.
+// byOwner orders an owner's albums by creation.
 func byOwner() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "owner", A: "owner_id"}
 }
 
-// byCategory orders a category's albums by creation: ListRecentAlbums.
+// byCategory orders a category's albums by creation.
 func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }

@@ -33,7 +33,7 @@ type server struct {
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
-	summaries *content.Summaries[summary, albumv1.AlbumSummary]
+	summaries *content.Summaries[summary, albumv1.Album]
 	// nearby finds albums by their place, and boxes as maps show them.
 	nearby *nearby.Documents[album]
 	boxes  *nearby.Boxes[located]

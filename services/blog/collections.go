@@ -103,7 +103,7 @@ func byPostDay() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "post_day", A: "post_day"}
 }
 
-// byTypePostDay orders the entries of a type by planned date: ListRecentBlogs.
+// byTypePostDay orders the entries of a type by planned date.
 func byTypePostDay() docstore.Index2[int64, int64] {
 	return docstore.Index2[int64, int64]{Name: "type_post_day", A: "type", B: "post_day"}
 }

@@ -45,7 +45,7 @@ type server struct {
 
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
-	summaries *content.Summaries[summary, blogv1.BlogSummary]
+	summaries *content.Summaries[summary, blogv1.Blog]
 	// nearby finds entries by their place, and boxes as maps show them.
 	nearby  *nearby.Documents[located]
 	boxes   *nearby.Boxes[located]

@@ -39,7 +39,7 @@ type poi struct {
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
 
-// byCategory orders a category's landmarks by creation: ListPois, ListRecentPois and StreamPois.
+// byCategory orders a category's landmarks by creation.
 func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }

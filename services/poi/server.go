@@ -33,7 +33,7 @@ type server struct {
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
-	summaries *content.Summaries[summary, poiv1.PoiSummary]
+	summaries *content.Summaries[summary, poiv1.Poi]
 	// nearby finds landmarks by their place, and boxes as maps show them.
 	nearby *nearby.Documents[poi]
 	boxes  *nearby.Boxes[located]

@@ -154,11 +154,9 @@ type landmarkList struct {
 // Run lists the landmarks.
 func (c *landmarkList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return landmarks.list(out, c.limit, func(page pageOf) ([]*poiv1.Poi, string, error) {
-		if c.Category.value != 0 {
-			reply, err := call.Poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: c.Category.value, PageSize: page.size, PageToken: page.token})
-			return reply.GetPois(), reply.GetNextPageToken(), err
-		}
-		reply, err := call.Poi.ListPoisOfOwner(ctx, &poiv1.ListPoisOfOwnerRequest{OwnerId: c.Owner, PageSize: page.size, PageToken: page.token})
+		reply, err := call.Poi.ListPois(ctx, &poiv1.ListPoisRequest{
+			OwnerId: c.Owner, Category: c.Category.value, PageSize: page.size, PageToken: page.token,
+		})
 		return reply.GetPois(), reply.GetNextPageToken(), err
 	})
 }

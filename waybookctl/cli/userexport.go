@@ -113,23 +113,35 @@ func copyFields(into, from protoreflect.Message) {
 	}
 }
 
-// each takes each item of a list, page by page. ask is a method of a client whose request has a page_token.
+// each takes each item of a list, page by page, until the export has failed.
 func each[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
 	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
 	items func(Reply) []Item, take func(Item),
 ) {
+	if e.err == nil {
+		e.err = walk(ctx, ask, request, items, func(item Item) error { take(item); return e.err })
+	}
+}
+
+// walk takes each item of a list, page by page, until take fails. ask is a method of a client whose request has a page_token.
+func walk[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	ctx context.Context, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	items func(Reply) []Item, take func(Item) error,
+) error {
 	message := request.ProtoReflect()
 	field := message.Descriptor().Fields().ByName("page_token")
-	for e.err == nil {
+	for {
 		reply, err := ask(ctx, request)
-		if e.err = err; err != nil {
-			return
+		if err != nil {
+			return err
 		}
 		for _, item := range items(reply) {
-			take(item)
+			if err := take(item); err != nil {
+				return err
+			}
 		}
 		if reply.GetNextPageToken() == "" {
-			return
+			return nil
 		}
 		message.Set(field, protoreflect.ValueOfString(reply.GetNextPageToken()))
 	}
@@ -162,8 +174,8 @@ func (e *personExport) user(ctx context.Context, userID int64) error {
 	each(ctx, e, e.Album.ListAlbums, albums, (*albumv1.ListAlbumsResponse).GetAlbums, func(a *albumv1.Album) { e.album(ctx, a) })
 	entries := &blogv1.ListBlogsRequest{AuthorId: userID}
 	each(ctx, e, e.Blog.ListBlogs, entries, (*blogv1.ListBlogsResponse).GetBlogs, func(b *blogv1.Blog) { e.entry(ctx, b) })
-	landmarks := &poiv1.ListPoisOfOwnerRequest{OwnerId: userID, PageSize: exportPage}
-	each(ctx, e, e.Poi.ListPoisOfOwner, landmarks, (*poiv1.ListPoisOfOwnerResponse).GetPois, func(l *poiv1.Poi) { e.landmark(ctx, l) })
+	landmarks := &poiv1.ListPoisRequest{OwnerId: userID, PageSize: exportPage}
+	each(ctx, e, e.Poi.ListPois, landmarks, (*poiv1.ListPoisResponse).GetPois, func(l *poiv1.Poi) { e.landmark(ctx, l) })
 	if e.err == nil {
 		_, e.err = e.out.Write(format.EncodeEnd(nil, e.counts))
 	}

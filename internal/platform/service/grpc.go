@@ -245,7 +245,6 @@ func limits(slots int) admission.Limits {
 func reuseMemory() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(lendMemory),
-		grpc.ChainStreamInterceptor(lendMemoryToStream),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 	}
 }
@@ -277,14 +276,6 @@ func lendMemory(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handl
 		return nil, err
 	}
 	return &lentReply{message, memory}, nil
-}
-
-// lendMemoryToStream lends memory for the messages of a stream. gRPC has encoded a message when SendMsg returns, so
-// the service may use the memory again.
-func lendMemoryToStream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	ctx, memory := arena.With(stream.Context())
-	defer memory.Free()
-	return handler(server, WithContext(ctx, stream))
 }
 
 // WithContext returns a stream with another context.

@@ -209,11 +209,6 @@ func ruleOf(field protoreflect.FieldDescriptor) *typev1.UpdateRule {
 	return rule
 }
 
-// StreamBatch is how many items a stream sends in one message. A reader that stops holds a
-// few batches in memory until it is cut off. 200 is about 5 % slower than 500 and needs
-// half its memory (BenchmarkReadersThatStop in e2e/load).
-const StreamBatch = 200
-
 // MaxPage is how many items a page has at most, unless the contract of its method says less.
 const MaxPage = 1000
 

@@ -277,190 +277,6 @@ func (x *Album) GetIsSmall() bool {
 	return false
 }
 
-// Request of ListRecentAlbums.
-type ListRecentAlbumsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only albums of this category; all when unspecified.
-	Category AlbumCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentAlbumsRequest) Reset() {
-	*x = ListRecentAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentAlbumsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentAlbumsRequest) ProtoMessage() {}
-
-func (x *ListRecentAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentAlbumsRequest.ProtoReflect.Descriptor instead.
-func (*ListRecentAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *ListRecentAlbumsRequest) GetCategory() AlbumCategory {
-	if x != nil {
-		return x.Category
-	}
-	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListRecentAlbumsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecentAlbumsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecentAlbums.
-type ListRecentAlbumsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The albums.
-	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentAlbumsResponse) Reset() {
-	*x = ListRecentAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentAlbumsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentAlbumsResponse) ProtoMessage() {}
-
-func (x *ListRecentAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentAlbumsResponse.ProtoReflect.Descriptor instead.
-func (*ListRecentAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ListRecentAlbumsResponse) GetAlbums() []*Album {
-	if x != nil {
-		return x.Albums
-	}
-	return nil
-}
-
-func (x *ListRecentAlbumsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Summary of an album, for long lists.
-type AlbumSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// The identifier in the old service of an album that was moved in, if album_id does
-	// not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlbumSummary) Reset() {
-	*x = AlbumSummary{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlbumSummary) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlbumSummary) ProtoMessage() {}
-
-func (x *AlbumSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlbumSummary.ProtoReflect.Descriptor instead.
-func (*AlbumSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *AlbumSummary) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AlbumSummary) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *AlbumSummary) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
 // Request of CreateAlbum.
 type CreateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -481,7 +297,7 @@ type CreateAlbumRequest struct {
 
 func (x *CreateAlbumRequest) Reset() {
 	*x = CreateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -493,7 +309,7 @@ func (x *CreateAlbumRequest) String() string {
 func (*CreateAlbumRequest) ProtoMessage() {}
 
 func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -506,7 +322,7 @@ func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*CreateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *CreateAlbumRequest) GetRequestId() string {
@@ -555,7 +371,7 @@ type CreateAlbumResponse struct {
 
 func (x *CreateAlbumResponse) Reset() {
 	*x = CreateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +383,7 @@ func (x *CreateAlbumResponse) String() string {
 func (*CreateAlbumResponse) ProtoMessage() {}
 
 func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +396,7 @@ func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*CreateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CreateAlbumResponse) GetAlbum() *Album {
@@ -618,7 +434,7 @@ type UpdateAlbumRequest struct {
 
 func (x *UpdateAlbumRequest) Reset() {
 	*x = UpdateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -630,7 +446,7 @@ func (x *UpdateAlbumRequest) String() string {
 func (*UpdateAlbumRequest) ProtoMessage() {}
 
 func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -643,7 +459,7 @@ func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *UpdateAlbumRequest) GetActorId() int64 {
@@ -720,7 +536,7 @@ type UpdateAlbumResponse struct {
 
 func (x *UpdateAlbumResponse) Reset() {
 	*x = UpdateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +548,7 @@ func (x *UpdateAlbumResponse) String() string {
 func (*UpdateAlbumResponse) ProtoMessage() {}
 
 func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +561,7 @@ func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdateAlbumResponse) GetAlbum() *Album {
@@ -770,7 +586,7 @@ type DeleteAlbumRequest struct {
 
 func (x *DeleteAlbumRequest) Reset() {
 	*x = DeleteAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +598,7 @@ func (x *DeleteAlbumRequest) String() string {
 func (*DeleteAlbumRequest) ProtoMessage() {}
 
 func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +611,7 @@ func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeleteAlbumRequest) GetActorId() int64 {
@@ -828,7 +644,7 @@ type DeleteAlbumResponse struct {
 
 func (x *DeleteAlbumResponse) Reset() {
 	*x = DeleteAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -840,7 +656,7 @@ func (x *DeleteAlbumResponse) String() string {
 func (*DeleteAlbumResponse) ProtoMessage() {}
 
 func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -853,7 +669,7 @@ func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumResponse.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
 }
 
 // Request of GetAlbum.
@@ -870,7 +686,7 @@ type GetAlbumRequest struct {
 
 func (x *GetAlbumRequest) Reset() {
 	*x = GetAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -882,7 +698,7 @@ func (x *GetAlbumRequest) String() string {
 func (*GetAlbumRequest) ProtoMessage() {}
 
 func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -895,7 +711,7 @@ func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumRequest.ProtoReflect.Descriptor instead.
 func (*GetAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetAlbumRequest) GetAlbumId() int64 {
@@ -931,7 +747,7 @@ type GetAlbumResponse struct {
 
 func (x *GetAlbumResponse) Reset() {
 	*x = GetAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -943,7 +759,7 @@ func (x *GetAlbumResponse) String() string {
 func (*GetAlbumResponse) ProtoMessage() {}
 
 func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -956,7 +772,7 @@ func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumResponse.ProtoReflect.Descriptor instead.
 func (*GetAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetAlbumResponse) GetAlbum() *Album {
@@ -1005,7 +821,7 @@ type BatchGetAlbumsRequest struct {
 
 func (x *BatchGetAlbumsRequest) Reset() {
 	*x = BatchGetAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +833,7 @@ func (x *BatchGetAlbumsRequest) String() string {
 func (*BatchGetAlbumsRequest) ProtoMessage() {}
 
 func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +846,7 @@ func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BatchGetAlbumsRequest) GetAlbumIds() []int64 {
@@ -1056,7 +872,7 @@ type BatchGetAlbumsResponse struct {
 
 func (x *BatchGetAlbumsResponse) Reset() {
 	*x = BatchGetAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +884,7 @@ func (x *BatchGetAlbumsResponse) String() string {
 func (*BatchGetAlbumsResponse) ProtoMessage() {}
 
 func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +897,7 @@ func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BatchGetAlbumsResponse) GetAlbums() []*Album {
@@ -1108,26 +924,21 @@ func (x *BatchGetAlbumsResponse) GetUnreadAlbumIds() []int64 {
 // Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Area of the search.
-	//
-	// Types that are valid to be assigned to Area:
-	//
-	//	*SearchNearbyRequest_Circle
-	//	*SearchNearbyRequest_Box
-	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// The area; results nearest to its center come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3" json:"circle,omitempty"`
 	// Only albums of this category; all when unspecified.
-	Category AlbumCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +950,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,30 +963,12 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
-	if x != nil {
-		return x.Area
-	}
-	return nil
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
 	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
-			return x.Circle
-		}
-	}
-	return nil
-}
-
-func (x *SearchNearbyRequest) GetBox() *v1.Box {
-	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
-			return x.Box
-		}
+		return x.Circle
 	}
 	return nil
 }
@@ -1201,24 +994,6 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 	return ""
 }
 
-type isSearchNearbyRequest_Area interface {
-	isSearchNearbyRequest_Area()
-}
-
-type SearchNearbyRequest_Circle struct {
-	// Within a distance of a point; results nearest to the point come first.
-	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
-}
-
-type SearchNearbyRequest_Box struct {
-	// Within a box; results nearest to its middle come first.
-	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
-}
-
-func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
-
-func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
-
 // Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1232,7 +1007,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1244,7 +1019,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1257,7 +1032,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SearchNearbyResponse) GetAlbums() []*FoundAlbum {
@@ -1279,7 +1054,7 @@ type FoundAlbum struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
-	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// Distance from the circle's center, in metres along the surface of
 	// a sphere with the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -1288,7 +1063,7 @@ type FoundAlbum struct {
 
 func (x *FoundAlbum) Reset() {
 	*x = FoundAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1300,7 +1075,7 @@ func (x *FoundAlbum) String() string {
 func (*FoundAlbum) ProtoMessage() {}
 
 func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1313,7 +1088,7 @@ func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundAlbum.ProtoReflect.Descriptor instead.
 func (*FoundAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FoundAlbum) GetAlbum() *Album {
@@ -1334,7 +1109,7 @@ func (x *FoundAlbum) GetDistanceMeters() float64 {
 type ListAlbumsInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
-	Bounds *v1.Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// Only albums of this category; all when unspecified.
 	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
 	// Maximum number of results; 0, and more than 1,000, mean 1,000.
@@ -1347,7 +1122,7 @@ type ListAlbumsInBoxRequest struct {
 
 func (x *ListAlbumsInBoxRequest) Reset() {
 	*x = ListAlbumsInBoxRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1359,7 +1134,7 @@ func (x *ListAlbumsInBoxRequest) String() string {
 func (*ListAlbumsInBoxRequest) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1372,12 +1147,12 @@ func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *ListAlbumsInBoxRequest) GetBounds() *v1.Bounds {
+func (x *ListAlbumsInBoxRequest) GetBox() *v1.Box {
 	if x != nil {
-		return x.Bounds
+		return x.Box
 	}
 	return nil
 }
@@ -1416,7 +1191,7 @@ type ListAlbumsInBoxResponse struct {
 
 func (x *ListAlbumsInBoxResponse) Reset() {
 	*x = ListAlbumsInBoxResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1203,7 @@ func (x *ListAlbumsInBoxResponse) String() string {
 func (*ListAlbumsInBoxResponse) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1216,7 @@ func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListAlbumsInBoxResponse) GetAlbums() []*LocatedAlbum {
@@ -1475,7 +1250,7 @@ type LocatedAlbum struct {
 
 func (x *LocatedAlbum) Reset() {
 	*x = LocatedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1262,7 @@ func (x *LocatedAlbum) String() string {
 func (*LocatedAlbum) ProtoMessage() {}
 
 func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1275,7 @@ func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedAlbum.ProtoReflect.Descriptor instead.
 func (*LocatedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocatedAlbum) GetAlbumId() int64 {
@@ -1534,19 +1309,27 @@ func (x *LocatedAlbum) GetLocation() *v1.Location {
 // Request of ListAlbums.
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner of the albums.
+	// The owner of the albums; 0 for all users.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Only albums of this category, without owner_id; all when unspecified.
+	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	// Order of the albums.
+	Order v1.ListOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.type.v1.ListOrder" json:"order,omitempty"`
+	// The part of each album that the reply has.
+	View v1.View `protobuf:"varint,4,opt,name=view,proto3,enum=waybook.type.v1.View" json:"view,omitempty"`
+	// Only albums with a higher identifier, by creation; the album itself need not exist; 0 for all.
+	AfterAlbumId int64 `protobuf:"varint,5,opt,name=after_album_id,json=afterAlbumId,proto3" json:"after_album_id,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1341,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,12 +1354,40 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
 	if x != nil {
 		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *ListAlbumsRequest) GetCategory() AlbumCategory {
+	if x != nil {
+		return x.Category
+	}
+	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
+}
+
+func (x *ListAlbumsRequest) GetOrder() v1.ListOrder {
+	if x != nil {
+		return x.Order
+	}
+	return v1.ListOrder(0)
+}
+
+func (x *ListAlbumsRequest) GetView() v1.View {
+	if x != nil {
+		return x.View
+	}
+	return v1.View(0)
+}
+
+func (x *ListAlbumsRequest) GetAfterAlbumId() int64 {
+	if x != nil {
+		return x.AfterAlbumId
 	}
 	return 0
 }
@@ -1608,7 +1419,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +1431,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +1444,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1648,116 +1459,6 @@ func (x *ListAlbumsResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// Request of StreamAlbums.
-type StreamAlbumsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner of the albums.
-	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Only albums with a higher identifier; the album itself need not exist. 0 for all.
-	AfterAlbumId int64 `protobuf:"varint,2,opt,name=after_album_id,json=afterAlbumId,proto3" json:"after_album_id,omitempty"`
-	// Maximum number of albums; 0 for all.
-	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamAlbumsRequest) Reset() {
-	*x = StreamAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamAlbumsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamAlbumsRequest) ProtoMessage() {}
-
-func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamAlbumsRequest.ProtoReflect.Descriptor instead.
-func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *StreamAlbumsRequest) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *StreamAlbumsRequest) GetAfterAlbumId() int64 {
-	if x != nil {
-		return x.AfterAlbumId
-	}
-	return 0
-}
-
-func (x *StreamAlbumsRequest) GetLimit() int64 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-// A batch of StreamAlbums.
-type StreamAlbumsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next albums.
-	Albums        []*AlbumSummary `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamAlbumsResponse) Reset() {
-	*x = StreamAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamAlbumsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamAlbumsResponse) ProtoMessage() {}
-
-func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamAlbumsResponse.ProtoReflect.Descriptor instead.
-func (*StreamAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
-	if x != nil {
-		return x.Albums
-	}
-	return nil
 }
 
 // A change of an album.
@@ -1782,7 +1483,7 @@ type AlbumChange struct {
 
 func (x *AlbumChange) Reset() {
 	*x = AlbumChange{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1794,7 +1495,7 @@ func (x *AlbumChange) String() string {
 func (*AlbumChange) ProtoMessage() {}
 
 func (x *AlbumChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1807,7 +1508,7 @@ func (x *AlbumChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlbumChange.ProtoReflect.Descriptor instead.
 func (*AlbumChange) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AlbumChange) GetAlbumId() int64 {
@@ -1872,7 +1573,7 @@ type ListAlbumChangesRequest struct {
 
 func (x *ListAlbumChangesRequest) Reset() {
 	*x = ListAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +1585,7 @@ func (x *ListAlbumChangesRequest) String() string {
 func (*ListAlbumChangesRequest) ProtoMessage() {}
 
 func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +1598,7 @@ func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListAlbumChangesRequest) GetPageSize() int32 {
@@ -1943,7 +1644,7 @@ type ListAlbumChangesResponse struct {
 
 func (x *ListAlbumChangesResponse) Reset() {
 	*x = ListAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1955,7 +1656,7 @@ func (x *ListAlbumChangesResponse) String() string {
 func (*ListAlbumChangesResponse) ProtoMessage() {}
 
 func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1968,7 +1669,7 @@ func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -2005,7 +1706,7 @@ type WatchAlbumChangesRequest struct {
 
 func (x *WatchAlbumChangesRequest) Reset() {
 	*x = WatchAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +1718,7 @@ func (x *WatchAlbumChangesRequest) String() string {
 func (*WatchAlbumChangesRequest) ProtoMessage() {}
 
 func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +1731,7 @@ func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchAlbumChangesRequest) GetPageToken() string {
@@ -2061,7 +1762,7 @@ type WatchAlbumChangesResponse struct {
 
 func (x *WatchAlbumChangesResponse) Reset() {
 	*x = WatchAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2073,7 +1774,7 @@ func (x *WatchAlbumChangesResponse) String() string {
 func (*WatchAlbumChangesResponse) ProtoMessage() {}
 
 func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2086,7 +1787,7 @@ func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchAlbumChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchAlbumChangesResponse) GetChanges() []*AlbumChange {
@@ -2122,19 +1823,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
 	" \x01(\tR\x04etag\x12\x19\n" +
-	"\bis_small\x18\f \x01(\bR\aisSmall\"\xaf\x01\n" +
-	"\x17ListRecentAlbumsRequest\x12E\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
-	"\x18ListRecentAlbumsResponse\x12/\n" +
-	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"V\n" +
-	"\fAlbumSummary\x12\x19\n" +
-	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x8b\x02\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmall\"\x8b\x02\n" +
 	"\x12CreateAlbumRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
@@ -2185,24 +1874,22 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x16BatchGetAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12*\n" +
 	"\x11missing_album_ids\x18\x02 \x03(\x03R\x0fmissingAlbumIds\x12(\n" +
-	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\x97\x02\n" +
-	"\x13SearchNearbyRequest\x121\n" +
-	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
-	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x12E\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\xe4\x01\n" +
+	"\x13SearchNearbyRequest\x127\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleB\x06\xbaH\x03\xc8\x01\x01R\x06circle\x12E\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
-	"\x04area\x12\x05\xbaH\x02\b\x01\"t\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14SearchNearbyResponse\x124\n" +
 	"\x06albums\x18\x01 \x03(\v2\x1c.waybook.album.v1.FoundAlbumR\x06albums\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"d\n" +
 	"\n" +
 	"FoundAlbum\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xe7\x01\n" +
-	"\x16ListAlbumsInBoxRequest\x127\n" +
-	"\x06bounds\x18\x01 \x01(\v2\x17.waybook.type.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12E\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xde\x01\n" +
+	"\x16ListAlbumsInBoxRequest\x12.\n" +
+	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
@@ -2214,21 +1901,21 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12;\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x83\x01\n" +
-	"\x11ListAlbumsRequest\x12\x1f\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xd9\x04\n" +
+	"\x11ListAlbumsRequest\x12&\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12E\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
+	"\x05order\x18\x03 \x01(\x0e2\x1a.waybook.type.v1.ListOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x123\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x15.waybook.type.v1.ViewB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04view\x121\n" +
+	"\x0eafter_album_id\x18\x05 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\fafterAlbumId\x12$\n" +
+	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xe1\x01\xbaH\xdd\x01\x1ak\n" +
+	"\"list_albums.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1an\n" +
+	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\"m\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x88\x01\n" +
-	"\x13StreamAlbumsRequest\x12\x1f\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x121\n" +
-	"\x0eafter_album_id\x18\x02 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\fafterAlbumId\x12\x1d\n" +
-	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"N\n" +
-	"\x14StreamAlbumsResponse\x126\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\x97\x02\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x97\x02\n" +
 	"\vAlbumChange\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12/\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
@@ -2275,8 +1962,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xba\n" +
-	"\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xd6\b\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -2291,13 +1977,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12u\n" +
 	"\x0fListAlbumsInBox\x12(.waybook.album.v1.ListAlbumsInBoxRequest\x1a).waybook.album.v1.ListAlbumsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12`\n" +
+	"\x04edge\x90\x02\x01\x12f\n" +
 	"\n" +
-	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
-	"\x10ListRecentAlbums\x12).waybook.album.v1.ListRecentAlbumsRequest\x1a*.waybook.album.v1.ListRecentAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12n\n" +
-	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12r\n" +
+	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12r\n" +
 	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
 	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
@@ -2314,118 +1997,109 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                     // 1: waybook.album.v1.Album
-	(*ListRecentAlbumsRequest)(nil),   // 2: waybook.album.v1.ListRecentAlbumsRequest
-	(*ListRecentAlbumsResponse)(nil),  // 3: waybook.album.v1.ListRecentAlbumsResponse
-	(*AlbumSummary)(nil),              // 4: waybook.album.v1.AlbumSummary
-	(*CreateAlbumRequest)(nil),        // 5: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),       // 6: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),        // 7: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),       // 8: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),        // 9: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),       // 10: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),           // 11: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),          // 12: waybook.album.v1.GetAlbumResponse
-	(*BatchGetAlbumsRequest)(nil),     // 13: waybook.album.v1.BatchGetAlbumsRequest
-	(*BatchGetAlbumsResponse)(nil),    // 14: waybook.album.v1.BatchGetAlbumsResponse
-	(*SearchNearbyRequest)(nil),       // 15: waybook.album.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),      // 16: waybook.album.v1.SearchNearbyResponse
-	(*FoundAlbum)(nil),                // 17: waybook.album.v1.FoundAlbum
-	(*ListAlbumsInBoxRequest)(nil),    // 18: waybook.album.v1.ListAlbumsInBoxRequest
-	(*ListAlbumsInBoxResponse)(nil),   // 19: waybook.album.v1.ListAlbumsInBoxResponse
-	(*LocatedAlbum)(nil),              // 20: waybook.album.v1.LocatedAlbum
-	(*ListAlbumsRequest)(nil),         // 21: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),        // 22: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),       // 23: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),      // 24: waybook.album.v1.StreamAlbumsResponse
-	(*AlbumChange)(nil),               // 25: waybook.album.v1.AlbumChange
-	(*ListAlbumChangesRequest)(nil),   // 26: waybook.album.v1.ListAlbumChangesRequest
-	(*ListAlbumChangesResponse)(nil),  // 27: waybook.album.v1.ListAlbumChangesResponse
-	(*WatchAlbumChangesRequest)(nil),  // 28: waybook.album.v1.WatchAlbumChangesRequest
-	(*WatchAlbumChangesResponse)(nil), // 29: waybook.album.v1.WatchAlbumChangesResponse
-	(*v1.Profile)(nil),                // 30: waybook.type.v1.Profile
-	(*v1.Location)(nil),               // 31: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),     // 32: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),     // 33: google.protobuf.FieldMask
-	(*v11.Photo)(nil),                 // 34: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),               // 35: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),                 // 36: waybook.type.v1.Circle
-	(*v1.Box)(nil),                    // 37: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                 // 38: waybook.type.v1.Bounds
-	(v1.ChangeKind)(0),                // 39: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),          // 40: waybook.type.v1.PartRevisions
+	(*CreateAlbumRequest)(nil),        // 2: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),       // 3: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),        // 4: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),       // 5: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),        // 6: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),       // 7: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),           // 8: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),          // 9: waybook.album.v1.GetAlbumResponse
+	(*BatchGetAlbumsRequest)(nil),     // 10: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil),    // 11: waybook.album.v1.BatchGetAlbumsResponse
+	(*SearchNearbyRequest)(nil),       // 12: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),      // 13: waybook.album.v1.SearchNearbyResponse
+	(*FoundAlbum)(nil),                // 14: waybook.album.v1.FoundAlbum
+	(*ListAlbumsInBoxRequest)(nil),    // 15: waybook.album.v1.ListAlbumsInBoxRequest
+	(*ListAlbumsInBoxResponse)(nil),   // 16: waybook.album.v1.ListAlbumsInBoxResponse
+	(*LocatedAlbum)(nil),              // 17: waybook.album.v1.LocatedAlbum
+	(*ListAlbumsRequest)(nil),         // 18: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),        // 19: waybook.album.v1.ListAlbumsResponse
+	(*AlbumChange)(nil),               // 20: waybook.album.v1.AlbumChange
+	(*ListAlbumChangesRequest)(nil),   // 21: waybook.album.v1.ListAlbumChangesRequest
+	(*ListAlbumChangesResponse)(nil),  // 22: waybook.album.v1.ListAlbumChangesResponse
+	(*WatchAlbumChangesRequest)(nil),  // 23: waybook.album.v1.WatchAlbumChangesRequest
+	(*WatchAlbumChangesResponse)(nil), // 24: waybook.album.v1.WatchAlbumChangesResponse
+	(*v1.Profile)(nil),                // 25: waybook.type.v1.Profile
+	(*v1.Location)(nil),               // 26: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),     // 27: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),     // 28: google.protobuf.FieldMask
+	(*v11.Photo)(nil),                 // 29: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),               // 30: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),                 // 31: waybook.type.v1.Circle
+	(*v1.Box)(nil),                    // 32: waybook.type.v1.Box
+	(v1.ListOrder)(0),                 // 33: waybook.type.v1.ListOrder
+	(v1.View)(0),                      // 34: waybook.type.v1.View
+	(v1.ChangeKind)(0),                // 35: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),          // 36: waybook.type.v1.PartRevisions
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	30, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	25, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	31, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	32, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	32, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
-	0,  // 5: waybook.album.v1.ListRecentAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	1,  // 6: waybook.album.v1.ListRecentAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	0,  // 7: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	31, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	1,  // 9: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	0,  // 10: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	31, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	33, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	33, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
-	1,  // 15: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	34, // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
-	35, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
-	1,  // 18: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	36, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	37, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 21: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	17, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
-	1,  // 23: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	38, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
-	0,  // 25: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	20, // 26: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
-	0,  // 27: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	31, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	26, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	27, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	27, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	26, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
+	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	26, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	28, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
+	28, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	1,  // 13: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
+	29, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
+	30, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
+	1,  // 16: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	31, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	14, // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
+	1,  // 20: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
+	32, // 21: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 22: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	17, // 23: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
+	0,  // 24: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	26, // 25: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	0,  // 26: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	33, // 27: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
+	34, // 28: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
 	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	4,  // 30: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	39, // 31: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
-	32, // 32: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
-	40, // 33: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 34: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	32, // 35: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	25, // 36: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	25, // 37: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	5,  // 38: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	7,  // 39: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	9,  // 40: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	11, // 41: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	13, // 42: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	15, // 43: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	18, // 44: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	21, // 45: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	2,  // 46: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	23, // 47: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	26, // 48: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	28, // 49: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	6,  // 50: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	8,  // 51: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	10, // 52: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	12, // 53: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	14, // 54: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	16, // 55: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	19, // 56: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	22, // 57: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	3,  // 58: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	24, // 59: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	27, // 60: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	29, // 61: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	50, // [50:62] is the sub-list for method output_type
-	38, // [38:50] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	35, // 30: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
+	27, // 31: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
+	36, // 32: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
+	1,  // 33: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
+	27, // 34: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	20, // 35: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	20, // 36: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
+	2,  // 37: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	4,  // 38: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	6,  // 39: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	8,  // 40: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	10, // 41: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	12, // 42: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	15, // 43: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	18, // 44: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	21, // 45: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
+	23, // 46: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
+	3,  // 47: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	5,  // 48: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	7,  // 49: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	9,  // 50: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	11, // 51: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	13, // 52: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	16, // 53: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	19, // 54: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	22, // 55: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
+	24, // 56: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
+	47, // [47:57] is the sub-list for method output_type
+	37, // [37:47] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -2433,18 +2107,14 @@ func file_waybook_album_v1_album_proto_init() {
 	if File_waybook_album_v1_album_proto != nil {
 		return
 	}
-	file_waybook_album_v1_album_proto_msgTypes[6].OneofWrappers = []any{}
-	file_waybook_album_v1_album_proto_msgTypes[14].OneofWrappers = []any{
-		(*SearchNearbyRequest_Circle)(nil),
-		(*SearchNearbyRequest_Box)(nil),
-	}
+	file_waybook_album_v1_album_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   29,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

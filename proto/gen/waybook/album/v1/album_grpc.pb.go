@@ -29,8 +29,6 @@ const (
 	AlbumService_SearchNearby_FullMethodName      = "/waybook.album.v1.AlbumService/SearchNearby"
 	AlbumService_ListAlbumsInBox_FullMethodName   = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
 	AlbumService_ListAlbums_FullMethodName        = "/waybook.album.v1.AlbumService/ListAlbums"
-	AlbumService_ListRecentAlbums_FullMethodName  = "/waybook.album.v1.AlbumService/ListRecentAlbums"
-	AlbumService_StreamAlbums_FullMethodName      = "/waybook.album.v1.AlbumService/StreamAlbums"
 	AlbumService_ListAlbumChanges_FullMethodName  = "/waybook.album.v1.AlbumService/ListAlbumChanges"
 	AlbumService_WatchAlbumChanges_FullMethodName = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
 )
@@ -67,8 +65,8 @@ type AlbumServiceClient interface {
 	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
 	// call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, or in a box, nearest first. Results are
-	// correct across the antimeridian and at the poles. Albums at the same distance are in
+	// Returns a page of the albums around a point, nearest first. Results are correct
+	// across the antimeridian and at the poles. Albums at the same distance are in
 	// creation order. An album that is created, moved or deleted between pages may be
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
@@ -79,19 +77,12 @@ type AlbumServiceClient interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of a user's albums in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
+	// Returns a page of the albums of a user, of a category, or of all. An album that is created
+	// or deleted during a walk from page to page may or may not appear; newest first, one that is
+	// created does not. Every other album appears exactly once.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
-	// Returns a page of the albums of all users, or of those of a category, newest first. An
-	// album that is created during a walk from page to page does not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentAlbums(ctx context.Context, in *ListRecentAlbumsRequest, opts ...grpc.CallOption) (*ListRecentAlbumsResponse, error)
-	// Streams the albums of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include albums that are created or deleted during the call. It
-	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListAlbums).
-	StreamAlbums(ctx context.Context, in *StreamAlbumsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlbumsResponse], error)
 	// Returns what has changed since a page token, in the order of the changes: each album once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -193,35 +184,6 @@ func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsReque
 	return out, nil
 }
 
-func (c *albumServiceClient) ListRecentAlbums(ctx context.Context, in *ListRecentAlbumsRequest, opts ...grpc.CallOption) (*ListRecentAlbumsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecentAlbumsResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListRecentAlbums_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) StreamAlbums(ctx context.Context, in *StreamAlbumsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlbumsResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AlbumService_ServiceDesc.Streams[0], AlbumService_StreamAlbums_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[StreamAlbumsRequest, StreamAlbumsResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_StreamAlbumsClient = grpc.ServerStreamingClient[StreamAlbumsResponse]
-
 func (c *albumServiceClient) ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListAlbumChangesResponse)
@@ -234,7 +196,7 @@ func (c *albumServiceClient) ListAlbumChanges(ctx context.Context, in *ListAlbum
 
 func (c *albumServiceClient) WatchAlbumChanges(ctx context.Context, in *WatchAlbumChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchAlbumChangesResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AlbumService_ServiceDesc.Streams[1], AlbumService_WatchAlbumChanges_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &AlbumService_ServiceDesc.Streams[0], AlbumService_WatchAlbumChanges_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -283,8 +245,8 @@ type AlbumServiceServer interface {
 	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
 	// call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, or in a box, nearest first. Results are
-	// correct across the antimeridian and at the poles. Albums at the same distance are in
+	// Returns a page of the albums around a point, nearest first. Results are correct
+	// across the antimeridian and at the poles. Albums at the same distance are in
 	// creation order. An album that is created, moved or deleted between pages may be
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
@@ -295,19 +257,12 @@ type AlbumServiceServer interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of a user's albums in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
+	// Returns a page of the albums of a user, of a category, or of all. An album that is created
+	// or deleted during a walk from page to page may or may not appear; newest first, one that is
+	// created does not. Every other album appears exactly once.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
-	// Returns a page of the albums of all users, or of those of a category, newest first. An
-	// album that is created during a walk from page to page does not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentAlbums(context.Context, *ListRecentAlbumsRequest) (*ListRecentAlbumsResponse, error)
-	// Streams the albums of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include albums that are created or deleted during the call. It
-	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListAlbums).
-	StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error
 	// Returns what has changed since a page token, in the order of the changes: each album once, with
 	// its latest change. A change is returned two seconds after it, so that none is skipped. The
 	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
@@ -352,12 +307,6 @@ func (UnimplementedAlbumServiceServer) ListAlbumsInBox(context.Context, *ListAlb
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListRecentAlbums(context.Context, *ListRecentAlbumsRequest) (*ListRecentAlbumsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecentAlbums not implemented")
-}
-func (UnimplementedAlbumServiceServer) StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error {
-	return status.Error(codes.Unimplemented, "method StreamAlbums not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbumChanges not implemented")
@@ -530,35 +479,6 @@ func _AlbumService_ListAlbums_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_ListRecentAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecentAlbumsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListRecentAlbums(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListRecentAlbums_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListRecentAlbums(ctx, req.(*ListRecentAlbumsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_StreamAlbums_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(StreamAlbumsRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AlbumServiceServer).StreamAlbums(m, &grpc.GenericServerStream[StreamAlbumsRequest, StreamAlbumsResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_StreamAlbumsServer = grpc.ServerStreamingServer[StreamAlbumsResponse]
-
 func _AlbumService_ListAlbumChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListAlbumChangesRequest)
 	if err := dec(in); err != nil {
@@ -628,20 +548,11 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AlbumService_ListAlbums_Handler,
 		},
 		{
-			MethodName: "ListRecentAlbums",
-			Handler:    _AlbumService_ListRecentAlbums_Handler,
-		},
-		{
 			MethodName: "ListAlbumChanges",
 			Handler:    _AlbumService_ListAlbumChanges_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "StreamAlbums",
-			Handler:       _AlbumService_StreamAlbums_Handler,
-			ServerStreams: true,
-		},
 		{
 			StreamName:    "WatchAlbumChanges",
 			Handler:       _AlbumService_WatchAlbumChanges_Handler,

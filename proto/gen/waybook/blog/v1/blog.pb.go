@@ -248,6 +248,8 @@ const (
 	BlogOrder_BLOG_ORDER_UNSPECIFIED BlogOrder = 0
 	// By planned publication date.
 	BlogOrder_BLOG_ORDER_POST_DATE BlogOrder = 1
+	// Published ones of all users, those with the latest planned date first, and of one day the newest first.
+	BlogOrder_BLOG_ORDER_RECENT BlogOrder = 2
 )
 
 // Enum value maps for BlogOrder.
@@ -255,10 +257,12 @@ var (
 	BlogOrder_name = map[int32]string{
 		0: "BLOG_ORDER_UNSPECIFIED",
 		1: "BLOG_ORDER_POST_DATE",
+		2: "BLOG_ORDER_RECENT",
 	}
 	BlogOrder_value = map[string]int32{
 		"BLOG_ORDER_UNSPECIFIED": 0,
 		"BLOG_ORDER_POST_DATE":   1,
+		"BLOG_ORDER_RECENT":      2,
 	}
 )
 
@@ -1451,21 +1455,16 @@ func (x *BatchGetBlogsResponse) GetUnreadBlogIds() []int64 {
 // Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Area of the search.
-	//
-	// Types that are valid to be assigned to Area:
-	//
-	//	*SearchNearbyRequest_Circle
-	//	*SearchNearbyRequest_Box
-	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// The area; results nearest to its center come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3" json:"circle,omitempty"`
 	// Only entries of this type; all when unspecified.
-	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Whether to leave out entries planned for the future.
-	Publication   BlogPublication `protobuf:"varint,6,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
+	Publication   BlogPublication `protobuf:"varint,5,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1500,27 +1499,9 @@ func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
-	if x != nil {
-		return x.Area
-	}
-	return nil
-}
-
 func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
 	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
-			return x.Circle
-		}
-	}
-	return nil
-}
-
-func (x *SearchNearbyRequest) GetBox() *v1.Box {
-	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
-			return x.Box
-		}
+		return x.Circle
 	}
 	return nil
 }
@@ -1552,24 +1533,6 @@ func (x *SearchNearbyRequest) GetPublication() BlogPublication {
 	}
 	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
 }
-
-type isSearchNearbyRequest_Area interface {
-	isSearchNearbyRequest_Area()
-}
-
-type SearchNearbyRequest_Circle struct {
-	// Within a distance of a point; results nearest to the point come first.
-	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
-}
-
-type SearchNearbyRequest_Box struct {
-	// Within a box; results nearest to its middle come first.
-	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
-}
-
-func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
-
-func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
 
 // Reply of SearchNearby.
 type SearchNearbyResponse struct {
@@ -1644,7 +1607,7 @@ type FoundBlog struct {
 	// The identifier in the old service of an entry that was moved in, if blog_id does
 	// not tell it (docs/moving-in.md).
 	OldId string `protobuf:"bytes,7,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// Distance from the circle's center, in metres along the surface of
 	// a sphere with the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters float64 `protobuf:"fixed64,8,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -1741,7 +1704,7 @@ func (x *FoundBlog) GetDistanceMeters() float64 {
 type ListBlogsInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
-	Bounds *v1.Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// Only entries of this type; all when unspecified.
 	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Maximum number of results; 0, and more than 1,000, mean 1,000.
@@ -1782,9 +1745,9 @@ func (*ListBlogsInBoxRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *ListBlogsInBoxRequest) GetBounds() *v1.Bounds {
+func (x *ListBlogsInBoxRequest) GetBox() *v1.Box {
 	if x != nil {
-		return x.Bounds
+		return x.Box
 	}
 	return nil
 }
@@ -1941,21 +1904,27 @@ func (x *LocatedBlog) GetLocation() *v1.Location {
 // Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The author of the entries; 0 for all authors, only by planned date.
+	// The author of the entries; 0 for all authors, not by creation.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
-	// other lists, because entries can be long.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only entries of this type, with BLOG_ORDER_RECENT; all when unspecified.
+	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Order of the entries.
-	Order BlogOrder `protobuf:"varint,4,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
-	// The earliest planned date, inclusive; none when not set.
+	Order BlogOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
+	// The part of each entry that the reply has.
+	View v1.View `protobuf:"varint,4,opt,name=view,proto3,enum=waybook.type.v1.View" json:"view,omitempty"`
+	// The earliest planned date, inclusive, with BLOG_ORDER_POST_DATE; none when not set.
 	PostDateFrom *v1.Date `protobuf:"bytes,5,opt,name=post_date_from,json=postDateFrom,proto3" json:"post_date_from,omitempty"`
-	// The latest planned date, inclusive; none when not set.
+	// The latest planned date, inclusive, with BLOG_ORDER_POST_DATE; none when not set.
 	PostDateTo *v1.Date `protobuf:"bytes,6,opt,name=post_date_to,json=postDateTo,proto3" json:"post_date_to,omitempty"`
 	// Whether to leave out entries planned for the future.
-	Publication   BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
+	Publication BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
+	// Only entries with a higher identifier, by creation; the entry itself need not exist; 0 for all.
+	AfterBlogId int64 `protobuf:"varint,8,opt,name=after_blog_id,json=afterBlogId,proto3" json:"after_blog_id,omitempty"`
+	// Maximum number of results; 0 means 20, and more than 100 mean 100, because entries can be long. Of
+	// summaries, 0 means 100, and more than 1,000 mean 1,000.
+	PageSize int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1997,18 +1966,11 @@ func (x *ListBlogsRequest) GetAuthorId() int64 {
 	return 0
 }
 
-func (x *ListBlogsRequest) GetPageSize() int32 {
+func (x *ListBlogsRequest) GetType() BlogType {
 	if x != nil {
-		return x.PageSize
+		return x.Type
 	}
-	return 0
-}
-
-func (x *ListBlogsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
+	return BlogType_BLOG_TYPE_UNSPECIFIED
 }
 
 func (x *ListBlogsRequest) GetOrder() BlogOrder {
@@ -2016,6 +1978,13 @@ func (x *ListBlogsRequest) GetOrder() BlogOrder {
 		return x.Order
 	}
 	return BlogOrder_BLOG_ORDER_UNSPECIFIED
+}
+
+func (x *ListBlogsRequest) GetView() v1.View {
+	if x != nil {
+		return x.View
+	}
+	return v1.View(0)
 }
 
 func (x *ListBlogsRequest) GetPostDateFrom() *v1.Date {
@@ -2037,6 +2006,27 @@ func (x *ListBlogsRequest) GetPublication() BlogPublication {
 		return x.Publication
 	}
 	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
+}
+
+func (x *ListBlogsRequest) GetAfterBlogId() int64 {
+	if x != nil {
+		return x.AfterBlogId
+	}
+	return 0
+}
+
+func (x *ListBlogsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListBlogsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
 }
 
 // Reply of ListBlogs.
@@ -2094,310 +2084,6 @@ func (x *ListBlogsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of ListRecentBlogs.
-type ListRecentBlogsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only entries of this type; all when unspecified.
-	Type BlogType `protobuf:"varint,1,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
-	// other lists, because entries can be long.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentBlogsRequest) Reset() {
-	*x = ListRecentBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentBlogsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentBlogsRequest) ProtoMessage() {}
-
-func (x *ListRecentBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentBlogsRequest.ProtoReflect.Descriptor instead.
-func (*ListRecentBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *ListRecentBlogsRequest) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *ListRecentBlogsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecentBlogsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecentBlogs.
-type ListRecentBlogsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries.
-	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentBlogsResponse) Reset() {
-	*x = ListRecentBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentBlogsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentBlogsResponse) ProtoMessage() {}
-
-func (x *ListRecentBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentBlogsResponse.ProtoReflect.Descriptor instead.
-func (*ListRecentBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *ListRecentBlogsResponse) GetBlogs() []*Blog {
-	if x != nil {
-		return x.Blogs
-	}
-	return nil
-}
-
-func (x *ListRecentBlogsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Summary of an entry, for long lists.
-type BlogSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// The identifier in the old service of an entry that was moved in, if blog_id does
-	// not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BlogSummary) Reset() {
-	*x = BlogSummary{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BlogSummary) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BlogSummary) ProtoMessage() {}
-
-func (x *BlogSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BlogSummary.ProtoReflect.Descriptor instead.
-func (*BlogSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *BlogSummary) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *BlogSummary) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *BlogSummary) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-// Request of StreamBlogs.
-type StreamBlogsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The author of the entries.
-	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Only entries with a higher identifier; the entry itself need not exist. 0 for all.
-	AfterBlogId int64 `protobuf:"varint,2,opt,name=after_blog_id,json=afterBlogId,proto3" json:"after_blog_id,omitempty"`
-	// Maximum number of entries; 0 for all.
-	Limit int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Whether to leave out entries planned for the future.
-	Publication   BlogPublication `protobuf:"varint,4,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamBlogsRequest) Reset() {
-	*x = StreamBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamBlogsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamBlogsRequest) ProtoMessage() {}
-
-func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamBlogsRequest.ProtoReflect.Descriptor instead.
-func (*StreamBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *StreamBlogsRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *StreamBlogsRequest) GetAfterBlogId() int64 {
-	if x != nil {
-		return x.AfterBlogId
-	}
-	return 0
-}
-
-func (x *StreamBlogsRequest) GetLimit() int64 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-func (x *StreamBlogsRequest) GetPublication() BlogPublication {
-	if x != nil {
-		return x.Publication
-	}
-	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
-}
-
-// A batch of StreamBlogs.
-type StreamBlogsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next entries.
-	Blogs         []*BlogSummary `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamBlogsResponse) Reset() {
-	*x = StreamBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamBlogsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamBlogsResponse) ProtoMessage() {}
-
-func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamBlogsResponse.ProtoReflect.Descriptor instead.
-func (*StreamBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *StreamBlogsResponse) GetBlogs() []*BlogSummary {
-	if x != nil {
-		return x.Blogs
-	}
-	return nil
-}
-
 // Request of CastBallot.
 type CastBallotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2413,7 +2099,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2425,7 +2111,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2438,7 +2124,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -2473,7 +2159,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2485,7 +2171,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2498,7 +2184,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -2523,7 +2209,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2535,7 +2221,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2548,7 +2234,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -2586,7 +2272,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2598,7 +2284,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2611,7 +2297,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -2641,7 +2327,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2653,7 +2339,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2666,7 +2352,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -2705,7 +2391,7 @@ type BlogChange struct {
 
 func (x *BlogChange) Reset() {
 	*x = BlogChange{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2717,7 +2403,7 @@ func (x *BlogChange) String() string {
 func (*BlogChange) ProtoMessage() {}
 
 func (x *BlogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2730,7 +2416,7 @@ func (x *BlogChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogChange.ProtoReflect.Descriptor instead.
 func (*BlogChange) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BlogChange) GetBlogId() int64 {
@@ -2795,7 +2481,7 @@ type ListBlogChangesRequest struct {
 
 func (x *ListBlogChangesRequest) Reset() {
 	*x = ListBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2807,7 +2493,7 @@ func (x *ListBlogChangesRequest) String() string {
 func (*ListBlogChangesRequest) ProtoMessage() {}
 
 func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2820,7 +2506,7 @@ func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListBlogChangesRequest) GetPageSize() int32 {
@@ -2866,7 +2552,7 @@ type ListBlogChangesResponse struct {
 
 func (x *ListBlogChangesResponse) Reset() {
 	*x = ListBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2878,7 +2564,7 @@ func (x *ListBlogChangesResponse) String() string {
 func (*ListBlogChangesResponse) ProtoMessage() {}
 
 func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2891,7 +2577,7 @@ func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListBlogChangesResponse) GetChanges() []*BlogChange {
@@ -2928,7 +2614,7 @@ type WatchBlogChangesRequest struct {
 
 func (x *WatchBlogChangesRequest) Reset() {
 	*x = WatchBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2940,7 +2626,7 @@ func (x *WatchBlogChangesRequest) String() string {
 func (*WatchBlogChangesRequest) ProtoMessage() {}
 
 func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2953,7 +2639,7 @@ func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WatchBlogChangesRequest) GetPageToken() string {
@@ -2984,7 +2670,7 @@ type WatchBlogChangesResponse struct {
 
 func (x *WatchBlogChangesResponse) Reset() {
 	*x = WatchBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2996,7 +2682,7 @@ func (x *WatchBlogChangesResponse) String() string {
 func (*WatchBlogChangesResponse) ProtoMessage() {}
 
 func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3009,7 +2695,7 @@ func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchBlogChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *WatchBlogChangesResponse) GetChanges() []*BlogChange {
@@ -3137,16 +2823,14 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x15BatchGetBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
 	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
-	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\xd7\x02\n" +
-	"\x13SearchNearbyRequest\x121\n" +
-	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
-	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x127\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\xa4\x02\n" +
+	"\x13SearchNearbyRequest\x127\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleB\x06\xbaH\x03\xc8\x01\x01R\x06circle\x127\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
-	"\vpublication\x18\x06 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublicationB\r\n" +
-	"\x04area\x12\x05\xbaH\x02\b\x01\"p\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
+	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"p\n" +
 	"\x14SearchNearbyResponse\x120\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x1a.waybook.blog.v1.FoundBlogR\x05blogs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc6\x02\n" +
@@ -3158,9 +2842,9 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
 	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
 	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
-	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xd8\x01\n" +
-	"\x15ListBlogsInBoxRequest\x127\n" +
-	"\x06bounds\x18\x01 \x01(\v2\x17.waybook.type.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x127\n" +
+	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xcf\x01\n" +
+	"\x15ListBlogsInBoxRequest\x12.\n" +
+	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
@@ -3172,41 +2856,29 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12-\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xeb\x05\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xa6\t\n" +
 	"\x10ListBlogsRequest\x12(\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12:\n" +
-	"\x05order\x18\x04 \x01(\x0e2\x1a.waybook.blog.v1.BlogOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x12;\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x127\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12:\n" +
+	"\x05order\x18\x03 \x01(\x0e2\x1a.waybook.blog.v1.BlogOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x123\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x15.waybook.type.v1.ViewB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04view\x12;\n" +
 	"\x0epost_date_from\x18\x05 \x01(\v2\x15.waybook.type.v1.DateR\fpostDateFrom\x127\n" +
 	"\fpost_date_to\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\n" +
 	"postDateTo\x12L\n" +
-	"\vpublication\x18\a \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication:\xdd\x02\xbaH\xd9\x02\x1a\x90\x01\n" +
-	"!list_blogs.everybody_by_post_date\x12Cauthor_id: must be given, unless entries are listed by planned date\x1a&this.author_id != 0 || this.order == 1\x1a\xc3\x01\n" +
-	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1abthis.order == 1 || (this.publication == 0 && !has(this.post_date_from) && !has(this.post_date_to))\"h\n" +
+	"\vpublication\x18\a \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\x12/\n" +
+	"\rafter_blog_id\x18\b \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\vafterBlogId\x12$\n" +
+	"\tpage_size\x18\t \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\n" +
+	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xf9\x04\xbaH\xf5\x04\x1a\x8c\x01\n" +
+	"\x1dlist_blogs.author_by_creation\x12Cauthor_id: must be given, unless entries are listed by planned date\x1a&this.author_id != 0 || this.order != 0\x1ai\n" +
+	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1aa\n" +
+	"\x19list_blogs.type_of_recent\x12!type: only with BLOG_ORDER_RECENT\x1a!this.type == 0 || this.order == 2\x1a\xa8\x01\n" +
+	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1aGthis.order == 1 || !has(this.post_date_from) && !has(this.post_date_to)\x1ak\n" +
+	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\"h\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa0\x01\n" +
-	"\x16ListRecentBlogsRequest\x127\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"n\n" +
-	"\x17ListRecentBlogsResponse\x12+\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"S\n" +
-	"\vBlogSummary\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\xd5\x01\n" +
-	"\x12StreamBlogsRequest\x12!\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x12/\n" +
-	"\rafter_blog_id\x18\x02 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\vafterBlogId\x12\x1d\n" +
-	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\x12L\n" +
-	"\vpublication\x18\x04 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"I\n" +
-	"\x13StreamBlogsResponse\x122\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.BlogSummaryR\x05blogs\"v\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"v\n" +
 	"\x11CastBallotRequest\x12\x1f\n" +
 	"\bvoter_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\avoterId\x12\x1d\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12!\n" +
@@ -3277,13 +2949,14 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14MAP_TYPE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fMAP_TYPE_MAP\x10\x01\x12\x16\n" +
 	"\x12MAP_TYPE_SATELLITE\x10\x02\x12\x13\n" +
-	"\x0fMAP_TYPE_HYBRID\x10\x03*A\n" +
+	"\x0fMAP_TYPE_HYBRID\x10\x03*X\n" +
 	"\tBlogOrder\x12\x1a\n" +
 	"\x16BLOG_ORDER_UNSPECIFIED\x10\x00\x12\x18\n" +
-	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
+	"\x14BLOG_ORDER_POST_DATE\x10\x01\x12\x15\n" +
+	"\x11BLOG_ORDER_RECENT\x10\x02*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xcf\v\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xef\t\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -3303,11 +2976,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0eListBlogsInBox\x12&.waybook.blog.v1.ListBlogsInBoxRequest\x1a'.waybook.blog.v1.ListBlogsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12a\n" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12s\n" +
-	"\x0fListRecentBlogs\x12'.waybook.blog.v1.ListRecentBlogsRequest\x1a(.waybook.blog.v1.ListRecentBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12i\n" +
-	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12d\n" +
+	"\x04edge\x90\x02\x01\x12d\n" +
 	"\n" +
 	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12a\n" +
@@ -3328,7 +2997,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                    // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                     // 1: waybook.blog.v1.Weather
@@ -3357,128 +3026,116 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*LocatedBlog)(nil),              // 24: waybook.blog.v1.LocatedBlog
 	(*ListBlogsRequest)(nil),         // 25: waybook.blog.v1.ListBlogsRequest
 	(*ListBlogsResponse)(nil),        // 26: waybook.blog.v1.ListBlogsResponse
-	(*ListRecentBlogsRequest)(nil),   // 27: waybook.blog.v1.ListRecentBlogsRequest
-	(*ListRecentBlogsResponse)(nil),  // 28: waybook.blog.v1.ListRecentBlogsResponse
-	(*BlogSummary)(nil),              // 29: waybook.blog.v1.BlogSummary
-	(*StreamBlogsRequest)(nil),       // 30: waybook.blog.v1.StreamBlogsRequest
-	(*StreamBlogsResponse)(nil),      // 31: waybook.blog.v1.StreamBlogsResponse
-	(*CastBallotRequest)(nil),        // 32: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),       // 33: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),       // 34: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),      // 35: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                   // 36: waybook.blog.v1.Ballot
-	(*BlogChange)(nil),               // 37: waybook.blog.v1.BlogChange
-	(*ListBlogChangesRequest)(nil),   // 38: waybook.blog.v1.ListBlogChangesRequest
-	(*ListBlogChangesResponse)(nil),  // 39: waybook.blog.v1.ListBlogChangesResponse
-	(*WatchBlogChangesRequest)(nil),  // 40: waybook.blog.v1.WatchBlogChangesRequest
-	(*WatchBlogChangesResponse)(nil), // 41: waybook.blog.v1.WatchBlogChangesResponse
-	(*v1.Profile)(nil),               // 42: waybook.type.v1.Profile
-	(*v1.Location)(nil),              // 43: waybook.type.v1.Location
-	(*v1.Date)(nil),                  // 44: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),    // 45: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 46: google.protobuf.FieldMask
-	(*v11.Comment)(nil),              // 47: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),                // 48: waybook.type.v1.Circle
-	(*v1.Box)(nil),                   // 49: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                // 50: waybook.type.v1.Bounds
-	(v1.ChangeKind)(0),               // 51: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),         // 52: waybook.type.v1.PartRevisions
+	(*CastBallotRequest)(nil),        // 27: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),       // 28: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),       // 29: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),      // 30: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                   // 31: waybook.blog.v1.Ballot
+	(*BlogChange)(nil),               // 32: waybook.blog.v1.BlogChange
+	(*ListBlogChangesRequest)(nil),   // 33: waybook.blog.v1.ListBlogChangesRequest
+	(*ListBlogChangesResponse)(nil),  // 34: waybook.blog.v1.ListBlogChangesResponse
+	(*WatchBlogChangesRequest)(nil),  // 35: waybook.blog.v1.WatchBlogChangesRequest
+	(*WatchBlogChangesResponse)(nil), // 36: waybook.blog.v1.WatchBlogChangesResponse
+	(*v1.Profile)(nil),               // 37: waybook.type.v1.Profile
+	(*v1.Location)(nil),              // 38: waybook.type.v1.Location
+	(*v1.Date)(nil),                  // 39: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),    // 40: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 41: google.protobuf.FieldMask
+	(*v11.Comment)(nil),              // 42: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),                // 43: waybook.type.v1.Circle
+	(*v1.Box)(nil),                   // 44: waybook.type.v1.Box
+	(v1.View)(0),                     // 45: waybook.type.v1.View
+	(v1.ChangeKind)(0),               // 46: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),         // 47: waybook.type.v1.PartRevisions
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	42, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	37, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	43, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	44, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	38, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	39, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	45, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	45, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	40, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	40, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	43, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	44, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	38, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	39, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	43, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	44, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	38, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	39, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	46, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	41, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	46, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	41, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	47, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
+	42, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	48, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	49, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
-	4,  // 31: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	21, // 32: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	42, // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
-	0,  // 34: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	43, // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	44, // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	50, // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
-	0,  // 38: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
-	24, // 39: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
-	0,  // 40: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	43, // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	43, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
+	4,  // 30: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	21, // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
+	37, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	0,  // 33: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
+	38, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	39, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	44, // 36: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 37: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
+	24, // 38: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
+	0,  // 39: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
+	38, // 40: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	0,  // 41: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
 	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	44, // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	44, // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 45: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 46: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	0,  // 47: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	5,  // 48: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 49: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	29, // 50: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,  // 51: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	36, // 52: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	42, // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	51, // 54: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	45, // 55: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	52, // 56: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,  // 57: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	45, // 58: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	37, // 59: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	37, // 60: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,  // 61: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 62: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 63: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 64: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 65: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 66: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 67: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 68: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 69: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	30, // 70: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	32, // 71: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	34, // 72: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	38, // 73: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	40, // 74: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10, // 75: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 76: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 77: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 78: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 79: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 80: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 81: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 82: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 83: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	31, // 84: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	33, // 85: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	35, // 86: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	39, // 87: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	41, // 88: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	75, // [75:89] is the sub-list for method output_type
-	61, // [61:75] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	45, // 43: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
+	39, // 44: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	39, // 45: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 46: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 47: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	6,  // 48: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	31, // 49: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	37, // 50: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	46, // 51: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
+	40, // 52: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
+	47, // 53: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
+	5,  // 54: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
+	40, // 55: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	32, // 56: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	32, // 57: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
+	9,  // 58: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 59: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 60: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 61: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 62: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 63: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 64: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25, // 65: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27, // 66: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	29, // 67: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	33, // 68: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
+	35, // 69: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
+	10, // 70: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 71: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 72: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 73: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 74: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 75: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 76: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26, // 77: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28, // 78: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	30, // 79: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	34, // 80: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
+	36, // 81: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
+	70, // [70:82] is the sub-list for method output_type
+	58, // [58:70] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -3488,17 +3145,13 @@ func file_waybook_blog_v1_blog_proto_init() {
 	}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
-	file_waybook_blog_v1_blog_proto_msgTypes[14].OneofWrappers = []any{
-		(*SearchNearbyRequest_Circle)(nil),
-		(*SearchNearbyRequest_Box)(nil),
-	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   37,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

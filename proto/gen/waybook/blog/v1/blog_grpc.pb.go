@@ -29,8 +29,6 @@ const (
 	BlogService_SearchNearby_FullMethodName     = "/waybook.blog.v1.BlogService/SearchNearby"
 	BlogService_ListBlogsInBox_FullMethodName   = "/waybook.blog.v1.BlogService/ListBlogsInBox"
 	BlogService_ListBlogs_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogs"
-	BlogService_ListRecentBlogs_FullMethodName  = "/waybook.blog.v1.BlogService/ListRecentBlogs"
-	BlogService_StreamBlogs_FullMethodName      = "/waybook.blog.v1.BlogService/StreamBlogs"
 	BlogService_CastBallot_FullMethodName       = "/waybook.blog.v1.BlogService/CastBallot"
 	BlogService_ListBallots_FullMethodName      = "/waybook.blog.v1.BlogService/ListBallots"
 	BlogService_ListBlogChanges_FullMethodName  = "/waybook.blog.v1.BlogService/ListBlogChanges"
@@ -71,8 +69,8 @@ type BlogServiceClient interface {
 	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
-	// even before their planned dates unless publication leaves those out. Results are
+	// Returns a page of summaries of the entries around a point, nearest first, even
+	// before their planned dates unless publication leaves those out. Results are
 	// correct across the antimeridian and at the poles. Entries at the same distance are in
 	// creation order. A page of published entries may be shorter than page_size, or empty,
 	// although another page follows. An entry that is created, moved or deleted between
@@ -86,24 +84,14 @@ type BlogServiceClient interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's entries in creation order, or the entries of one
-	// or all users by planned date. Entries of one day are in creation order,
-	// those of different users to within 16 ms. A walk through published entries from page
-	// to page keeps to the day on which it began. Errors:
-	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
+	// the latest published ones of all. Entries of one day are in creation order, those of different
+	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
+	// which it began; by creation, a page may be shorter than page_size, or empty, although another
+	// page follows. An entry that is created or deleted during a walk may or may not appear; every
+	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
+	// has no entries), INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
-	// Returns a page of the entries of all users, or of those of a type, whose planned date
-	// is today or earlier, in the service's time zone: those with the latest date first, and
-	// of one day the newest first. A walk from page to page keeps to the day on which it
-	// began. An entry that is created during it may or may not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentBlogs(ctx context.Context, in *ListRecentBlogsRequest, opts ...grpc.CallOption) (*ListRecentBlogsResponse, error)
-	// Streams the entries of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include entries that are created or deleted during the call. It
-	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListBlogs).
-	StreamBlogs(ctx context.Context, in *StreamBlogsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamBlogsResponse], error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
@@ -214,35 +202,6 @@ func (c *blogServiceClient) ListBlogs(ctx context.Context, in *ListBlogsRequest,
 	return out, nil
 }
 
-func (c *blogServiceClient) ListRecentBlogs(ctx context.Context, in *ListRecentBlogsRequest, opts ...grpc.CallOption) (*ListRecentBlogsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecentBlogsResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListRecentBlogs_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) StreamBlogs(ctx context.Context, in *StreamBlogsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamBlogsResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[0], BlogService_StreamBlogs_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[StreamBlogsRequest, StreamBlogsResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_StreamBlogsClient = grpc.ServerStreamingClient[StreamBlogsResponse]
-
 func (c *blogServiceClient) CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CastBallotResponse)
@@ -275,7 +234,7 @@ func (c *blogServiceClient) ListBlogChanges(ctx context.Context, in *ListBlogCha
 
 func (c *blogServiceClient) WatchBlogChanges(ctx context.Context, in *WatchBlogChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchBlogChangesResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[1], BlogService_WatchBlogChanges_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[0], BlogService_WatchBlogChanges_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -326,8 +285,8 @@ type BlogServiceServer interface {
 	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
-	// even before their planned dates unless publication leaves those out. Results are
+	// Returns a page of summaries of the entries around a point, nearest first, even
+	// before their planned dates unless publication leaves those out. Results are
 	// correct across the antimeridian and at the poles. Entries at the same distance are in
 	// creation order. A page of published entries may be shorter than page_size, or empty,
 	// although another page follows. An entry that is created, moved or deleted between
@@ -341,24 +300,14 @@ type BlogServiceServer interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's entries in creation order, or the entries of one
-	// or all users by planned date. Entries of one day are in creation order,
-	// those of different users to within 16 ms. A walk through published entries from page
-	// to page keeps to the day on which it began. Errors:
-	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
+	// the latest published ones of all. Entries of one day are in creation order, those of different
+	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
+	// which it began; by creation, a page may be shorter than page_size, or empty, although another
+	// page follows. An entry that is created or deleted during a walk may or may not appear; every
+	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
+	// has no entries), INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
-	// Returns a page of the entries of all users, or of those of a type, whose planned date
-	// is today or earlier, in the service's time zone: those with the latest date first, and
-	// of one day the newest first. A walk from page to page keeps to the day on which it
-	// began. An entry that is created during it may or may not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentBlogs(context.Context, *ListRecentBlogsRequest) (*ListRecentBlogsResponse, error)
-	// Streams the entries of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include entries that are created or deleted during the call. It
-	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListBlogs).
-	StreamBlogs(*StreamBlogsRequest, grpc.ServerStreamingServer[StreamBlogsResponse]) error
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
@@ -412,12 +361,6 @@ func (UnimplementedBlogServiceServer) ListBlogsInBox(context.Context, *ListBlogs
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
-}
-func (UnimplementedBlogServiceServer) ListRecentBlogs(context.Context, *ListRecentBlogsRequest) (*ListRecentBlogsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecentBlogs not implemented")
-}
-func (UnimplementedBlogServiceServer) StreamBlogs(*StreamBlogsRequest, grpc.ServerStreamingServer[StreamBlogsResponse]) error {
-	return status.Error(codes.Unimplemented, "method StreamBlogs not implemented")
 }
 func (UnimplementedBlogServiceServer) CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CastBallot not implemented")
@@ -596,35 +539,6 @@ func _BlogService_ListBlogs_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_ListRecentBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecentBlogsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListRecentBlogs(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListRecentBlogs_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListRecentBlogs(ctx, req.(*ListRecentBlogsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_StreamBlogs_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(StreamBlogsRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(BlogServiceServer).StreamBlogs(m, &grpc.GenericServerStream[StreamBlogsRequest, StreamBlogsResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_StreamBlogsServer = grpc.ServerStreamingServer[StreamBlogsResponse]
-
 func _BlogService_CastBallot_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CastBallotRequest)
 	if err := dec(in); err != nil {
@@ -730,10 +644,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _BlogService_ListBlogs_Handler,
 		},
 		{
-			MethodName: "ListRecentBlogs",
-			Handler:    _BlogService_ListRecentBlogs_Handler,
-		},
-		{
 			MethodName: "CastBallot",
 			Handler:    _BlogService_CastBallot_Handler,
 		},
@@ -747,11 +657,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "StreamBlogs",
-			Handler:       _BlogService_StreamBlogs_Handler,
-			ServerStreams: true,
-		},
 		{
 			StreamName:    "WatchBlogChanges",
 			Handler:       _BlogService_WatchBlogChanges_Handler,

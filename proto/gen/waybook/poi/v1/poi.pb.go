@@ -292,71 +292,6 @@ func (x *Poi) GetImportKey() string {
 	return ""
 }
 
-// Summary of a landmark, for long lists.
-type PoiSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Its name.
-	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The identifier in the old service of a landmark that was moved in, if poi_id does
-	// not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PoiSummary) Reset() {
-	*x = PoiSummary{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PoiSummary) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PoiSummary) ProtoMessage() {}
-
-func (x *PoiSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PoiSummary.ProtoReflect.Descriptor instead.
-func (*PoiSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *PoiSummary) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *PoiSummary) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *PoiSummary) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
 // Request of CreatePoi.
 type CreatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -377,7 +312,7 @@ type CreatePoiRequest struct {
 
 func (x *CreatePoiRequest) Reset() {
 	*x = CreatePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -389,7 +324,7 @@ func (x *CreatePoiRequest) String() string {
 func (*CreatePoiRequest) ProtoMessage() {}
 
 func (x *CreatePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -402,7 +337,7 @@ func (x *CreatePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePoiRequest.ProtoReflect.Descriptor instead.
 func (*CreatePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{2}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *CreatePoiRequest) GetRequestId() string {
@@ -451,7 +386,7 @@ type CreatePoiResponse struct {
 
 func (x *CreatePoiResponse) Reset() {
 	*x = CreatePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +398,7 @@ func (x *CreatePoiResponse) String() string {
 func (*CreatePoiResponse) ProtoMessage() {}
 
 func (x *CreatePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +411,7 @@ func (x *CreatePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePoiResponse.ProtoReflect.Descriptor instead.
 func (*CreatePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{3}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CreatePoiResponse) GetPoi() *Poi {
@@ -509,7 +444,7 @@ type UpdatePoiRequest struct {
 
 func (x *UpdatePoiRequest) Reset() {
 	*x = UpdatePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -521,7 +456,7 @@ func (x *UpdatePoiRequest) String() string {
 func (*UpdatePoiRequest) ProtoMessage() {}
 
 func (x *UpdatePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -534,7 +469,7 @@ func (x *UpdatePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePoiRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{4}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *UpdatePoiRequest) GetActorId() int64 {
@@ -597,7 +532,7 @@ type UpdatePoiResponse struct {
 
 func (x *UpdatePoiResponse) Reset() {
 	*x = UpdatePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +544,7 @@ func (x *UpdatePoiResponse) String() string {
 func (*UpdatePoiResponse) ProtoMessage() {}
 
 func (x *UpdatePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +557,7 @@ func (x *UpdatePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePoiResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{5}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdatePoiResponse) GetPoi() *Poi {
@@ -647,7 +582,7 @@ type DeletePoiRequest struct {
 
 func (x *DeletePoiRequest) Reset() {
 	*x = DeletePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -659,7 +594,7 @@ func (x *DeletePoiRequest) String() string {
 func (*DeletePoiRequest) ProtoMessage() {}
 
 func (x *DeletePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -672,7 +607,7 @@ func (x *DeletePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePoiRequest.ProtoReflect.Descriptor instead.
 func (*DeletePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{6}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeletePoiRequest) GetActorId() int64 {
@@ -705,7 +640,7 @@ type DeletePoiResponse struct {
 
 func (x *DeletePoiResponse) Reset() {
 	*x = DeletePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +652,7 @@ func (x *DeletePoiResponse) String() string {
 func (*DeletePoiResponse) ProtoMessage() {}
 
 func (x *DeletePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +665,7 @@ func (x *DeletePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePoiResponse.ProtoReflect.Descriptor instead.
 func (*DeletePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{7}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{6}
 }
 
 // Request of GetPoi.
@@ -747,7 +682,7 @@ type GetPoiRequest struct {
 
 func (x *GetPoiRequest) Reset() {
 	*x = GetPoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +694,7 @@ func (x *GetPoiRequest) String() string {
 func (*GetPoiRequest) ProtoMessage() {}
 
 func (x *GetPoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +707,7 @@ func (x *GetPoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPoiRequest.ProtoReflect.Descriptor instead.
 func (*GetPoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{8}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetPoiRequest) GetPoiId() int64 {
@@ -808,7 +743,7 @@ type GetPoiResponse struct {
 
 func (x *GetPoiResponse) Reset() {
 	*x = GetPoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -820,7 +755,7 @@ func (x *GetPoiResponse) String() string {
 func (*GetPoiResponse) ProtoMessage() {}
 
 func (x *GetPoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -833,7 +768,7 @@ func (x *GetPoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPoiResponse.ProtoReflect.Descriptor instead.
 func (*GetPoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{9}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetPoiResponse) GetPoi() *Poi {
@@ -882,7 +817,7 @@ type BatchGetPoisRequest struct {
 
 func (x *BatchGetPoisRequest) Reset() {
 	*x = BatchGetPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +829,7 @@ func (x *BatchGetPoisRequest) String() string {
 func (*BatchGetPoisRequest) ProtoMessage() {}
 
 func (x *BatchGetPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +842,7 @@ func (x *BatchGetPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetPoisRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{10}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BatchGetPoisRequest) GetPoiIds() []int64 {
@@ -933,7 +868,7 @@ type BatchGetPoisResponse struct {
 
 func (x *BatchGetPoisResponse) Reset() {
 	*x = BatchGetPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -945,7 +880,7 @@ func (x *BatchGetPoisResponse) String() string {
 func (*BatchGetPoisResponse) ProtoMessage() {}
 
 func (x *BatchGetPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -958,7 +893,7 @@ func (x *BatchGetPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetPoisResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BatchGetPoisResponse) GetPois() []*Poi {
@@ -985,19 +920,27 @@ func (x *BatchGetPoisResponse) GetUnreadPoiIds() []int64 {
 // Request of ListPois.
 type ListPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The category.
-	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// The owner of the landmarks; 0 for all owners.
+	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Only landmarks of this category, without owner_id; all when unspecified.
+	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Order of the landmarks, without owner_id.
+	Order v1.ListOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.type.v1.ListOrder" json:"order,omitempty"`
+	// The part of each landmark that the reply has.
+	View v1.View `protobuf:"varint,4,opt,name=view,proto3,enum=waybook.type.v1.View" json:"view,omitempty"`
+	// Only landmarks with a higher identifier, by creation; the landmark itself need not exist; 0 for all.
+	AfterPoiId int64 `protobuf:"varint,5,opt,name=after_poi_id,json=afterPoiId,proto3" json:"after_poi_id,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListPoisRequest) Reset() {
 	*x = ListPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +952,7 @@ func (x *ListPoisRequest) String() string {
 func (*ListPoisRequest) ProtoMessage() {}
 
 func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +965,14 @@ func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListPoisRequest) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
 }
 
 func (x *ListPoisRequest) GetCategory() PoiCategory {
@@ -1030,6 +980,27 @@ func (x *ListPoisRequest) GetCategory() PoiCategory {
 		return x.Category
 	}
 	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *ListPoisRequest) GetOrder() v1.ListOrder {
+	if x != nil {
+		return x.Order
+	}
+	return v1.ListOrder(0)
+}
+
+func (x *ListPoisRequest) GetView() v1.View {
+	if x != nil {
+		return x.View
+	}
+	return v1.View(0)
+}
+
+func (x *ListPoisRequest) GetAfterPoiId() int64 {
+	if x != nil {
+		return x.AfterPoiId
+	}
+	return 0
 }
 
 func (x *ListPoisRequest) GetPageSize() int32 {
@@ -1059,7 +1030,7 @@ type ListPoisResponse struct {
 
 func (x *ListPoisResponse) Reset() {
 	*x = ListPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1042,7 @@ func (x *ListPoisResponse) String() string {
 func (*ListPoisResponse) ProtoMessage() {}
 
 func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1055,7 @@ func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPoisResponse) GetPois() []*Poi {
@@ -1099,117 +1070,6 @@ func (x *ListPoisResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// Request of StreamPois.
-type StreamPoisRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The category.
-	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Only landmarks with a higher identifier; the landmark itself need not exist. 0 for
-	// all.
-	AfterPoiId int64 `protobuf:"varint,2,opt,name=after_poi_id,json=afterPoiId,proto3" json:"after_poi_id,omitempty"`
-	// Maximum number of landmarks; 0 for all.
-	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamPoisRequest) Reset() {
-	*x = StreamPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamPoisRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamPoisRequest) ProtoMessage() {}
-
-func (x *StreamPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamPoisRequest.ProtoReflect.Descriptor instead.
-func (*StreamPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
-}
-
-func (x *StreamPoisRequest) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *StreamPoisRequest) GetAfterPoiId() int64 {
-	if x != nil {
-		return x.AfterPoiId
-	}
-	return 0
-}
-
-func (x *StreamPoisRequest) GetLimit() int64 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-// A batch of StreamPois.
-type StreamPoisResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next landmarks.
-	Pois          []*PoiSummary `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamPoisResponse) Reset() {
-	*x = StreamPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamPoisResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamPoisResponse) ProtoMessage() {}
-
-func (x *StreamPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamPoisResponse.ProtoReflect.Descriptor instead.
-func (*StreamPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *StreamPoisResponse) GetPois() []*PoiSummary {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
 }
 
 // Request of ImportPois.
@@ -1229,7 +1089,7 @@ type ImportPoisRequest struct {
 
 func (x *ImportPoisRequest) Reset() {
 	*x = ImportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1101,7 @@ func (x *ImportPoisRequest) String() string {
 func (*ImportPoisRequest) ProtoMessage() {}
 
 func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1114,7 @@ func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ImportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ImportPoisRequest) GetOwnerId() int64 {
@@ -1305,7 +1165,7 @@ type ImportedPoi struct {
 
 func (x *ImportedPoi) Reset() {
 	*x = ImportedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +1177,7 @@ func (x *ImportedPoi) String() string {
 func (*ImportedPoi) ProtoMessage() {}
 
 func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +1190,7 @@ func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportedPoi.ProtoReflect.Descriptor instead.
 func (*ImportedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ImportedPoi) GetKey() string {
@@ -1380,7 +1240,7 @@ type ImportPoisResponse struct {
 
 func (x *ImportPoisResponse) Reset() {
 	*x = ImportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1392,7 +1252,7 @@ func (x *ImportPoisResponse) String() string {
 func (*ImportPoisResponse) ProtoMessage() {}
 
 func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1405,7 +1265,7 @@ func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ImportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ImportPoisResponse) GetCreatedCount() int64 {
@@ -1461,7 +1321,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1473,7 +1333,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1486,7 +1346,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -1520,26 +1380,21 @@ func (x *ImportFailure) GetMessage() string {
 // Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Area of the search.
-	//
-	// Types that are valid to be assigned to Area:
-	//
-	//	*SearchNearbyRequest_Circle
-	//	*SearchNearbyRequest_Box
-	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// The area; results nearest to its center come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3" json:"circle,omitempty"`
 	// Only landmarks of this category; all when unspecified.
-	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1551,7 +1406,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1564,30 +1419,12 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
-	if x != nil {
-		return x.Area
-	}
-	return nil
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
 	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
-			return x.Circle
-		}
-	}
-	return nil
-}
-
-func (x *SearchNearbyRequest) GetBox() *v1.Box {
-	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
-			return x.Box
-		}
+		return x.Circle
 	}
 	return nil
 }
@@ -1613,24 +1450,6 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 	return ""
 }
 
-type isSearchNearbyRequest_Area interface {
-	isSearchNearbyRequest_Area()
-}
-
-type SearchNearbyRequest_Circle struct {
-	// Within a distance of a point; results nearest to the point come first.
-	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
-}
-
-type SearchNearbyRequest_Box struct {
-	// Within a box; results nearest to its middle come first.
-	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
-}
-
-func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
-
-func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
-
 // Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1644,7 +1463,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1656,7 +1475,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1669,7 +1488,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -1691,7 +1510,7 @@ type FoundPoi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
-	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// Distance from the circle's center, in metres along the surface of
 	// a sphere with the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -1700,7 +1519,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1712,7 +1531,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1725,7 +1544,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -1742,249 +1561,11 @@ func (x *FoundPoi) GetDistanceMeters() float64 {
 	return 0
 }
 
-// Request of ListRecentPois.
-type ListRecentPoisRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only landmarks of this category; all when unspecified.
-	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentPoisRequest) Reset() {
-	*x = ListRecentPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentPoisRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentPoisRequest) ProtoMessage() {}
-
-func (x *ListRecentPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentPoisRequest.ProtoReflect.Descriptor instead.
-func (*ListRecentPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *ListRecentPoisRequest) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListRecentPoisRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecentPoisRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecentPois.
-type ListRecentPoisResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks.
-	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentPoisResponse) Reset() {
-	*x = ListRecentPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentPoisResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentPoisResponse) ProtoMessage() {}
-
-func (x *ListRecentPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentPoisResponse.ProtoReflect.Descriptor instead.
-func (*ListRecentPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *ListRecentPoisResponse) GetPois() []*Poi {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
-func (x *ListRecentPoisResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of ListPoisOfOwner.
-type ListPoisOfOwnerRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner.
-	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisOfOwnerRequest) Reset() {
-	*x = ListPoisOfOwnerRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisOfOwnerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisOfOwnerRequest) ProtoMessage() {}
-
-func (x *ListPoisOfOwnerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisOfOwnerRequest.ProtoReflect.Descriptor instead.
-func (*ListPoisOfOwnerRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *ListPoisOfOwnerRequest) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *ListPoisOfOwnerRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPoisOfOwnerRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListPoisOfOwner.
-type ListPoisOfOwnerResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks.
-	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisOfOwnerResponse) Reset() {
-	*x = ListPoisOfOwnerResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisOfOwnerResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisOfOwnerResponse) ProtoMessage() {}
-
-func (x *ListPoisOfOwnerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisOfOwnerResponse.ProtoReflect.Descriptor instead.
-func (*ListPoisOfOwnerResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *ListPoisOfOwnerResponse) GetPois() []*Poi {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
-func (x *ListPoisOfOwnerResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 // Request of ListPoisInBox.
 type ListPoisInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
-	Bounds *Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// Only landmarks of this category; all when unspecified.
 	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
 	// Maximum number of results; 0, and more than 1,000, mean 1,000.
@@ -1997,7 +1578,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +1590,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,12 +1603,12 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
+func (x *ListPoisInBoxRequest) GetBox() *v1.Box {
 	if x != nil {
-		return x.Bounds
+		return x.Box
 	}
 	return nil
 }
@@ -2053,81 +1634,6 @@ func (x *ListPoisInBoxRequest) GetPageToken() string {
 	return ""
 }
 
-// All points between two parallels and two meridians, including the edges, like waybook.type.v1.Box, but
-// of any size. If west is greater than east, the box crosses the antimeridian. -180 and
-// 180 are the same meridian, and a pole is on every meridian.
-type Bounds struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Southern edge, from -90 to 90.
-	South float64 `protobuf:"fixed64,1,opt,name=south,proto3" json:"south,omitempty"`
-	// Western edge, from -180 to 180.
-	West float64 `protobuf:"fixed64,2,opt,name=west,proto3" json:"west,omitempty"`
-	// Northern edge, from -90 to 90.
-	North float64 `protobuf:"fixed64,3,opt,name=north,proto3" json:"north,omitempty"`
-	// Eastern edge, from -180 to 180.
-	East          float64 `protobuf:"fixed64,4,opt,name=east,proto3" json:"east,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Bounds) Reset() {
-	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Bounds) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Bounds) ProtoMessage() {}
-
-func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
-func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *Bounds) GetSouth() float64 {
-	if x != nil {
-		return x.South
-	}
-	return 0
-}
-
-func (x *Bounds) GetWest() float64 {
-	if x != nil {
-		return x.West
-	}
-	return 0
-}
-
-func (x *Bounds) GetNorth() float64 {
-	if x != nil {
-		return x.North
-	}
-	return 0
-}
-
-func (x *Bounds) GetEast() float64 {
-	if x != nil {
-		return x.East
-	}
-	return 0
-}
-
 // Reply of ListPoisInBox.
 type ListPoisInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2141,7 +1647,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2153,7 +1659,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2166,7 +1672,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -2200,7 +1706,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2212,7 +1718,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2225,7 +1731,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -2278,7 +1784,7 @@ type PoiChange struct {
 
 func (x *PoiChange) Reset() {
 	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2290,7 +1796,7 @@ func (x *PoiChange) String() string {
 func (*PoiChange) ProtoMessage() {}
 
 func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2303,7 +1809,7 @@ func (x *PoiChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
 func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PoiChange) GetPoiId() int64 {
@@ -2368,7 +1874,7 @@ type ListPoiChangesRequest struct {
 
 func (x *ListPoiChangesRequest) Reset() {
 	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2380,7 +1886,7 @@ func (x *ListPoiChangesRequest) String() string {
 func (*ListPoiChangesRequest) ProtoMessage() {}
 
 func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2393,7 +1899,7 @@ func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListPoiChangesRequest) GetPageSize() int32 {
@@ -2439,7 +1945,7 @@ type ListPoiChangesResponse struct {
 
 func (x *ListPoiChangesResponse) Reset() {
 	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2451,7 +1957,7 @@ func (x *ListPoiChangesResponse) String() string {
 func (*ListPoiChangesResponse) ProtoMessage() {}
 
 func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2464,7 +1970,7 @@ func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
@@ -2501,7 +2007,7 @@ type WatchPoiChangesRequest struct {
 
 func (x *WatchPoiChangesRequest) Reset() {
 	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2513,7 +2019,7 @@ func (x *WatchPoiChangesRequest) String() string {
 func (*WatchPoiChangesRequest) ProtoMessage() {}
 
 func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2526,7 +2032,7 @@ func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WatchPoiChangesRequest) GetPageToken() string {
@@ -2557,7 +2063,7 @@ type WatchPoiChangesResponse struct {
 
 func (x *WatchPoiChangesResponse) Reset() {
 	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2569,7 +2075,7 @@ func (x *WatchPoiChangesResponse) String() string {
 func (*WatchPoiChangesResponse) ProtoMessage() {}
 
 func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2582,7 +2088,7 @@ func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
 func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
@@ -2620,12 +2126,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	" \x01(\tR\x04etag\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\x12\x1d\n" +
 	"\n" +
-	"import_key\x18\r \x01(\tR\timportKey\"N\n" +
-	"\n" +
-	"PoiSummary\x12\x15\n" +
-	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x87\x02\n" +
+	"import_key\x18\r \x01(\tR\timportKey\"\x87\x02\n" +
 	"\x10CreatePoiRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
@@ -2669,24 +2170,23 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14BatchGetPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
-	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xa5\x01\n" +
-	"\x0fListPoisRequest\x12C\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xbf\x05\n" +
+	"\x0fListPoisRequest\x12&\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12A\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
+	"\x05order\x18\x03 \x01(\x0e2\x1a.waybook.type.v1.ListOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x123\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x15.waybook.type.v1.ViewB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04view\x12-\n" +
+	"\fafter_poi_id\x18\x05 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\n" +
+	"afterPoiId\x12$\n" +
+	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"c\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xd1\x02\xbaH\xcd\x02\x1ai\n" +
+	" list_pois.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1a`\n" +
+	"\x1dlist_pois.order_without_owner\x12\x18order: not with owner_id\x1a%this.order == 0 || this.owner_id == 0\x1a~\n" +
+	"\x1blist_pois.after_by_creation\x12\x1eafter_poi_id: only by creation\x1a?this.after_poi_id == 0 || this.order == 0 && this.owner_id == 0\"c\n" +
 	"\x10ListPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\x01\n" +
-	"\x11StreamPoisRequest\x12C\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12-\n" +
-	"\fafter_poi_id\x18\x02 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\n" +
-	"afterPoiId\x12\x1d\n" +
-	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"D\n" +
-	"\x12StreamPoisResponse\x12.\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xd6\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd6\x01\n" +
 	"\x11ImportPoisRequest\x12\x1f\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
@@ -2709,49 +2209,25 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x03R\x05index\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"\x93\x02\n" +
-	"\x13SearchNearbyRequest\x121\n" +
-	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
-	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x12A\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\xe0\x01\n" +
+	"\x13SearchNearbyRequest\x127\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleB\x06\xbaH\x03\xc8\x01\x01R\x06circle\x12A\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
-	"\x04area\x12\x05\xbaH\x02\b\x01\"l\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"l\n" +
 	"\x14SearchNearbyResponse\x12,\n" +
 	"\x04pois\x18\x01 \x03(\v2\x18.waybook.poi.v1.FoundPoiR\x04pois\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Z\n" +
 	"\bFoundPoi\x12%\n" +
 	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xa9\x01\n" +
-	"\x15ListRecentPoisRequest\x12A\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"i\n" +
-	"\x16ListRecentPoisResponse\x12'\n" +
-	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x88\x01\n" +
-	"\x16ListPoisOfOwnerRequest\x12\x1f\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"j\n" +
-	"\x17ListPoisOfOwnerResponse\x12'\n" +
-	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe0\x01\n" +
-	"\x14ListPoisInBoxRequest\x126\n" +
-	"\x06bounds\x18\x01 \x01(\v2\x16.waybook.poi.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12A\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xd8\x01\n" +
+	"\x14ListPoisInBoxRequest\x12.\n" +
+	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x95\x02\n" +
-	"\x06Bounds\x12-\n" +
-	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
-	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
-	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
-	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:S\xbaHP\x1aN\n" +
-	"\fbounds.order\x12$south must not be greater than north\x1a\x18this.south <= this.north\"o\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
 	"\x15ListPoisInBoxResponse\x12.\n" +
 	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.LocatedPoiR\x04pois\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa7\x01\n" +
@@ -2801,7 +2277,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\x85\v\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xc2\b\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -2809,15 +2285,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\tDeletePoi\x12 .waybook.poi.v1.DeletePoiRequest\x1a!.waybook.poi.v1.DeletePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
 	"\x06GetPoi\x12\x1d.waybook.poi.v1.GetPoiRequest\x1a\x1e.waybook.poi.v1.GetPoiResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12b\n" +
-	"\fBatchGetPois\x12#.waybook.poi.v1.BatchGetPoisRequest\x1a$.waybook.poi.v1.BatchGetPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12V\n" +
-	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
-	"\x0eListRecentPois\x12%.waybook.poi.v1.ListRecentPoisRequest\x1a&.waybook.poi.v1.ListRecentPoisResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12q\n" +
-	"\x0fListPoisOfOwner\x12&.waybook.poi.v1.ListPoisOfOwnerRequest\x1a'.waybook.poi.v1.ListPoisOfOwnerResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12d\n" +
-	"\n" +
-	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12\\\n" +
+	"\fBatchGetPois\x12#.waybook.poi.v1.BatchGetPoisRequest\x1a$.waybook.poi.v1.BatchGetPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\\\n" +
+	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12\\\n" +
 	"\n" +
 	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12h\n" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -2840,137 +2310,121 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                 // 1: waybook.poi.v1.ImportMode
 	(*Poi)(nil),                     // 2: waybook.poi.v1.Poi
-	(*PoiSummary)(nil),              // 3: waybook.poi.v1.PoiSummary
-	(*CreatePoiRequest)(nil),        // 4: waybook.poi.v1.CreatePoiRequest
-	(*CreatePoiResponse)(nil),       // 5: waybook.poi.v1.CreatePoiResponse
-	(*UpdatePoiRequest)(nil),        // 6: waybook.poi.v1.UpdatePoiRequest
-	(*UpdatePoiResponse)(nil),       // 7: waybook.poi.v1.UpdatePoiResponse
-	(*DeletePoiRequest)(nil),        // 8: waybook.poi.v1.DeletePoiRequest
-	(*DeletePoiResponse)(nil),       // 9: waybook.poi.v1.DeletePoiResponse
-	(*GetPoiRequest)(nil),           // 10: waybook.poi.v1.GetPoiRequest
-	(*GetPoiResponse)(nil),          // 11: waybook.poi.v1.GetPoiResponse
-	(*BatchGetPoisRequest)(nil),     // 12: waybook.poi.v1.BatchGetPoisRequest
-	(*BatchGetPoisResponse)(nil),    // 13: waybook.poi.v1.BatchGetPoisResponse
-	(*ListPoisRequest)(nil),         // 14: waybook.poi.v1.ListPoisRequest
-	(*ListPoisResponse)(nil),        // 15: waybook.poi.v1.ListPoisResponse
-	(*StreamPoisRequest)(nil),       // 16: waybook.poi.v1.StreamPoisRequest
-	(*StreamPoisResponse)(nil),      // 17: waybook.poi.v1.StreamPoisResponse
-	(*ImportPoisRequest)(nil),       // 18: waybook.poi.v1.ImportPoisRequest
-	(*ImportedPoi)(nil),             // 19: waybook.poi.v1.ImportedPoi
-	(*ImportPoisResponse)(nil),      // 20: waybook.poi.v1.ImportPoisResponse
-	(*ImportFailure)(nil),           // 21: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),     // 22: waybook.poi.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),    // 23: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                // 24: waybook.poi.v1.FoundPoi
-	(*ListRecentPoisRequest)(nil),   // 25: waybook.poi.v1.ListRecentPoisRequest
-	(*ListRecentPoisResponse)(nil),  // 26: waybook.poi.v1.ListRecentPoisResponse
-	(*ListPoisOfOwnerRequest)(nil),  // 27: waybook.poi.v1.ListPoisOfOwnerRequest
-	(*ListPoisOfOwnerResponse)(nil), // 28: waybook.poi.v1.ListPoisOfOwnerResponse
-	(*ListPoisInBoxRequest)(nil),    // 29: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                  // 30: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),   // 31: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),              // 32: waybook.poi.v1.LocatedPoi
-	(*PoiChange)(nil),               // 33: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),   // 34: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),  // 35: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),  // 36: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil), // 37: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),              // 38: waybook.type.v1.Profile
-	(*v1.Location)(nil),             // 39: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),   // 40: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),   // 41: google.protobuf.FieldMask
-	(*v11.Photo)(nil),               // 42: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),             // 43: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),               // 44: waybook.type.v1.Circle
-	(*v1.Box)(nil),                  // 45: waybook.type.v1.Box
-	(v1.ChangeKind)(0),              // 46: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),        // 47: waybook.type.v1.PartRevisions
+	(*CreatePoiRequest)(nil),        // 3: waybook.poi.v1.CreatePoiRequest
+	(*CreatePoiResponse)(nil),       // 4: waybook.poi.v1.CreatePoiResponse
+	(*UpdatePoiRequest)(nil),        // 5: waybook.poi.v1.UpdatePoiRequest
+	(*UpdatePoiResponse)(nil),       // 6: waybook.poi.v1.UpdatePoiResponse
+	(*DeletePoiRequest)(nil),        // 7: waybook.poi.v1.DeletePoiRequest
+	(*DeletePoiResponse)(nil),       // 8: waybook.poi.v1.DeletePoiResponse
+	(*GetPoiRequest)(nil),           // 9: waybook.poi.v1.GetPoiRequest
+	(*GetPoiResponse)(nil),          // 10: waybook.poi.v1.GetPoiResponse
+	(*BatchGetPoisRequest)(nil),     // 11: waybook.poi.v1.BatchGetPoisRequest
+	(*BatchGetPoisResponse)(nil),    // 12: waybook.poi.v1.BatchGetPoisResponse
+	(*ListPoisRequest)(nil),         // 13: waybook.poi.v1.ListPoisRequest
+	(*ListPoisResponse)(nil),        // 14: waybook.poi.v1.ListPoisResponse
+	(*ImportPoisRequest)(nil),       // 15: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),             // 16: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),      // 17: waybook.poi.v1.ImportPoisResponse
+	(*ImportFailure)(nil),           // 18: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),     // 19: waybook.poi.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),    // 20: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                // 21: waybook.poi.v1.FoundPoi
+	(*ListPoisInBoxRequest)(nil),    // 22: waybook.poi.v1.ListPoisInBoxRequest
+	(*ListPoisInBoxResponse)(nil),   // 23: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),              // 24: waybook.poi.v1.LocatedPoi
+	(*PoiChange)(nil),               // 25: waybook.poi.v1.PoiChange
+	(*ListPoiChangesRequest)(nil),   // 26: waybook.poi.v1.ListPoiChangesRequest
+	(*ListPoiChangesResponse)(nil),  // 27: waybook.poi.v1.ListPoiChangesResponse
+	(*WatchPoiChangesRequest)(nil),  // 28: waybook.poi.v1.WatchPoiChangesRequest
+	(*WatchPoiChangesResponse)(nil), // 29: waybook.poi.v1.WatchPoiChangesResponse
+	(*v1.Profile)(nil),              // 30: waybook.type.v1.Profile
+	(*v1.Location)(nil),             // 31: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),   // 32: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),   // 33: google.protobuf.FieldMask
+	(*v11.Photo)(nil),               // 34: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),             // 35: waybook.comment.v1.Comment
+	(v1.ListOrder)(0),               // 36: waybook.type.v1.ListOrder
+	(v1.View)(0),                    // 37: waybook.type.v1.View
+	(*v1.Circle)(nil),               // 38: waybook.type.v1.Circle
+	(*v1.Box)(nil),                  // 39: waybook.type.v1.Box
+	(v1.ChangeKind)(0),              // 40: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),        // 41: waybook.type.v1.PartRevisions
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	38, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	30, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	39, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	40, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	40, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	31, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	32, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	32, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	39, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	31, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	39, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	41, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	31, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	33, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	41, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	33, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	42, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
-	43, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
+	34, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
+	35, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	3,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
-	19, // 21: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	36, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
+	37, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
+	2,  // 20: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	16, // 21: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 22: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 23: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	39, // 24: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	21, // 25: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	44, // 26: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	45, // 27: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 28: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	24, // 29: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 30: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	0,  // 31: waybook.poi.v1.ListRecentPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 32: waybook.poi.v1.ListRecentPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	2,  // 33: waybook.poi.v1.ListPoisOfOwnerResponse.pois:type_name -> waybook.poi.v1.Poi
-	30, // 34: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 35: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	32, // 36: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 37: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	39, // 38: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	46, // 39: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	40, // 40: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	47, // 41: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 42: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	40, // 43: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	33, // 44: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	33, // 45: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	4,  // 46: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	6,  // 47: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	8,  // 48: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	10, // 49: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	12, // 50: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	14, // 51: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	25, // 52: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	27, // 53: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
-	16, // 54: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	18, // 55: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	22, // 56: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	29, // 57: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	34, // 58: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	36, // 59: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	5,  // 60: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	7,  // 61: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	9,  // 62: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	11, // 63: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	13, // 64: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	15, // 65: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	26, // 66: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	28, // 67: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
-	17, // 68: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	20, // 69: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	23, // 70: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	31, // 71: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	35, // 72: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	37, // 73: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	60, // [60:74] is the sub-list for method output_type
-	46, // [46:60] is the sub-list for method input_type
-	46, // [46:46] is the sub-list for extension type_name
-	46, // [46:46] is the sub-list for extension extendee
-	0,  // [0:46] is the sub-list for field type_name
+	31, // 24: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	18, // 25: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	38, // 26: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 27: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	21, // 28: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 29: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	39, // 30: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 31: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	24, // 32: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 33: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	31, // 34: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	40, // 35: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
+	32, // 36: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
+	41, // 37: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 38: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
+	32, // 39: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
+	25, // 40: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	25, // 41: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
+	3,  // 42: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	5,  // 43: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	7,  // 44: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	9,  // 45: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	11, // 46: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	13, // 47: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 48: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	19, // 49: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	22, // 50: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	26, // 51: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
+	28, // 52: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
+	4,  // 53: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	6,  // 54: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	8,  // 55: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	10, // 56: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	12, // 57: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	14, // 58: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	17, // 59: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	20, // 60: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	23, // 61: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	27, // 62: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
+	29, // 63: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
+	53, // [53:64] is the sub-list for method output_type
+	42, // [42:53] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -2978,18 +2432,14 @@ func file_waybook_poi_v1_poi_proto_init() {
 	if File_waybook_poi_v1_poi_proto != nil {
 		return
 	}
-	file_waybook_poi_v1_poi_proto_msgTypes[4].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[20].OneofWrappers = []any{
-		(*SearchNearbyRequest_Circle)(nil),
-		(*SearchNearbyRequest_Box)(nil),
-	}
+	file_waybook_poi_v1_poi_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   36,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

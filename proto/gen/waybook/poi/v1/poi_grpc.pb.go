@@ -27,9 +27,6 @@ const (
 	PoiService_GetPoi_FullMethodName          = "/waybook.poi.v1.PoiService/GetPoi"
 	PoiService_BatchGetPois_FullMethodName    = "/waybook.poi.v1.PoiService/BatchGetPois"
 	PoiService_ListPois_FullMethodName        = "/waybook.poi.v1.PoiService/ListPois"
-	PoiService_ListRecentPois_FullMethodName  = "/waybook.poi.v1.PoiService/ListRecentPois"
-	PoiService_ListPoisOfOwner_FullMethodName = "/waybook.poi.v1.PoiService/ListPoisOfOwner"
-	PoiService_StreamPois_FullMethodName      = "/waybook.poi.v1.PoiService/StreamPois"
 	PoiService_ImportPois_FullMethodName      = "/waybook.poi.v1.PoiService/ImportPois"
 	PoiService_SearchNearby_FullMethodName    = "/waybook.poi.v1.PoiService/SearchNearby"
 	PoiService_ListPoisInBox_FullMethodName   = "/waybook.poi.v1.PoiService/ListPoisInBox"
@@ -69,23 +66,13 @@ type PoiServiceClient interface {
 	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
 	// another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(ctx context.Context, in *BatchGetPoisRequest, opts ...grpc.CallOption) (*BatchGetPoisResponse, error)
-	// Returns a page of a category's landmarks in creation order.
-	// Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
+	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
+	// and says nothing about time. A landmark that is created or deleted during a walk from page to
+	// page, or gets another category, may or may not appear; newest first, one that is created does
+	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
+	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
-	// Returns a page of the landmarks of all owners, or of those of a category, newest first.
-	// A landmark that is created during a walk from page to page does not appear; every
-	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentPois(ctx context.Context, in *ListRecentPoisRequest, opts ...grpc.CallOption) (*ListRecentPoisResponse, error)
-	// Returns a page of an owner's landmarks, in the order of their keys: imported ones in that of
-	// their keys, and all in an order that is stable and says nothing about time. A landmark that
-	// is created or deleted during a walk from page to page may or may not appear; every other one
-	// appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no
-	// landmarks), INVALID_ARGUMENT (page_token).
-	ListPoisOfOwner(ctx context.Context, in *ListPoisOfOwnerRequest, opts ...grpc.CallOption) (*ListPoisOfOwnerResponse, error)
-	// Streams all landmarks of a category, in creation order, in batches. The stream may or
-	// may not include landmarks that are created, deleted or moved to another category
-	// during the call. It includes every other landmark exactly once.
-	StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error)
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
 	// invalid, or if another landmark of the owner has its key with other content. It imports
@@ -93,7 +80,7 @@ type PoiServiceClient interface {
 	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
+	// Returns a page of the landmarks around a point, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
 	// are in creation order. A landmark that is created, moved or deleted between pages may
 	// be missing or repeated; every other landmark is included exactly once. A category
@@ -187,45 +174,6 @@ func (c *poiServiceClient) ListPois(ctx context.Context, in *ListPoisRequest, op
 	return out, nil
 }
 
-func (c *poiServiceClient) ListRecentPois(ctx context.Context, in *ListRecentPoisRequest, opts ...grpc.CallOption) (*ListRecentPoisResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecentPoisResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListRecentPois_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListPoisOfOwner(ctx context.Context, in *ListPoisOfOwnerRequest, opts ...grpc.CallOption) (*ListPoisOfOwnerResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPoisOfOwnerResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPoisOfOwner_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[0], PoiService_StreamPois_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[StreamPoisRequest, StreamPoisResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_StreamPoisClient = grpc.ServerStreamingClient[StreamPoisResponse]
-
 func (c *poiServiceClient) ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ImportPoisResponse)
@@ -268,7 +216,7 @@ func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChange
 
 func (c *poiServiceClient) WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[1], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[0], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -317,23 +265,13 @@ type PoiServiceServer interface {
 	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
 	// another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(context.Context, *BatchGetPoisRequest) (*BatchGetPoisResponse, error)
-	// Returns a page of a category's landmarks in creation order.
-	// Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
+	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
+	// and says nothing about time. A landmark that is created or deleted during a walk from page to
+	// page, or gets another category, may or may not appear; newest first, one that is created does
+	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
+	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
-	// Returns a page of the landmarks of all owners, or of those of a category, newest first.
-	// A landmark that is created during a walk from page to page does not appear; every
-	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error)
-	// Returns a page of an owner's landmarks, in the order of their keys: imported ones in that of
-	// their keys, and all in an order that is stable and says nothing about time. A landmark that
-	// is created or deleted during a walk from page to page may or may not appear; every other one
-	// appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no
-	// landmarks), INVALID_ARGUMENT (page_token).
-	ListPoisOfOwner(context.Context, *ListPoisOfOwnerRequest) (*ListPoisOfOwnerResponse, error)
-	// Streams all landmarks of a category, in creation order, in batches. The stream may or
-	// may not include landmarks that are created, deleted or moved to another category
-	// during the call. It includes every other landmark exactly once.
-	StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
 	// invalid, or if another landmark of the owner has its key with other content. It imports
@@ -341,7 +279,7 @@ type PoiServiceServer interface {
 	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
+	// Returns a page of the landmarks around a point, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
 	// are in creation order. A landmark that is created, moved or deleted between pages may
 	// be missing or repeated; every other landmark is included exactly once. A category
@@ -392,15 +330,6 @@ func (UnimplementedPoiServiceServer) BatchGetPois(context.Context, *BatchGetPois
 }
 func (UnimplementedPoiServiceServer) ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPois not implemented")
-}
-func (UnimplementedPoiServiceServer) ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecentPois not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPoisOfOwner(context.Context, *ListPoisOfOwnerRequest) (*ListPoisOfOwnerResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPoisOfOwner not implemented")
-}
-func (UnimplementedPoiServiceServer) StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error {
-	return status.Error(codes.Unimplemented, "method StreamPois not implemented")
 }
 func (UnimplementedPoiServiceServer) ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ImportPois not implemented")
@@ -546,53 +475,6 @@ func _PoiService_ListPois_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_ListRecentPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecentPoisRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListRecentPois(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListRecentPois_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListRecentPois(ctx, req.(*ListRecentPoisRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListPoisOfOwner_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPoisOfOwnerRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPoisOfOwner(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPoisOfOwner_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPoisOfOwner(ctx, req.(*ListPoisOfOwnerRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_StreamPois_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(StreamPoisRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(PoiServiceServer).StreamPois(m, &grpc.GenericServerStream[StreamPoisRequest, StreamPoisResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_StreamPoisServer = grpc.ServerStreamingServer[StreamPoisResponse]
-
 func _PoiService_ImportPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ImportPoisRequest)
 	if err := dec(in); err != nil {
@@ -708,14 +590,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _PoiService_ListPois_Handler,
 		},
 		{
-			MethodName: "ListRecentPois",
-			Handler:    _PoiService_ListRecentPois_Handler,
-		},
-		{
-			MethodName: "ListPoisOfOwner",
-			Handler:    _PoiService_ListPoisOfOwner_Handler,
-		},
-		{
 			MethodName: "ImportPois",
 			Handler:    _PoiService_ImportPois_Handler,
 		},
@@ -733,11 +607,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "StreamPois",
-			Handler:       _PoiService_StreamPois_Handler,
-			ServerStreams: true,
-		},
 		{
 			StreamName:    "WatchPoiChanges",
 			Handler:       _PoiService_WatchPoiChanges_Handler,

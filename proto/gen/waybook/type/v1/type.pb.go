@@ -24,6 +24,104 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The order of a list.
+type ListOrder int32
+
+const (
+	// By creation.
+	ListOrder_LIST_ORDER_UNSPECIFIED ListOrder = 0
+	// By creation, newest first.
+	ListOrder_LIST_ORDER_NEWEST_FIRST ListOrder = 1
+)
+
+// Enum value maps for ListOrder.
+var (
+	ListOrder_name = map[int32]string{
+		0: "LIST_ORDER_UNSPECIFIED",
+		1: "LIST_ORDER_NEWEST_FIRST",
+	}
+	ListOrder_value = map[string]int32{
+		"LIST_ORDER_UNSPECIFIED":  0,
+		"LIST_ORDER_NEWEST_FIRST": 1,
+	}
+)
+
+func (x ListOrder) Enum() *ListOrder {
+	p := new(ListOrder)
+	*p = x
+	return p
+}
+
+func (x ListOrder) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ListOrder) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_type_v1_type_proto_enumTypes[0].Descriptor()
+}
+
+func (ListOrder) Type() protoreflect.EnumType {
+	return &file_waybook_type_v1_type_proto_enumTypes[0]
+}
+
+func (x ListOrder) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ListOrder.Descriptor instead.
+func (ListOrder) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{0}
+}
+
+// The part of each resource that a list returns.
+type View int32
+
+const (
+	// The whole resource.
+	View_VIEW_UNSPECIFIED View = 0
+	// Its identifier, its title or name, and its old_id.
+	View_VIEW_SUMMARY View = 1
+)
+
+// Enum value maps for View.
+var (
+	View_name = map[int32]string{
+		0: "VIEW_UNSPECIFIED",
+		1: "VIEW_SUMMARY",
+	}
+	View_value = map[string]int32{
+		"VIEW_UNSPECIFIED": 0,
+		"VIEW_SUMMARY":     1,
+	}
+)
+
+func (x View) Enum() *View {
+	p := new(View)
+	*p = x
+	return p
+}
+
+func (x View) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (View) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_type_v1_type_proto_enumTypes[1].Descriptor()
+}
+
+func (View) Type() protoreflect.EnumType {
+	return &file_waybook_type_v1_type_proto_enumTypes[1]
+}
+
+func (x View) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use View.Descriptor instead.
+func (View) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{1}
+}
+
 // A point on the map, in WGS 84.
 type Location struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -198,10 +296,9 @@ func (x *Circle) GetRadiusMeters() float64 {
 	return 0
 }
 
-// All points between two parallels and two meridians, including the edges. If west is
-// greater than east, the box crosses the antimeridian. -180 and 180 are the same
-// meridian, and a pole is on every meridian. A box spans at most 5 degrees of latitude
-// and 5 degrees of longitude.
+// All points between two parallels and two meridians, including the edges. If west is greater
+// than east, the box crosses the antimeridian. -180 and 180 are the same meridian, and a pole
+// is on every meridian.
 type Box struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Southern edge, from -90 to 90.
@@ -274,81 +371,6 @@ func (x *Box) GetEast() float64 {
 	return 0
 }
 
-// All points between two parallels and two meridians, including the edges, like Box, but of
-// any size. If west is greater than east, the box crosses the antimeridian. -180 and 180 are
-// the same meridian, and a pole is on every meridian.
-type Bounds struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Southern edge, from -90 to 90.
-	South float64 `protobuf:"fixed64,1,opt,name=south,proto3" json:"south,omitempty"`
-	// Western edge, from -180 to 180.
-	West float64 `protobuf:"fixed64,2,opt,name=west,proto3" json:"west,omitempty"`
-	// Northern edge, from -90 to 90.
-	North float64 `protobuf:"fixed64,3,opt,name=north,proto3" json:"north,omitempty"`
-	// Eastern edge, from -180 to 180.
-	East          float64 `protobuf:"fixed64,4,opt,name=east,proto3" json:"east,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Bounds) Reset() {
-	*x = Bounds{}
-	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Bounds) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Bounds) ProtoMessage() {}
-
-func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
-func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *Bounds) GetSouth() float64 {
-	if x != nil {
-		return x.South
-	}
-	return 0
-}
-
-func (x *Bounds) GetWest() float64 {
-	if x != nil {
-		return x.West
-	}
-	return 0
-}
-
-func (x *Bounds) GetNorth() float64 {
-	if x != nil {
-		return x.North
-	}
-	return 0
-}
-
-func (x *Bounds) GetEast() float64 {
-	if x != nil {
-		return x.East
-	}
-	return 0
-}
-
 // A user as shown with the user's content. It is resolved on each read, at most 30
 // seconds old, and never stored with the content.
 type Profile struct {
@@ -366,7 +388,7 @@ type Profile struct {
 
 func (x *Profile) Reset() {
 	*x = Profile{}
-	mi := &file_waybook_type_v1_type_proto_msgTypes[5]
+	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -378,7 +400,7 @@ func (x *Profile) String() string {
 func (*Profile) ProtoMessage() {}
 
 func (x *Profile) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_type_proto_msgTypes[5]
+	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -391,7 +413,7 @@ func (x *Profile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Profile.ProtoReflect.Descriptor instead.
 func (*Profile) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{5}
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Profile) GetUserId() int64 {
@@ -431,23 +453,23 @@ const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\rdate.calendar\x12)must be a day that exists in the calendar\x1a\xe0\x01this.month < 1 || this.month > 12 || this.day < 1 || this.day > 31 || this.day <= (this.month == 2 ? (this.year % 4 == 0 && (this.year % 100 != 0 || this.year % 400 == 0) ? 29 : 28) : (this.month in [4, 6, 9, 11] ? 30 : 31))\"\x81\x01\n" +
 	"\x06Circle\x129\n" +
 	"\x06center\x18\x01 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\x06center\x12<\n" +
-	"\rradius_meters\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00j\xf8@)\x00\x00\x00\x00\x00\x00\x00\x00R\fradiusMeters\"\xb9\x03\n" +
+	"\rradius_meters\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00j\xf8@)\x00\x00\x00\x00\x00\x00\x00\x00R\fradiusMeters\"\x8f\x02\n" +
 	"\x03Box\x12-\n" +
 	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
 	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
 	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
-	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:\xf9\x01\xbaH\xf5\x01\x1a\xf2\x01\n" +
-	"\bbox.size\x12Nmust span at most 5 degrees each way, and south must not be greater than north\x1a\x95\x01this.south <= this.north && this.north - this.south <= 5.0 && (this.east >= this.west ? this.east - this.west : this.east - this.west + 360.0) <= 5.0\"\x95\x02\n" +
-	"\x06Bounds\x12-\n" +
-	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
-	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
-	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
-	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:S\xbaHP\x1aN\n" +
-	"\fbounds.order\x12$south must not be greater than north\x1a\x18this.south <= this.north\"Q\n" +
+	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:P\xbaHM\x1aK\n" +
+	"\tbox.order\x12$south must not be greater than north\x1a\x18this.south <= this.north\"Q\n" +
 	"\aProfile\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
-	"\bicon_url\x18\x03 \x01(\tR\aiconUrlB?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\bicon_url\x18\x03 \x01(\tR\aiconUrl*D\n" +
+	"\tListOrder\x12\x1a\n" +
+	"\x16LIST_ORDER_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17LIST_ORDER_NEWEST_FIRST\x10\x01*.\n" +
+	"\x04View\x12\x14\n" +
+	"\x10VIEW_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fVIEW_SUMMARY\x10\x01B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_type_proto_rawDescOnce sync.Once
@@ -461,17 +483,19 @@ func file_waybook_type_v1_type_proto_rawDescGZIP() []byte {
 	return file_waybook_type_v1_type_proto_rawDescData
 }
 
-var file_waybook_type_v1_type_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_waybook_type_v1_type_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_waybook_type_v1_type_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_waybook_type_v1_type_proto_goTypes = []any{
-	(*Location)(nil), // 0: waybook.type.v1.Location
-	(*Date)(nil),     // 1: waybook.type.v1.Date
-	(*Circle)(nil),   // 2: waybook.type.v1.Circle
-	(*Box)(nil),      // 3: waybook.type.v1.Box
-	(*Bounds)(nil),   // 4: waybook.type.v1.Bounds
-	(*Profile)(nil),  // 5: waybook.type.v1.Profile
+	(ListOrder)(0),   // 0: waybook.type.v1.ListOrder
+	(View)(0),        // 1: waybook.type.v1.View
+	(*Location)(nil), // 2: waybook.type.v1.Location
+	(*Date)(nil),     // 3: waybook.type.v1.Date
+	(*Circle)(nil),   // 4: waybook.type.v1.Circle
+	(*Box)(nil),      // 5: waybook.type.v1.Box
+	(*Profile)(nil),  // 6: waybook.type.v1.Profile
 }
 var file_waybook_type_v1_type_proto_depIdxs = []int32{
-	0, // 0: waybook.type.v1.Circle.center:type_name -> waybook.type.v1.Location
+	2, // 0: waybook.type.v1.Circle.center:type_name -> waybook.type.v1.Location
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -489,13 +513,14 @@ func file_waybook_type_v1_type_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_type_v1_type_proto_rawDesc), len(file_waybook_type_v1_type_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   6,
+			NumEnums:      2,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_waybook_type_v1_type_proto_goTypes,
 		DependencyIndexes: file_waybook_type_v1_type_proto_depIdxs,
+		EnumInfos:         file_waybook_type_v1_type_proto_enumTypes,
 		MessageInfos:      file_waybook_type_v1_type_proto_msgTypes,
 	}.Build()
 	File_waybook_type_v1_type_proto = out.File
