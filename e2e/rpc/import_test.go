@@ -227,5 +227,5 @@ func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 func (w *waybook) thrills() []int64 {
 	w.t.Helper()
 	pois := w.kinds()[2]
-	return pois.ids(must(pois.streamed(w.t.Context(), fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}))(w.t))
+	return pois.ids(must(pois.summaries(w.t.Context(), fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}, 0))(w.t))
 }

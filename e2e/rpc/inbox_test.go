@@ -89,7 +89,7 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	}
 	expect := func(want ...int64) {
 		t.Helper()
-		if ids := entries.inBox(t, entries.world(), 0, 1); !slices.Equal(ids, want) {
+		if ids := entries.inBox(t, world(), 0, 1); !slices.Equal(ids, want) {
 			t.Errorf("in the box are %d, want %d", ids, want)
 		}
 		if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED); !slices.Equal(ids, want) {
