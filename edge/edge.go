@@ -68,7 +68,7 @@ type Config struct {
 	// Observe is called once for every request, with its answer. May be nil.
 	Observe func(*http.Request, Answer)
 
-	// CallTimeout bounds each call to a service. In a stream it bounds the wait for each batch.
+	// CallTimeout bounds each call to a service. A list takes a call for each page.
 	CallTimeout time.Duration
 	// WriteTimeout bounds each write to the client, but not the whole reply. It also bounds the
 	// time that the client takes to send its body.

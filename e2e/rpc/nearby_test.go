@@ -48,12 +48,12 @@ func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 				search fields
 				want   []int64
 			}{
-				"across the antimeridian":   {circle(0, 180, 10_000), []int64{one, two, east, west}},
-				"from its other side":       {circle(0, -179.995, 10_000), []int64{east, one, two, west}},
-				"a category":                {circle(0, 180, 10_000).and(fields{"category": 2}), []int64{lineToo, west}},
-				"the pole":                  {circle(90, 0, 2000), []int64{pole, belowThePole}},
-				"a point":                   {circle(0, -180, 0), []int64{one, two}},
-				"the sea":                   {circle(-30, -120, 100_000), nil},
+				"across the antimeridian": {circle(0, 180, 10_000), []int64{one, two, east, west}},
+				"from its other side":     {circle(0, -179.995, 10_000), []int64{east, one, two, west}},
+				"a category":              {circle(0, 180, 10_000).and(fields{"category": 2}), []int64{lineToo, west}},
+				"the pole":                {circle(90, 0, 2000), []int64{pole, belowThePole}},
+				"a point":                 {circle(0, -180, 0), []int64{one, two}},
+				"the sea":                 {circle(-30, -120, 100_000), nil},
 			} {
 				for _, size := range []int32{1, 2, 3, 100, 0} {
 					if ids := k.nearby(test.search).all(t, size); !slices.Equal(ids, test.want) {

@@ -26,7 +26,7 @@ type Config struct {
 	Sessions Sessions
 	// Validator finds the other violations of a request that already has one.
 	Validator protovalidate.Validator
-	// CallTimeout bounds each call to a service. In a stream it bounds the wait for each batch.
+	// CallTimeout bounds each call to a service. A list takes a call for each page.
 	CallTimeout time.Duration
 }
 
