@@ -13,6 +13,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -153,7 +154,7 @@ func operations() []operation {
 		{name: "GetAlbum of its photos", call: getAlbumOf("photos")},
 		{name: "GetBlog of its content", call: getBlogOf("blog.content")},
 		{name: "GetPoi of its comments", call: getPoiOf("comments")},
-		{name: "ListAlbumChanges", call: albumChanges},
+		{name: "ListChanges of albums", call: albumChanges},
 		{name: "MoveIn of two albums", call: moveIn},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
 		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},
@@ -250,6 +251,6 @@ func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
 }
 
 func albumChanges(t *testing.T, p *replica, _ material) error {
-	_, err := p.Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	_, err := p.Change.ListChanges(t.Context(), &changev1.ListChangesRequest{Kind: typev1.Kind_KIND_ALBUM})
 	return err
 }

@@ -29,18 +29,12 @@ type kind struct {
 	// create returns the identifier of what it created, or had created before by the same request.
 	create  func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
 	rename  func(ctx context.Context, p *program, by *user, id int64, title string) error
-	remove  func(ctx context.Context, p *program, by *user, id int64) error
-	changes func(p *program, token string) (changes, error)
+	remove func(ctx context.Context, p *program, by *user, id int64) error
+	// kind is that of its changes. read returns the titles of those that exist of some contents.
+	kind typev1.Kind
+	read func(p *program, ids []int64) (map[int64]string, error)
 	// recommenders returns how many users recommend content, as their list has it.
 	recommenders func(p *program, id int64) (int, error)
-}
-
-// changes is a page of a feed.
-type changes struct {
-	titles  map[int64]string
-	deleted []int64
-	token   string
-	hasMore bool
 }
 
 // A diary entry, whose vote has two choices.
@@ -67,13 +61,14 @@ var kinds = []*kind{
 			_, err := p.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: by.id, AlbumId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.album.ListAlbumChanges(context.Background(), &albumv1.ListAlbumChangesRequest{PageToken: token, IncludeAlbum: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetAlbumId(), each.GetKind(), each.GetAlbum().GetTitle())
+		kind: typev1.Kind_KIND_ALBUM,
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.album.BatchGetAlbums(context.Background(), &albumv1.BatchGetAlbumsRequest{AlbumIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetAlbums() {
+				titles[each.GetAlbumId()] = each.GetTitle()
 			}
-			return c, err
+			return titles, err
 		},
 		recommenders: func(p *program, id int64) (int, error) {
 			page, err := p.album.ListRecommenders(context.Background(), &albumv1.ListRecommendersRequest{AlbumId: id})
@@ -100,13 +95,14 @@ var kinds = []*kind{
 			_, err := p.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: by.id, BlogId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.blog.ListBlogChanges(context.Background(), &blogv1.ListBlogChangesRequest{PageToken: token, IncludeBlog: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetBlogId(), each.GetKind(), each.GetBlog().GetTitle())
+		kind: typev1.Kind_KIND_BLOG,
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.blog.BatchGetBlogs(context.Background(), &blogv1.BatchGetBlogsRequest{BlogIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetBlogs() {
+				titles[each.GetBlogId()] = each.GetTitle()
 			}
-			return c, err
+			return titles, err
 		},
 		recommenders: func(p *program, id int64) (int, error) {
 			page, err := p.blog.ListRecommenders(context.Background(), &blogv1.ListRecommendersRequest{BlogId: id})
@@ -129,13 +125,14 @@ var kinds = []*kind{
 			_, err := p.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: by.id, PoiId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.poi.ListPoiChanges(context.Background(), &poiv1.ListPoiChangesRequest{PageToken: token, IncludePoi: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetPoiId(), each.GetKind(), each.GetPoi().GetName())
+		kind: typev1.Kind_KIND_POI,
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.poi.BatchGetPois(context.Background(), &poiv1.BatchGetPoisRequest{PoiIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetPois() {
+				titles[each.GetPoiId()] = each.GetName()
 			}
-			return c, err
+			return titles, err
 		},
 		recommenders: func(p *program, id int64) (int, error) {
 			page, err := p.poi.ListRecommenders(context.Background(), &poiv1.ListRecommendersRequest{PoiId: id})
@@ -146,14 +143,6 @@ var kinds = []*kind{
 
 // category is that of all landmarks.
 const category = poiv1.PoiCategory_POI_CATEGORY_TENDER
-
-func (c *changes) add(id int64, kind typev1.ChangeKind, title string) {
-	if kind == typev1.ChangeKind_CHANGE_KIND_DELETED {
-		c.deleted = append(c.deleted, id)
-	} else {
-		c.titles[id] = title
-	}
-}
 
 func here() *typev1.Location { return &typev1.Location{Lat: 25, Lng: 121} }
 

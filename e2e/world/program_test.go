@@ -26,6 +26,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/services/account"
@@ -53,6 +54,7 @@ type program struct {
 	moveIn   moveinv1.MoveInServiceClient
 	blog     blogv1.BlogServiceClient
 	poi      poiv1.PoiServiceClient
+	change   changev1.ChangeServiceClient
 	edge     http.Handler
 }
 
@@ -85,6 +87,7 @@ func (p *program) start(w *world) error {
 	p.moveIn = moveinv1.NewMoveInServiceClient(calls)
 	p.account, p.album = accountv1.NewAccountServiceClient(calls), albumv1.NewAlbumServiceClient(calls)
 	p.blog, p.poi = blogv1.NewBlogServiceClient(calls), poiv1.NewPoiServiceClient(calls)
+	p.change = changev1.NewChangeServiceClient(calls)
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 365 * 24 * time.Hour}})
 	if err != nil {
 		return err

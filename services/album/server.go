@@ -36,15 +36,13 @@ type server struct {
 	// summaries are the albums as lists show them.
 	summaries *content.Summaries[summary, albumv1.AlbumSummary]
 	// nearby finds albums by their place, and boxes as maps show them.
-	nearby *nearby.Documents[album]
-	boxes  *nearby.Boxes[located]
-	photos *child.Set[album, photo]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[album, albumv1.AlbumChange]
+	nearby    *nearby.Documents[album]
+	boxes     *nearby.Boxes[located]
+	photos    *child.Set[album, photo]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	ids      *id.Source
-	now      func() time.Time
+	ids       *id.Source
+	now       func() time.Time
 }
 
 // New returns the service over a store.
@@ -59,6 +57,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		OwnerField:      "owner_id",
 		RequestKey:      func(a *album) string { return docstore.BareKey(a.RequestKey) },
 		Etag:            func(a *album) string { return owned.EtagOf(a.ContentRevision, a.UpdateTime) },
+		Revision:        func(a *album) *int64 { return &a.ContentRevision },
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
@@ -69,7 +68,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Latest:      func(a *album) *int64 { return &a.LatestPhoto },
 				LatestField: latestPhoto,
-				Part:        changes.Photos,
+				Part:        child.Photos,
 				ParentOf:    func(p *photo) int64 { return p.AlbumID },
 				RequestKey:  func(p *photo) string { return p.RequestKey },
 				Etag:        etagOfPhoto,
@@ -83,7 +82,6 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
-	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	return s, nil
@@ -100,7 +98,7 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	return service.Parts{
-		Kind: s.albums.Kind,
+		Kind: s.albums.Kind, Changes: changes.New(s.albums.Documents),
 		Records: s.mover, Resolver: s.Resolver,
 	}
 }

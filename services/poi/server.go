@@ -36,15 +36,13 @@ type server struct {
 	// summaries are the landmarks as lists show them.
 	summaries *content.Summaries[summary, poiv1.PoiSummary]
 	// nearby finds landmarks by their place, and boxes as maps show them.
-	nearby *nearby.Documents[poi]
-	boxes  *nearby.Boxes[located]
-	photos *child.Set[poi, photo]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[poi, poiv1.PoiChange]
+	nearby    *nearby.Documents[poi]
+	boxes     *nearby.Boxes[located]
+	photos    *child.Set[poi, photo]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	ids      *id.Source
-	now      func() time.Time
+	ids       *id.Source
+	now       func() time.Time
 }
 
 // New returns the service over a store.
@@ -59,6 +57,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		OwnerField:      "owner_id",
 		RequestKey:      func(p *poi) string { return docstore.BareKey(p.RequestKey) },
 		Etag:            func(p *poi) string { return owned.EtagOf(p.ContentRevision, p.UpdateTime) },
+		Revision:        func(p *poi) *int64 { return &p.ContentRevision },
 		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
@@ -69,7 +68,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Latest:      func(p *poi) *int64 { return &p.LatestPhoto },
 				LatestField: latestPhoto,
-				Part:        changes.Photos,
+				Part:        child.Photos,
 				ParentOf:    func(p *photo) int64 { return p.PoiID },
 				RequestKey:  func(p *photo) string { return p.RequestKey },
 				Etag:        etagOfPhoto,
@@ -81,7 +80,6 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
-	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
@@ -100,7 +98,7 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	return service.Parts{
-		Kind: s.pois.Kind,
+		Kind: s.pois.Kind, Changes: changes.New(s.pois.Documents),
 		Records: s.mover, Resolver: s.Resolver,
 	}
 }

@@ -67,7 +67,7 @@ func (c *children[P, C, D]) store(ctx context.Context, isDry bool) error {
 		err = documents.insert(ctx, items, isDry)
 	}
 	for _, parentID := range changed {
-		err = c.set.Parents.TouchAgain(ctx, parentID, c.set.Part, began, err)
+		err = c.set.Parents.TouchAgain(ctx, parentID, began, err)
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (c *children[P, C, D]) raise(ctx context.Context, items []*item[D], parents
 			raised = append(raised, parentID)
 			continue
 		}
-		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, c.set.Part, nil) })
+		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, nil) })
 	}
 	err = c.set.Parents.Documents.UpdateMany(ctx, raised, func(parent *P) bool {
 		latest := c.set.Latest(parent)

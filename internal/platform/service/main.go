@@ -198,11 +198,11 @@ const DefaultKept = 7 * 24 * time.Hour
 // leastKept is longer than any call may run.
 const leastKept = time.Hour
 
-// Changes holds the settings of the feeds of changes. The zero value means the defaults.
+// Changes holds the settings of the lists of changes. The zero value means the defaults.
 type Changes struct {
 	// Kept is how long a deletion is shown; 0 means DefaultKept.
 	Kept time.Duration
-	// Settling is how long a change waits before it is shown; 0 means docstore.DefaultSettling.
+	// Settling is how long a change is listed again; 0 means docstore.DefaultSettling.
 	Settling time.Duration
 }
 

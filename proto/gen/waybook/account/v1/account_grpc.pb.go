@@ -38,8 +38,6 @@ const (
 	AccountService_GrantReward_FullMethodName      = "/waybook.account.v1.AccountService/GrantReward"
 	AccountService_ListRewards_FullMethodName      = "/waybook.account.v1.AccountService/ListRewards"
 	AccountService_GetRewardTotal_FullMethodName   = "/waybook.account.v1.AccountService/GetRewardTotal"
-	AccountService_ListUserChanges_FullMethodName  = "/waybook.account.v1.AccountService/ListUserChanges"
-	AccountService_WatchUserChanges_FullMethodName = "/waybook.account.v1.AccountService/WatchUserChanges"
 )
 
 // AccountServiceClient is the client API for AccountService service.
@@ -131,17 +129,6 @@ type AccountServiceClient interface {
 	ListRewards(ctx context.Context, in *ListRewardsRequest, opts ...grpc.CallOption) (*ListRewardsResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each user once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListUserChanges(ctx context.Context, in *ListUserChangesRequest, opts ...grpc.CallOption) (*ListUserChangesResponse, error)
-	// Streams what ListUserChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListUserChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchUserChanges(ctx context.Context, in *WatchUserChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchUserChangesResponse], error)
 }
 
 type accountServiceClient struct {
@@ -322,35 +309,6 @@ func (c *accountServiceClient) GetRewardTotal(ctx context.Context, in *GetReward
 	return out, nil
 }
 
-func (c *accountServiceClient) ListUserChanges(ctx context.Context, in *ListUserChangesRequest, opts ...grpc.CallOption) (*ListUserChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListUserChangesResponse)
-	err := c.cc.Invoke(ctx, AccountService_ListUserChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) WatchUserChanges(ctx context.Context, in *WatchUserChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchUserChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AccountService_ServiceDesc.Streams[0], AccountService_WatchUserChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchUserChangesRequest, WatchUserChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AccountService_WatchUserChangesClient = grpc.ServerStreamingClient[WatchUserChangesResponse]
-
 // AccountServiceServer is the server API for AccountService service.
 // All implementations must embed UnimplementedAccountServiceServer
 // for forward compatibility.
@@ -440,17 +398,6 @@ type AccountServiceServer interface {
 	ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each user once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListUserChanges(context.Context, *ListUserChangesRequest) (*ListUserChangesResponse, error)
-	// Streams what ListUserChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListUserChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchUserChanges(*WatchUserChangesRequest, grpc.ServerStreamingServer[WatchUserChangesResponse]) error
 	mustEmbedUnimplementedAccountServiceServer()
 }
 
@@ -511,12 +458,6 @@ func (UnimplementedAccountServiceServer) ListRewards(context.Context, *ListRewar
 }
 func (UnimplementedAccountServiceServer) GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRewardTotal not implemented")
-}
-func (UnimplementedAccountServiceServer) ListUserChanges(context.Context, *ListUserChangesRequest) (*ListUserChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListUserChanges not implemented")
-}
-func (UnimplementedAccountServiceServer) WatchUserChanges(*WatchUserChangesRequest, grpc.ServerStreamingServer[WatchUserChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchUserChanges not implemented")
 }
 func (UnimplementedAccountServiceServer) mustEmbedUnimplementedAccountServiceServer() {}
 func (UnimplementedAccountServiceServer) testEmbeddedByValue()                        {}
@@ -845,35 +786,6 @@ func _AccountService_GetRewardTotal_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_ListUserChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListUserChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).ListUserChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_ListUserChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).ListUserChanges(ctx, req.(*ListUserChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_WatchUserChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchUserChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AccountServiceServer).WatchUserChanges(m, &grpc.GenericServerStream[WatchUserChangesRequest, WatchUserChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AccountService_WatchUserChangesServer = grpc.ServerStreamingServer[WatchUserChangesResponse]
-
 // AccountService_ServiceDesc is the grpc.ServiceDesc for AccountService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -949,17 +861,7 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "GetRewardTotal",
 			Handler:    _AccountService_GetRewardTotal_Handler,
 		},
-		{
-			MethodName: "ListUserChanges",
-			Handler:    _AccountService_ListUserChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "WatchUserChanges",
-			Handler:       _AccountService_WatchUserChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/account/v1/account.proto",
 }

@@ -42,8 +42,6 @@ const (
 	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
 	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
 	AlbumService_ListRecommenders_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecommenders"
-	AlbumService_ListAlbumChanges_FullMethodName       = "/waybook.album.v1.AlbumService/ListAlbumChanges"
-	AlbumService_WatchAlbumChanges_FullMethodName      = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
@@ -140,17 +138,6 @@ type AlbumServiceClient interface {
 	// Returns a page of the users who recommend an album, in the order of their identifiers.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each album once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error)
-	// Streams what ListAlbumChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListAlbumChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchAlbumChanges(ctx context.Context, in *WatchAlbumChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchAlbumChangesResponse], error)
 }
 
 type albumServiceClient struct {
@@ -380,35 +367,6 @@ func (c *albumServiceClient) ListRecommenders(ctx context.Context, in *ListRecom
 	return out, nil
 }
 
-func (c *albumServiceClient) ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListAlbumChangesResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListAlbumChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) WatchAlbumChanges(ctx context.Context, in *WatchAlbumChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchAlbumChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AlbumService_ServiceDesc.Streams[1], AlbumService_WatchAlbumChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchAlbumChangesRequest, WatchAlbumChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_WatchAlbumChangesClient = grpc.ServerStreamingClient[WatchAlbumChangesResponse]
-
 // AlbumServiceServer is the server API for AlbumService service.
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
@@ -503,17 +461,6 @@ type AlbumServiceServer interface {
 	// Returns a page of the users who recommend an album, in the order of their identifiers.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each album once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error)
-	// Streams what ListAlbumChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListAlbumChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchAlbumChanges(*WatchAlbumChangesRequest, grpc.ServerStreamingServer[WatchAlbumChangesResponse]) error
 	mustEmbedUnimplementedAlbumServiceServer()
 }
 
@@ -586,12 +533,6 @@ func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *
 }
 func (UnimplementedAlbumServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListAlbumChanges not implemented")
-}
-func (UnimplementedAlbumServiceServer) WatchAlbumChanges(*WatchAlbumChangesRequest, grpc.ServerStreamingServer[WatchAlbumChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchAlbumChanges not implemented")
 }
 func (UnimplementedAlbumServiceServer) mustEmbedUnimplementedAlbumServiceServer() {}
 func (UnimplementedAlbumServiceServer) testEmbeddedByValue()                      {}
@@ -985,35 +926,6 @@ func _AlbumService_ListRecommenders_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_ListAlbumChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListAlbumChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListAlbumChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListAlbumChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListAlbumChanges(ctx, req.(*ListAlbumChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_WatchAlbumChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchAlbumChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AlbumServiceServer).WatchAlbumChanges(m, &grpc.GenericServerStream[WatchAlbumChangesRequest, WatchAlbumChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_WatchAlbumChangesServer = grpc.ServerStreamingServer[WatchAlbumChangesResponse]
-
 // AlbumService_ServiceDesc is the grpc.ServiceDesc for AlbumService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1101,20 +1013,11 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListRecommenders",
 			Handler:    _AlbumService_ListRecommenders_Handler,
 		},
-		{
-			MethodName: "ListAlbumChanges",
-			Handler:    _AlbumService_ListAlbumChanges_Handler,
-		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "StreamAlbums",
 			Handler:       _AlbumService_StreamAlbums_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "WatchAlbumChanges",
-			Handler:       _AlbumService_WatchAlbumChanges_Handler,
 			ServerStreams: true,
 		},
 	},

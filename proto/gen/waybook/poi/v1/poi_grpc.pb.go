@@ -44,8 +44,6 @@ const (
 	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
 	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
 	PoiService_ListRecommenders_FullMethodName       = "/waybook.poi.v1.PoiService/ListRecommenders"
-	PoiService_ListPoiChanges_FullMethodName         = "/waybook.poi.v1.PoiService/ListPoiChanges"
-	PoiService_WatchPoiChanges_FullMethodName        = "/waybook.poi.v1.PoiService/WatchPoiChanges"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -154,17 +152,6 @@ type PoiServiceClient interface {
 	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error)
-	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error)
 }
 
 type poiServiceClient struct {
@@ -414,35 +401,6 @@ func (c *poiServiceClient) ListRecommenders(ctx context.Context, in *ListRecomme
 	return out, nil
 }
 
-func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPoiChangesResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPoiChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[1], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_WatchPoiChangesClient = grpc.ServerStreamingClient[WatchPoiChangesResponse]
-
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
@@ -549,17 +507,6 @@ type PoiServiceServer interface {
 	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error)
-	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -638,12 +585,6 @@ func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *Wi
 }
 func (UnimplementedPoiServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPoiChanges not implemented")
-}
-func (UnimplementedPoiServiceServer) WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchPoiChanges not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -1073,35 +1014,6 @@ func _PoiService_ListRecommenders_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_ListPoiChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPoiChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPoiChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPoiChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPoiChanges(ctx, req.(*ListPoiChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_WatchPoiChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchPoiChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(PoiServiceServer).WatchPoiChanges(m, &grpc.GenericServerStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_WatchPoiChangesServer = grpc.ServerStreamingServer[WatchPoiChangesResponse]
-
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1197,20 +1109,11 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListRecommenders",
 			Handler:    _PoiService_ListRecommenders_Handler,
 		},
-		{
-			MethodName: "ListPoiChanges",
-			Handler:    _PoiService_ListPoiChanges_Handler,
-		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "StreamPois",
 			Handler:       _PoiService_StreamPois_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "WatchPoiChanges",
-			Handler:       _PoiService_WatchPoiChanges_Handler,
 			ServerStreams: true,
 		},
 	},
