@@ -145,6 +145,7 @@ func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (pag
 	page.More = batch.More || len(found) > query.Limit
 	for _, each := range found[:min(len(found), query.Limit)] {
 		token.last = each.position()
+		token.seen = max(token.seen, each.At)
 		if each.IsGone && token.made == 0 && each.At <= token.needless {
 			continue
 		}
@@ -157,7 +158,7 @@ func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (pag
 		}
 		page.Changes = append(page.Changes, change)
 	}
-	token.advance(batch, page.More)
+	token.advance(batch.Settled, page.More)
 	page.Next = c.changesToken(token)
 	return page, nil
 }
@@ -237,8 +238,8 @@ type changesToken struct {
 	made Moment
 	// needless: the follower needs no deletion up to this moment, because it had nothing then, or has listed it.
 	needless Moment
-	// isFree says that nothing was listed since a start, so after may be behind all that the store has.
-	isFree bool
+	// seen is the moment of the latest change that was listed.
+	seen Moment
 
 	// last is after when the page ends.
 	last ChangePosition
@@ -250,7 +251,7 @@ func (t *changesToken) startAt(query ChangesQuery) error {
 		return ErrBadToken
 	}
 	at := MomentOf(query.Start.Truncate(time.Second))
-	*t = changesToken{after: ChangePosition{At: at}, safe: at, made: max(at, 2) - 1, isFree: true}
+	*t = changesToken{after: ChangePosition{At: at}, safe: at, made: max(at, 2) - 1}
 	t.last = t.after
 	return nil
 }
@@ -258,10 +259,14 @@ func (t *changesToken) startAt(query ChangesQuery) error {
 // check returns an error if deletions that the follower needs may be forgotten, or the store lacks what the follower has
 // seen. The last change that was listed is there, or a later one of its document, unless its deletion is forgotten.
 func (t *changesToken) check(batch ChangeBatch) error {
-	switch isAhead := !t.isFree && len(batch.Changes) == 0 && t.after.At > batch.Forgotten; {
+	last := batch.Forgotten
+	if n := len(batch.Changes); n > 0 {
+		last = max(last, batch.Changes[n-1].At)
+	}
+	switch isAhead := !batch.More && t.seen > last; {
 	case t.store != batch.Store, max(t.needless, t.after.At) < batch.Forgotten:
 		return ErrForgotten
-	case isAhead && t.after.At > batch.Known:
+	case isAhead && t.seen > batch.Known:
 		return fmt.Errorf("%w: the server has not reached the time of the token", ErrUnavailable)
 	case isAhead:
 		return ErrForgotten
@@ -270,11 +275,11 @@ func (t *changesToken) check(batch ChangeBatch) error {
 }
 
 // advance moves the token behind the last change of a page.
-func (t *changesToken) advance(batch ChangeBatch, isMore bool) {
+func (t *changesToken) advance(settled Moment, isMore bool) {
 	if t.safe >= t.after.At {
-		t.safe = max(t.safe, min(t.last.At, batch.Settled))
+		t.safe = max(t.safe, min(t.last.At, settled))
 	}
-	t.after, t.isFree = t.last, t.isFree && len(batch.Changes) == 0
+	t.after = t.last
 	if isMore {
 		return
 	}
@@ -284,8 +289,8 @@ func (t *changesToken) advance(batch ChangeBatch, isMore bool) {
 	t.made, t.needless = max(t.safe, 1), max(t.needless, t.safe)
 }
 
-// changesTokenBytes is the length of a token without its origin and the id, and freeBit the bit of a token that isFree.
-const changesTokenBytes, freeBit = 5*8 + 1, 1
+// changesTokenBytes is the length of a token without its origin and the id.
+const changesTokenBytes = 6 * 8
 
 // changesOrigin returns a hash that binds a token to the collection.
 func (c *Collection[K, T]) changesOrigin() []byte {
@@ -296,14 +301,10 @@ func (c *Collection[K, T]) changesOrigin() []byte {
 
 func (c *Collection[K, T]) changesToken(t changesToken) string {
 	raw := c.changesOrigin()
-	for _, number := range []Moment{Moment(t.store), t.after.At, t.safe, t.made, t.needless} { // #nosec G115 -- the same bits
+	for _, number := range []Moment{Moment(t.store), t.after.At, t.safe, t.made, t.needless, t.seen} { // #nosec G115 -- the same bits
 		raw = binary.BigEndian.AppendUint64(raw, uint64(number))
 	}
-	bits := byte(0)
-	if t.isFree {
-		bits = freeBit
-	}
-	if raw = append(raw, bits); !t.after.ID.IsNone() {
+	if !t.after.ID.IsNone() {
 		raw = AppendValues(raw, t.after.ID)
 	}
 	return EncodeToken(raw)
@@ -320,13 +321,11 @@ func (c *Collection[K, T]) parseChangesToken(token string) (t changesToken, err 
 	}
 	raw = raw[originBytes:]
 	number := func(n int) Moment { return Moment(binary.BigEndian.Uint64(raw[8*n:])) }
-	t.store, t.after.At, t.safe, t.made, t.needless = int64(number(0)), number(1), number(2), number(3), number(4) // #nosec G115 -- the same bits
-	bits := raw[changesTokenBytes-1]
-	t.isFree = bits&freeBit != 0
+	t.store, t.after.At, t.safe, t.made, t.needless, t.seen = int64(number(0)), number(1), number(2), number(3), number(4), number(5) // #nosec G115 -- the same bits
 	if raw = raw[changesTokenBytes:]; len(raw) > 0 {
 		t.after.ID, raw, err = c.cutID(raw)
 	}
-	if err != nil || len(raw) > 0 || bits > freeBit {
+	if err != nil || len(raw) > 0 {
 		return t, ErrBadToken
 	}
 	t.last = t.after

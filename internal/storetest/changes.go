@@ -163,6 +163,7 @@ func listsAgain(t *testing.T, engine docstore.Engine) {
 func touches(t *testing.T, engine docstore.Engine) {
 	c := openPosts(t, engine)
 	insertAll(t, c, []post{{ID: 1, Title: "a", Photos: 1}, {ID: 2}})
+	wantDuplicate(t, c.Insert(t.Context(), post{ID: 1}), docstore.IDIndex)
 	f := resting(t, c, 3)
 	must(t, c.Touch(t.Context(), 1, nil))
 	wantEqual(t, "changes", f.round(t), types{1: docstore.DocumentChanged})

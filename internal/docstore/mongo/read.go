@@ -47,10 +47,10 @@ const listed = "listed"
 // cannot serve that. On a collection that is spread over shards, Recent is Present.
 func (t *table) concernOf(as docstore.Consistency) string {
 	switch staleness := as.Staleness(); {
-	case as == docstore.Durable:
-		return majority
 	case as == docstore.Listed:
 		return listed
+	case as == docstore.Durable:
+		return majority
 	case as == docstore.Present, staleness > 0 && (t.confirmed == nil || t.confirmed.isWithin(staleness, t.engine.clock())):
 		return ""
 	}
