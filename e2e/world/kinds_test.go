@@ -27,8 +27,8 @@ type kind struct {
 	// items is the element with the items of a list.
 	items, notFound string
 	// create returns the identifier of what it created, or had created before by the same request.
-	create  func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
-	rename  func(ctx context.Context, p *program, by *user, id int64, title string) error
+	create func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
+	rename func(ctx context.Context, p *program, by *user, id int64, title string) error
 	remove func(ctx context.Context, p *program, by *user, id int64) error
 	// kind is that of its changes. read returns the titles of those that exist of some contents.
 	kind typev1.Kind

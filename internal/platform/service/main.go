@@ -208,7 +208,7 @@ type Changes struct {
 
 // Register declares the flags, with their defaults.
 func (c *Changes) Register(flags *flag.FlagSet) {
-	flags.DurationVar(&c.Kept, "changes-kept", DefaultKept, "how long deletions are shown to followers of changes, at least 1h; a follower that was away for longer starts anew")
+	flags.DurationVar(&c.Kept, "changes-kept", DefaultKept, "how long deletions are listed to followers of changes, at least 1h; a follower that was away for longer starts anew")
 }
 
 // Check reports a setting out of its range.
