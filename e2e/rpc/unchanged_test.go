@@ -66,13 +66,13 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 				t.Errorf("%s: (-want +got)\n%s", k.name, diff)
 			}
 			if changes, _ := feeds[k.name].catchUp(t, token, 100); len(changes) > 0 {
-				t.Errorf("%s: the feed has %v", k.name, changes)
+				t.Errorf("%s: %v are listed", k.name, changes)
 			}
 		}
 		_, token := feeds["User"].catchUp(t, "", 100)
 		must(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: owner, Name: new("a"), Disabled: new(false)}))(t)
 		if changes, _ := feeds["User"].catchUp(t, token, 100); len(changes) > 0 {
-			t.Errorf("the feed of users has %v", changes)
+			t.Errorf("users %v are listed", changes)
 		}
 	})
 }

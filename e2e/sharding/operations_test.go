@@ -13,6 +13,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
 	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
@@ -166,7 +167,7 @@ func operations() []operation {
 		{name: "GetAlbum of its photos", call: getAlbumOf("photos")},
 		{name: "GetBlog of its content", call: getBlogOf("blog.content")},
 		{name: "GetPoi of its comments", call: getPoiOf("comments")},
-		{name: "ListAlbumChanges", call: albumChanges},
+		{name: "ListChanges of albums", call: albumChanges},
 		{name: "MoveIn of two albums", call: moveIn},
 		{name: "ListCommentsByAuthor", call: commentsByAuthor},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
@@ -265,6 +266,6 @@ func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
 }
 
 func albumChanges(t *testing.T, p *replica, _ material) error {
-	_, err := p.Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	_, err := p.Change.ListChanges(t.Context(), &changev1.ListChangesRequest{Kind: typev1.Kind_KIND_ALBUM})
 	return err
 }

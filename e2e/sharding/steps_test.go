@@ -51,7 +51,7 @@ func stepsOfOperations() map[string]string {
 		"login":                               "2 1 1 2",
 		"login again":                         "2 1 1 2",
 		"ImportPois of two landmarks":         "1 1",
-		"ListAlbumChanges":                    "1 1",
+		"ListChanges of albums":               "1 1",
 		"MoveIn of two albums":                strings.TrimSpace(strings.Repeat("1 ", 28)),
 		"getAlbum of an old identifier":       "1 1 3 1",
 		"getAlbum of an old identifier that is no number": "1 1 1",

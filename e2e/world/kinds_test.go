@@ -32,7 +32,8 @@ type kind struct {
 	create  func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
 	rename  func(ctx context.Context, p *program, by *user, id int64, title string) error
 	remove  func(ctx context.Context, p *program, by *user, id int64) error
-	changes func(p *program, token string) (changes, error)
+	// read returns the titles of those that exist of some contents.
+	read func(p *program, ids []int64) (map[int64]string, error)
 	// number is that of the kind in the contracts.
 	number typev1.Kind
 }
@@ -42,14 +43,6 @@ func (k *kind) recommenders(p *program, id int64) (int, error) {
 	page, err := p.Recommendation.ListRecommenders(
 		context.Background(), waybooktest.On(k.number, id, &recommendationv1.ListRecommendersRequest{}))
 	return len(page.GetRecommenders()), err
-}
-
-// changes is a page of a feed.
-type changes struct {
-	titles  map[int64]string
-	deleted []int64
-	token   string
-	hasMore bool
 }
 
 // A diary entry, whose vote has two choices.
@@ -76,13 +69,13 @@ var kinds = []*kind{
 			_, err := p.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: by.id, AlbumId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.Album.ListAlbumChanges(context.Background(), &albumv1.ListAlbumChangesRequest{PageToken: token, IncludeAlbum: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetAlbumId(), each.GetKind(), each.GetAlbum().GetTitle())
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.Album.BatchGetAlbums(context.Background(), &albumv1.BatchGetAlbumsRequest{AlbumIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetAlbums() {
+				titles[each.GetAlbumId()] = each.GetTitle()
 			}
-			return c, err
+			return titles, err
 		},
 	},
 	{
@@ -105,13 +98,13 @@ var kinds = []*kind{
 			_, err := p.Blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: by.id, BlogId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.Blog.ListBlogChanges(context.Background(), &blogv1.ListBlogChangesRequest{PageToken: token, IncludeBlog: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetBlogId(), each.GetKind(), each.GetBlog().GetTitle())
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.Blog.BatchGetBlogs(context.Background(), &blogv1.BatchGetBlogsRequest{BlogIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetBlogs() {
+				titles[each.GetBlogId()] = each.GetTitle()
 			}
-			return c, err
+			return titles, err
 		},
 	}, {
 		number: typev1.Kind_KIND_POI, name: "landmark", id: "POIID", title: "name", photo: "photo", items: "POIList", notFound: "POI NOT FOUND",
@@ -130,27 +123,19 @@ var kinds = []*kind{
 			_, err := p.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: by.id, PoiId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.Poi.ListPoiChanges(context.Background(), &poiv1.ListPoiChangesRequest{PageToken: token, IncludePoi: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetPoiId(), each.GetKind(), each.GetPoi().GetName())
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.Poi.BatchGetPois(context.Background(), &poiv1.BatchGetPoisRequest{PoiIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetPois() {
+				titles[each.GetPoiId()] = each.GetName()
 			}
-			return c, err
+			return titles, err
 		},
 	},
 }
 
 // category is that of all landmarks.
 const category = poiv1.PoiCategory_POI_CATEGORY_TENDER
-
-func (c *changes) add(id int64, kind typev1.ChangeKind, title string) {
-	if kind == typev1.ChangeKind_CHANGE_KIND_DELETED {
-		c.deleted = append(c.deleted, id)
-	} else {
-		c.titles[id] = title
-	}
-}
 
 func here() *typev1.Location { return &typev1.Location{Lat: 25, Lng: 121} }
 

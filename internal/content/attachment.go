@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
@@ -46,7 +45,7 @@ type ChildSpec[P, C any] struct {
 	// Latest and LatestField are those of child.Set.
 	Latest      func(*P) *int64
 	LatestField string
-	// Part is the part of the parent that the children are; see Feed.
+	// Part is that of child.Set.
 	Part string
 	// ParentOf and RequestKey are those of child.Set. Etag returns the child's etag.
 	ParentOf   func(*C) int64
@@ -112,7 +111,7 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		opened, err := Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
-			Latest: spec.LatestComment, LatestField: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf, RequestKey: comments.RequestKey,
+			Latest: spec.LatestComment, LatestField: LatestComment, Part: child.Comments, ParentOf: comments.ParentOf, RequestKey: comments.RequestKey,
 		})(ctx, deps, parents)
 		if err == nil {
 			set.Limit(deps.Comments)
@@ -129,7 +128,7 @@ func photosOf[P any](into **photos.Set[P], spec Spec[P]) Attachment[P] {
 		return Children(&set.Set, ChildSpec[P, photos.Photo]{
 			Documents: photos.Spec(spec.Name + "_photos"), ByParent: photos.ByParent(),
 			Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
-			Latest: spec.LatestPhoto, LatestField: LatestPhoto, Part: changes.Photos,
+			Latest: spec.LatestPhoto, LatestField: LatestPhoto, Part: child.Photos,
 			ParentOf: photos.ParentOf, RequestKey: photos.RequestKey, Etag: photos.Etag, Clock: deps.Now,
 		})(ctx, deps, parents)
 	}

@@ -43,11 +43,13 @@ type Spec[P any] struct {
 	// unknown id.
 	Name, Noun, NotFound string
 	// ID returns a document's id. Owner returns its owner's id, which is in the field OwnerField.
-	// RequestKey returns the key of the request that created it, without the owner. Etag returns its etag.
+	// RequestKey returns the key of the request that created it, without the owner. Etag returns its etag, and Revision
+	// its owned.ContentRevision.
 	ID, Owner  func(*P) int64
 	OwnerField string
 	RequestKey func(*P) string
 	Etag       func(*P) string
+	Revision   func(*P) *int64
 	// LatestComment returns the highest id of a comment so far; see child.Set.
 	LatestComment func(*P) *int64
 	// LatestPhoto is the same of a photo; nil if documents have no photos.
@@ -94,7 +96,7 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 		return nil, err
 	}
 	kind := &Kind[P]{Kind: spec.Kind, kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
-		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag,
+		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag, Revision: spec.Revision,
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
 	if deps.numbers, err = deps.Small.Open(ctx, deps.Store, spec.Name); err != nil {

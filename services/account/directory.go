@@ -4,9 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"google.golang.org/grpc"
-
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -49,35 +46,4 @@ func userProtos(users []user) []*accountv1.User {
 		all[i] = userProto(u)
 	}
 	return all
-}
-
-// ListUserChanges returns what has changed since a token.
-func (s *server) ListUserChanges(ctx context.Context, request *accountv1.ListUserChangesRequest) (*accountv1.ListUserChangesResponse, error) {
-	page, err := s.changes.List(ctx, request, request.GetIncludeUser())
-	return &accountv1.ListUserChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
-}
-
-// WatchUserChanges sends what changes.
-func (s *server) WatchUserChanges(request *accountv1.WatchUserChangesRequest, stream grpc.ServerStreamingServer[accountv1.WatchUserChangesResponse]) error {
-	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeUser(), func(batch []*accountv1.UserChange, next string) error {
-		return stream.Send(&accountv1.WatchUserChangesResponse{Changes: batch, NextPageToken: next})
-	})
-}
-
-// End ends the streams of changes.
-func (s *server) End() { s.changes.End() }
-
-// showChanges converts changes to messages.
-func (s *server) showChanges(_ context.Context, found []docstore.FeedChange[int64, user]) []*accountv1.UserChange {
-	shown := make([]*accountv1.UserChange, len(found))
-	for i, each := range found {
-		head := changes.HeadOf(each)
-		shown[i] = &accountv1.UserChange{
-			UserId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
-		}
-		if each.Document != nil {
-			shown[i].User = userProto(*each.Document)
-		}
-	}
-	return shown
 }

@@ -72,9 +72,8 @@ type server struct {
 	passwords *passwords
 	logins    *limiter
 	// moved are the deleted users who were moved in.
-	moved   *aliases.Aliases
-	changes *changes.Feed[user, accountv1.UserChange]
-	ids     *id.Source
+	moved *aliases.Aliases
+	ids   *id.Source
 	// small draws small identifiers instead, unless it is nil.
 	small     *smallids.Counter
 	validator protovalidate.Validator
@@ -132,7 +131,6 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err
 	}
-	s.changes = changes.New(users, deps.Changes, s.showChanges)
 	return s, nil
 }
 
@@ -146,7 +144,7 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
-	return service.Parts{Kind: typev1.Kind_KIND_USER, Records: s}
+	return service.Parts{Kind: typev1.Kind_KIND_USER, Changes: changes.New(s.users), Records: s}
 }
 
 // Sweep removes expired sessions, and old counts of login attempts and of rewards. It

@@ -3,7 +3,6 @@ package album
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
@@ -26,7 +25,7 @@ type album struct {
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	// ContentRevision is part of the etag; see owned.ContentRevision.
-	ContentRevision int64 `bson:"_of_content,omitempty"`
+	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
@@ -60,7 +59,7 @@ func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
-		Feed:    changes.Of(settings, []string{content.LatestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
+		Feed:    changes.Of(settings),
 		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
 }

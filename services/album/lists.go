@@ -3,9 +3,6 @@ package album
 import (
 	"context"
 
-	"google.golang.org/grpc"
-
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -121,36 +118,4 @@ func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbum
 		}
 	}
 	return reply, nil
-}
-
-// ListAlbumChanges returns what has changed since a token.
-func (s *server) ListAlbumChanges(ctx context.Context, request *albumv1.ListAlbumChangesRequest) (*albumv1.ListAlbumChangesResponse, error) {
-	page, err := s.changes.List(ctx, request, request.GetIncludeAlbum())
-	return &albumv1.ListAlbumChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
-}
-
-// WatchAlbumChanges sends what changes.
-func (s *server) WatchAlbumChanges(request *albumv1.WatchAlbumChangesRequest, stream grpc.ServerStreamingServer[albumv1.WatchAlbumChangesResponse]) error {
-	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeAlbum(), func(batch []*albumv1.AlbumChange, next string) error {
-		return stream.Send(&albumv1.WatchAlbumChangesResponse{Changes: batch, NextPageToken: next})
-	})
-}
-
-// End ends the streams of changes.
-func (s *server) End() { s.changes.End() }
-
-// showChanges converts changes to messages.
-func (s *server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, album]) []*albumv1.AlbumChange {
-	owners := s.profiles.Show(ctx, changes.Owners(found, func(a *album) int64 { return a.OwnerID })...)
-	shown := make([]*albumv1.AlbumChange, len(found))
-	for i, each := range found {
-		head := changes.HeadOf(each)
-		shown[i] = &albumv1.AlbumChange{
-			AlbumId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
-		}
-		if each.Document != nil {
-			shown[i].Album = albumProto(*each.Document, owners.Of(each.Document.OwnerID))
-		}
-	}
-	return shown
 }

@@ -35,10 +35,8 @@ type server struct {
 	// summaries are the albums as lists show them.
 	summaries *content.Summaries[summary, albumv1.Album]
 	// nearby finds albums by their place, and boxes as maps show them.
-	nearby *nearby.Documents[album]
-	boxes  *nearby.Boxes[located]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[album, albumv1.AlbumChange]
+	nearby    *nearby.Documents[album]
+	boxes     *nearby.Boxes[located]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
 	ids       *id.Source
@@ -58,6 +56,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		RequestKey:      func(a *album) string { return docstore.BareKey(a.RequestKey) },
 		Etag:            func(a *album) string { return owned.EtagOf(a.ContentRevision, a.UpdateTime) },
 		LatestPhoto:     func(a *album) *int64 { return &a.LatestPhoto },
+		Revision:        func(a *album) *int64 { return &a.ContentRevision },
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
@@ -69,7 +68,6 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
-	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	return s, nil
@@ -86,6 +84,7 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	parts := s.albums.Parts()
+	parts.Changes = changes.New(s.albums.Documents)
 	parts.Records, parts.Resolver = s.mover, s.Resolver
 	return parts
 }

@@ -47,11 +47,9 @@ type server struct {
 	// summaries are the entries as lists show them.
 	summaries *content.Summaries[summary, blogv1.Blog]
 	// nearby finds entries by their place, and boxes as maps show them.
-	nearby  *nearby.Documents[located]
-	boxes   *nearby.Boxes[located]
-	ballots *choices.Counter[blog]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[blog, blogv1.BlogChange]
+	nearby    *nearby.Documents[located]
+	boxes     *nearby.Boxes[located]
+	ballots   *choices.Counter[blog]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
 	validator protovalidate.Validator
@@ -98,6 +96,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		OwnerField:      "author_id",
 		RequestKey:      func(b *blog) string { return docstore.BareKey(b.RequestKey) },
 		Etag:            func(b *blog) string { return owned.EtagOf(b.ContentRevision, b.UpdateTime) },
+		Revision:        func(b *blog) *int64 { return &b.ContentRevision },
 		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
@@ -118,7 +117,6 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
-	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	return s, nil
@@ -135,6 +133,7 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	parts := s.blogs.Parts()
+	parts.Changes = changes.New(s.blogs.Documents)
 	parts.Records, parts.Resolver = s.mover, s.Resolver
 	return parts
 }

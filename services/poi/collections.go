@@ -3,7 +3,6 @@ package poi
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
@@ -26,7 +25,7 @@ type poi struct {
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	// ContentRevision is part of the etag; see owned.ContentRevision.
-	ContentRevision int64 `bson:"_of_content,omitempty"`
+	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
@@ -56,7 +55,7 @@ func byRequest() docstore.Index1[string] {
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true,
-		Feed:    changes.Of(settings, []string{content.LatestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
+		Feed:    changes.Of(settings),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}
 }

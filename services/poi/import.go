@@ -212,6 +212,7 @@ func (s *server) outcomeOf(
 	_, err = s.pois.UpdateBy(ctx, stored.OwnerID, stored.ID, func(p *poi) error {
 		take(p, item)
 		p.UpdateTime = s.now()
+		p.ContentRevision++
 		return nil
 	})
 	if status.Code(err) == codes.NotFound {

@@ -35,10 +35,8 @@ type server struct {
 	// summaries are the landmarks as lists show them.
 	summaries *content.Summaries[summary, poiv1.Poi]
 	// nearby finds landmarks by their place, and boxes as maps show them.
-	nearby *nearby.Documents[poi]
-	boxes  *nearby.Boxes[located]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[poi, poiv1.PoiChange]
+	nearby    *nearby.Documents[poi]
+	boxes     *nearby.Boxes[located]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
 	ids       *id.Source
@@ -58,6 +56,7 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		RequestKey:      func(p *poi) string { return docstore.BareKey(p.RequestKey) },
 		Etag:            func(p *poi) string { return owned.EtagOf(p.ContentRevision, p.UpdateTime) },
 		LatestPhoto:     func(p *poi) *int64 { return &p.LatestPhoto },
+		Revision:        func(p *poi) *int64 { return &p.ContentRevision },
 		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
@@ -67,7 +66,6 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
-	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.Resolver = s.mover.Resolver
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
@@ -86,6 +84,7 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	parts := s.pois.Parts()
+	parts.Changes = changes.New(s.pois.Documents)
 	parts.Records, parts.Resolver = s.mover, s.Resolver
 	return parts
 }

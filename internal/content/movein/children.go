@@ -64,7 +64,7 @@ func (c *children[P, D]) store(ctx context.Context, isDry bool) error {
 		err = documents.insert(ctx, items, isDry)
 	}
 	for _, parentID := range changed {
-		err = c.set.Parents.TouchAgain(ctx, parentID, c.set.Part, began, err)
+		err = c.set.Parents.TouchAgain(ctx, parentID, began, err)
 	}
 	return err
 }
@@ -113,7 +113,7 @@ func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents ma
 			raised = append(raised, parentID)
 			continue
 		}
-		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, c.set.Part, nil) })
+		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, nil) })
 	}
 	err = c.set.Parents.Documents.UpdateMany(ctx, raised, func(parent *P) bool {
 		latest := c.set.Latest(parent)

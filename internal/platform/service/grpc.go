@@ -73,9 +73,6 @@ type Service interface {
 	Parts() Parts
 }
 
-// ender is a service with streams that last until it ends them.
-type ender interface{ End() }
-
 // Serve serves services on a listener, with the StoreService of their store, health and
 // reflection, and pushes its end, which reports unhealthy first and then drains the calls in
 // flight. If env has an identity, Serve accepts only calls that policy admits.
@@ -129,11 +126,6 @@ func Serve(
 	}()
 	env.Stack.PushPort(name, func(ctx context.Context) error {
 		healthServer.Shutdown()
-		for _, service := range services {
-			if streaming, ok := service.(ender); ok {
-				streaming.End()
-			}
-		}
 		drained := make(chan struct{})
 		go func() {
 			defer close(drained)

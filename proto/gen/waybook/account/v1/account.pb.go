@@ -11,7 +11,7 @@ package accountv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
-	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	_ "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
@@ -1934,354 +1934,11 @@ func (x *ListRewardsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A change of a user.
-type UserChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the user, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted. A user has content only.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The user as it is now, if the request asks for it; not set if it is deleted.
-	User          *User `protobuf:"bytes,6,opt,name=user,proto3" json:"user,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UserChange) Reset() {
-	*x = UserChange{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UserChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UserChange) ProtoMessage() {}
-
-func (x *UserChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
-func (*UserChange) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *UserChange) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *UserChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *UserChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *UserChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *UserChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *UserChange) GetUser() *User {
-	if x != nil {
-		return x.User
-	}
-	return nil
-}
-
-// Request of ListUserChanges.
-type ListUserChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchUserChanges; empty for all
-	// users and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the users.
-	IncludeUser bool `protobuf:"varint,3,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUserChangesRequest) Reset() {
-	*x = ListUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUserChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUserChangesRequest) ProtoMessage() {}
-
-func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUserChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *ListUserChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListUserChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListUserChangesRequest) GetIncludeUser() bool {
-	if x != nil {
-		return x.IncludeUser
-	}
-	return false
-}
-
-func (x *ListUserChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListUserChanges.
-type ListUserChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*UserChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUserChangesResponse) Reset() {
-	*x = ListUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUserChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUserChangesResponse) ProtoMessage() {}
-
-func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUserChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *ListUserChangesResponse) GetChanges() []*UserChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListUserChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListUserChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchUserChanges.
-type WatchUserChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListUserChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the users.
-	IncludeUser   bool `protobuf:"varint,2,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchUserChangesRequest) Reset() {
-	*x = WatchUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchUserChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchUserChangesRequest) ProtoMessage() {}
-
-func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchUserChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *WatchUserChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchUserChangesRequest) GetIncludeUser() bool {
-	if x != nil {
-		return x.IncludeUser
-	}
-	return false
-}
-
-// A batch of WatchUserChanges.
-type WatchUserChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*UserChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchUserChangesResponse) Reset() {
-	*x = WatchUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchUserChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchUserChangesResponse) ProtoMessage() {}
-
-func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchUserChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *WatchUserChangesResponse) GetChanges() []*UserChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchUserChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\"\xc2\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\xc2\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -2411,35 +2068,6 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
 	"\x13ListRewardsResponse\x124\n" +
 	"\arewards\x18\x01 \x03(\v2\x1a.waybook.account.v1.RewardR\arewards\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x93\x02\n" +
-	"\n" +
-	"UserChange\x12\x17\n" +
-	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12,\n" +
-	"\x04user\x18\x06 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xe3\x02\n" +
-	"\x16ListUserChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_user\x18\x03 \x01(\bR\vincludeUser\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
-	"/list_user_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x96\x01\n" +
-	"\x17ListUserChangesResponse\x128\n" +
-	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"e\n" +
-	"\x17WatchUserChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_user\x18\x02 \x01(\bR\vincludeUser\"|\n" +
-	"\x18WatchUserChangesResponse\x128\n" +
-	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xe1\x01\n" +
 	"\fPasswordForm\x12\x1d\n" +
 	"\x19PASSWORD_FORM_UNSPECIFIED\x10\x00\x12\x1a\n" +
@@ -2449,7 +2077,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\xd6\x0e\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\xe7\f\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2474,9 +2102,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
 	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04blog\x90\x02\x02\x12g\n" +
-	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12s\n" +
-	"\x0fListUserChanges\x12*.waybook.account.v1.ListUserChangesRequest\x1a+.waybook.account.v1.ListUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
-	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once
@@ -2491,7 +2117,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
@@ -2525,26 +2151,19 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*GrantRewardResponse)(nil),      // 29: waybook.account.v1.GrantRewardResponse
 	(*ListRewardsRequest)(nil),       // 30: waybook.account.v1.ListRewardsRequest
 	(*ListRewardsResponse)(nil),      // 31: waybook.account.v1.ListRewardsResponse
-	(*UserChange)(nil),               // 32: waybook.account.v1.UserChange
-	(*ListUserChangesRequest)(nil),   // 33: waybook.account.v1.ListUserChangesRequest
-	(*ListUserChangesResponse)(nil),  // 34: waybook.account.v1.ListUserChangesResponse
-	(*WatchUserChangesRequest)(nil),  // 35: waybook.account.v1.WatchUserChangesRequest
-	(*WatchUserChangesResponse)(nil), // 36: waybook.account.v1.WatchUserChangesResponse
-	(*timestamppb.Timestamp)(nil),    // 37: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 38: google.protobuf.FieldMask
-	(v1.ChangeKind)(0),               // 39: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),         // 40: waybook.type.v1.PartRevisions
+	(*timestamppb.Timestamp)(nil),    // 32: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 33: google.protobuf.FieldMask
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	37, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	32, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	37, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	37, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	37, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	32, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	32, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	32, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	38, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	33, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
@@ -2553,50 +2172,39 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	2,  // 14: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
 	2,  // 15: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
 	3,  // 16: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	39, // 17: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	37, // 18: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	40, // 19: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 20: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	37, // 21: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	32, // 22: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	32, // 23: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	4,  // 24: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	6,  // 25: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	8,  // 26: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	10, // 27: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	12, // 28: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	14, // 29: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	16, // 30: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	18, // 31: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	20, // 32: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	22, // 33: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	24, // 34: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	26, // 35: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	28, // 36: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	30, // 37: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	33, // 38: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	35, // 39: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	5,  // 40: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	7,  // 41: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	9,  // 42: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	11, // 43: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	13, // 44: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	15, // 45: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	17, // 46: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	19, // 47: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	21, // 48: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	23, // 49: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	25, // 50: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	27, // 51: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	29, // 52: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	31, // 53: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	34, // 54: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	36, // 55: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	40, // [40:56] is the sub-list for method output_type
-	24, // [24:40] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	4,  // 17: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	6,  // 18: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	8,  // 19: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	10, // 20: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	12, // 21: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	14, // 22: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	16, // 23: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	18, // 24: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	20, // 25: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	22, // 26: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	24, // 27: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	26, // 28: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	28, // 29: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	30, // 30: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	5,  // 31: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	7,  // 32: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	9,  // 33: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	11, // 34: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	13, // 35: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	15, // 36: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	17, // 37: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	19, // 38: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	21, // 39: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	23, // 40: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	25, // 41: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	27, // 42: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	29, // 43: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	31, // 44: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	31, // [31:45] is the sub-list for method output_type
+	17, // [17:31] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -2616,7 +2224,7 @@ func file_waybook_account_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   36,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

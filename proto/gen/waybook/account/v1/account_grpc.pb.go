@@ -35,8 +35,6 @@ const (
 	AccountService_ListSessions_FullMethodName     = "/waybook.account.v1.AccountService/ListSessions"
 	AccountService_GrantReward_FullMethodName      = "/waybook.account.v1.AccountService/GrantReward"
 	AccountService_ListRewards_FullMethodName      = "/waybook.account.v1.AccountService/ListRewards"
-	AccountService_ListUserChanges_FullMethodName  = "/waybook.account.v1.AccountService/ListUserChanges"
-	AccountService_WatchUserChanges_FullMethodName = "/waybook.account.v1.AccountService/WatchUserChanges"
 )
 
 // AccountServiceClient is the client API for AccountService service.
@@ -99,17 +97,6 @@ type AccountServiceClient interface {
 	GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error)
 	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListRewards(ctx context.Context, in *ListRewardsRequest, opts ...grpc.CallOption) (*ListRewardsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each user once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListUserChanges(ctx context.Context, in *ListUserChangesRequest, opts ...grpc.CallOption) (*ListUserChangesResponse, error)
-	// Streams what ListUserChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListUserChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchUserChanges(ctx context.Context, in *WatchUserChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchUserChangesResponse], error)
 }
 
 type accountServiceClient struct {
@@ -260,35 +247,6 @@ func (c *accountServiceClient) ListRewards(ctx context.Context, in *ListRewardsR
 	return out, nil
 }
 
-func (c *accountServiceClient) ListUserChanges(ctx context.Context, in *ListUserChangesRequest, opts ...grpc.CallOption) (*ListUserChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListUserChangesResponse)
-	err := c.cc.Invoke(ctx, AccountService_ListUserChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) WatchUserChanges(ctx context.Context, in *WatchUserChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchUserChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AccountService_ServiceDesc.Streams[0], AccountService_WatchUserChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchUserChangesRequest, WatchUserChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AccountService_WatchUserChangesClient = grpc.ServerStreamingClient[WatchUserChangesResponse]
-
 // AccountServiceServer is the server API for AccountService service.
 // All implementations must embed UnimplementedAccountServiceServer
 // for forward compatibility.
@@ -349,17 +307,6 @@ type AccountServiceServer interface {
 	GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error)
 	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each user once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListUserChanges(context.Context, *ListUserChangesRequest) (*ListUserChangesResponse, error)
-	// Streams what ListUserChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListUserChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchUserChanges(*WatchUserChangesRequest, grpc.ServerStreamingServer[WatchUserChangesResponse]) error
 	mustEmbedUnimplementedAccountServiceServer()
 }
 
@@ -411,12 +358,6 @@ func (UnimplementedAccountServiceServer) GrantReward(context.Context, *GrantRewa
 }
 func (UnimplementedAccountServiceServer) ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRewards not implemented")
-}
-func (UnimplementedAccountServiceServer) ListUserChanges(context.Context, *ListUserChangesRequest) (*ListUserChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListUserChanges not implemented")
-}
-func (UnimplementedAccountServiceServer) WatchUserChanges(*WatchUserChangesRequest, grpc.ServerStreamingServer[WatchUserChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchUserChanges not implemented")
 }
 func (UnimplementedAccountServiceServer) mustEmbedUnimplementedAccountServiceServer() {}
 func (UnimplementedAccountServiceServer) testEmbeddedByValue()                        {}
@@ -691,35 +632,6 @@ func _AccountService_ListRewards_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_ListUserChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListUserChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).ListUserChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_ListUserChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).ListUserChanges(ctx, req.(*ListUserChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_WatchUserChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchUserChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AccountServiceServer).WatchUserChanges(m, &grpc.GenericServerStream[WatchUserChangesRequest, WatchUserChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AccountService_WatchUserChangesServer = grpc.ServerStreamingServer[WatchUserChangesResponse]
-
 // AccountService_ServiceDesc is the grpc.ServiceDesc for AccountService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -783,17 +695,7 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListRewards",
 			Handler:    _AccountService_ListRewards_Handler,
 		},
-		{
-			MethodName: "ListUserChanges",
-			Handler:    _AccountService_ListUserChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "WatchUserChanges",
-			Handler:       _AccountService_WatchUserChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/account/v1/account.proto",
 }

@@ -1461,354 +1461,11 @@ func (x *ListAlbumsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A change of an album.
-type AlbumChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the album, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The album as it is now, if the request asks for it; not set if it is deleted.
-	Album         *Album `protobuf:"bytes,6,opt,name=album,proto3" json:"album,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlbumChange) Reset() {
-	*x = AlbumChange{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlbumChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlbumChange) ProtoMessage() {}
-
-func (x *AlbumChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlbumChange.ProtoReflect.Descriptor instead.
-func (*AlbumChange) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *AlbumChange) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AlbumChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *AlbumChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *AlbumChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *AlbumChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *AlbumChange) GetAlbum() *Album {
-	if x != nil {
-		return x.Album
-	}
-	return nil
-}
-
-// Request of ListAlbumChanges.
-type ListAlbumChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchAlbumChanges; empty for all
-	// albums and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the albums.
-	IncludeAlbum bool `protobuf:"varint,3,opt,name=include_album,json=includeAlbum,proto3" json:"include_album,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumChangesRequest) Reset() {
-	*x = ListAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumChangesRequest) ProtoMessage() {}
-
-func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *ListAlbumChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListAlbumChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListAlbumChangesRequest) GetIncludeAlbum() bool {
-	if x != nil {
-		return x.IncludeAlbum
-	}
-	return false
-}
-
-func (x *ListAlbumChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListAlbumChanges.
-type ListAlbumChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*AlbumChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumChangesResponse) Reset() {
-	*x = ListAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumChangesResponse) ProtoMessage() {}
-
-func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *ListAlbumChangesResponse) GetChanges() []*AlbumChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListAlbumChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListAlbumChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchAlbumChanges.
-type WatchAlbumChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListAlbumChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the albums.
-	IncludeAlbum  bool `protobuf:"varint,2,opt,name=include_album,json=includeAlbum,proto3" json:"include_album,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchAlbumChangesRequest) Reset() {
-	*x = WatchAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchAlbumChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchAlbumChangesRequest) ProtoMessage() {}
-
-func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchAlbumChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *WatchAlbumChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchAlbumChangesRequest) GetIncludeAlbum() bool {
-	if x != nil {
-		return x.IncludeAlbum
-	}
-	return false
-}
-
-// A batch of WatchAlbumChanges.
-type WatchAlbumChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*AlbumChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchAlbumChangesResponse) Reset() {
-	*x = WatchAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchAlbumChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchAlbumChangesResponse) ProtoMessage() {}
-
-func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchAlbumChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *WatchAlbumChangesResponse) GetChanges() []*AlbumChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchAlbumChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -1915,34 +1572,6 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\"m\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x97\x02\n" +
-	"\vAlbumChange\x12\x19\n" +
-	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12-\n" +
-	"\x05album\x18\x06 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xe7\x02\n" +
-	"\x17ListAlbumChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12#\n" +
-	"\rinclude_album\x18\x03 \x01(\bR\fincludeAlbum\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x8a\x01\xbaH\x86\x01\x1a\x83\x01\n" +
-	"0list_album_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x96\x01\n" +
-	"\x18ListAlbumChangesResponse\x127\n" +
-	"\achanges\x18\x01 \x03(\v2\x1d.waybook.album.v1.AlbumChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"h\n" +
-	"\x18WatchAlbumChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12#\n" +
-	"\rinclude_album\x18\x02 \x01(\bR\fincludeAlbum\"|\n" +
-	"\x19WatchAlbumChangesResponse\x127\n" +
-	"\achanges\x18\x01 \x03(\v2\x1d.waybook.album.v1.AlbumChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xfe\x03\n" +
 	"\rAlbumCategory\x12\x1e\n" +
 	"\x1aALBUM_CATEGORY_UNSPECIFIED\x10\x00\x12\x18\n" +
@@ -1962,7 +1591,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xd6\b\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe9\x06\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -1980,9 +1609,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12f\n" +
 	"\n" +
 	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12r\n" +
-	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
-	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"\x04edge\x90\x02\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once
@@ -1997,109 +1624,91 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_waybook_album_v1_album_proto_goTypes = []any{
-	(AlbumCategory)(0),                // 0: waybook.album.v1.AlbumCategory
-	(*Album)(nil),                     // 1: waybook.album.v1.Album
-	(*CreateAlbumRequest)(nil),        // 2: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),       // 3: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),        // 4: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),       // 5: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),        // 6: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),       // 7: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),           // 8: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),          // 9: waybook.album.v1.GetAlbumResponse
-	(*BatchGetAlbumsRequest)(nil),     // 10: waybook.album.v1.BatchGetAlbumsRequest
-	(*BatchGetAlbumsResponse)(nil),    // 11: waybook.album.v1.BatchGetAlbumsResponse
-	(*SearchNearbyRequest)(nil),       // 12: waybook.album.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),      // 13: waybook.album.v1.SearchNearbyResponse
-	(*FoundAlbum)(nil),                // 14: waybook.album.v1.FoundAlbum
-	(*ListAlbumsInBoxRequest)(nil),    // 15: waybook.album.v1.ListAlbumsInBoxRequest
-	(*ListAlbumsInBoxResponse)(nil),   // 16: waybook.album.v1.ListAlbumsInBoxResponse
-	(*LocatedAlbum)(nil),              // 17: waybook.album.v1.LocatedAlbum
-	(*ListAlbumsRequest)(nil),         // 18: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),        // 19: waybook.album.v1.ListAlbumsResponse
-	(*AlbumChange)(nil),               // 20: waybook.album.v1.AlbumChange
-	(*ListAlbumChangesRequest)(nil),   // 21: waybook.album.v1.ListAlbumChangesRequest
-	(*ListAlbumChangesResponse)(nil),  // 22: waybook.album.v1.ListAlbumChangesResponse
-	(*WatchAlbumChangesRequest)(nil),  // 23: waybook.album.v1.WatchAlbumChangesRequest
-	(*WatchAlbumChangesResponse)(nil), // 24: waybook.album.v1.WatchAlbumChangesResponse
-	(*v1.Profile)(nil),                // 25: waybook.type.v1.Profile
-	(*v1.Location)(nil),               // 26: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),     // 27: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),     // 28: google.protobuf.FieldMask
-	(*v11.Photo)(nil),                 // 29: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),               // 30: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),                 // 31: waybook.type.v1.Circle
-	(*v1.Box)(nil),                    // 32: waybook.type.v1.Box
-	(v1.ListOrder)(0),                 // 33: waybook.type.v1.ListOrder
-	(v1.View)(0),                      // 34: waybook.type.v1.View
-	(v1.ChangeKind)(0),                // 35: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),          // 36: waybook.type.v1.PartRevisions
+	(AlbumCategory)(0),              // 0: waybook.album.v1.AlbumCategory
+	(*Album)(nil),                   // 1: waybook.album.v1.Album
+	(*CreateAlbumRequest)(nil),      // 2: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),     // 3: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),      // 4: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),     // 5: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),      // 6: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),     // 7: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),         // 8: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),        // 9: waybook.album.v1.GetAlbumResponse
+	(*BatchGetAlbumsRequest)(nil),   // 10: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil),  // 11: waybook.album.v1.BatchGetAlbumsResponse
+	(*SearchNearbyRequest)(nil),     // 12: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),    // 13: waybook.album.v1.SearchNearbyResponse
+	(*FoundAlbum)(nil),              // 14: waybook.album.v1.FoundAlbum
+	(*ListAlbumsInBoxRequest)(nil),  // 15: waybook.album.v1.ListAlbumsInBoxRequest
+	(*ListAlbumsInBoxResponse)(nil), // 16: waybook.album.v1.ListAlbumsInBoxResponse
+	(*LocatedAlbum)(nil),            // 17: waybook.album.v1.LocatedAlbum
+	(*ListAlbumsRequest)(nil),       // 18: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),      // 19: waybook.album.v1.ListAlbumsResponse
+	(*v1.Profile)(nil),              // 20: waybook.type.v1.Profile
+	(*v1.Location)(nil),             // 21: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),   // 22: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),   // 23: google.protobuf.FieldMask
+	(*v11.Photo)(nil),               // 24: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),             // 25: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),               // 26: waybook.type.v1.Circle
+	(*v1.Box)(nil),                  // 27: waybook.type.v1.Box
+	(v1.ListOrder)(0),               // 28: waybook.type.v1.ListOrder
+	(v1.View)(0),                    // 29: waybook.type.v1.View
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	25, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	20, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	26, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	27, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	27, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	21, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	22, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	22, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	26, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	21, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	26, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	28, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	21, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	23, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	28, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	23, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	29, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
-	30, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
+	24, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
+	25, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
 	1,  // 16: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	31, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	26, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	14, // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
 	1,  // 20: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	32, // 21: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	27, // 21: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 22: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	17, // 23: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
 	0,  // 24: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	26, // 25: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	21, // 25: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
 	0,  // 26: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	33, // 27: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
-	34, // 28: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
+	28, // 27: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
+	29, // 28: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
 	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	35, // 30: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
-	27, // 31: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
-	36, // 32: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 33: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	27, // 34: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	20, // 35: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	20, // 36: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	2,  // 37: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	4,  // 38: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	6,  // 39: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	8,  // 40: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	10, // 41: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	12, // 42: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	15, // 43: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	18, // 44: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	21, // 45: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	23, // 46: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	3,  // 47: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	5,  // 48: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	7,  // 49: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	9,  // 50: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	11, // 51: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	13, // 52: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	16, // 53: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	19, // 54: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	22, // 55: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	24, // 56: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	47, // [47:57] is the sub-list for method output_type
-	37, // [37:47] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	2,  // 30: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	4,  // 31: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	6,  // 32: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	8,  // 33: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	10, // 34: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	12, // 35: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	15, // 36: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	18, // 37: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 38: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	5,  // 39: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	7,  // 40: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	9,  // 41: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	11, // 42: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	13, // 43: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	16, // 44: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	19, // 45: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	38, // [38:46] is the sub-list for method output_type
+	30, // [30:38] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -2114,7 +1723,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   24,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

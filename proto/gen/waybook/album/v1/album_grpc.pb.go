@@ -21,16 +21,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AlbumService_CreateAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/CreateAlbum"
-	AlbumService_UpdateAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/UpdateAlbum"
-	AlbumService_DeleteAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/DeleteAlbum"
-	AlbumService_GetAlbum_FullMethodName          = "/waybook.album.v1.AlbumService/GetAlbum"
-	AlbumService_BatchGetAlbums_FullMethodName    = "/waybook.album.v1.AlbumService/BatchGetAlbums"
-	AlbumService_SearchNearby_FullMethodName      = "/waybook.album.v1.AlbumService/SearchNearby"
-	AlbumService_ListAlbumsInBox_FullMethodName   = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
-	AlbumService_ListAlbums_FullMethodName        = "/waybook.album.v1.AlbumService/ListAlbums"
-	AlbumService_ListAlbumChanges_FullMethodName  = "/waybook.album.v1.AlbumService/ListAlbumChanges"
-	AlbumService_WatchAlbumChanges_FullMethodName = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
+	AlbumService_CreateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/CreateAlbum"
+	AlbumService_UpdateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/UpdateAlbum"
+	AlbumService_DeleteAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/DeleteAlbum"
+	AlbumService_GetAlbum_FullMethodName        = "/waybook.album.v1.AlbumService/GetAlbum"
+	AlbumService_BatchGetAlbums_FullMethodName  = "/waybook.album.v1.AlbumService/BatchGetAlbums"
+	AlbumService_SearchNearby_FullMethodName    = "/waybook.album.v1.AlbumService/SearchNearby"
+	AlbumService_ListAlbumsInBox_FullMethodName = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
+	AlbumService_ListAlbums_FullMethodName      = "/waybook.album.v1.AlbumService/ListAlbums"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
@@ -83,17 +81,6 @@ type AlbumServiceClient interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each album once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error)
-	// Streams what ListAlbumChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListAlbumChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchAlbumChanges(ctx context.Context, in *WatchAlbumChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchAlbumChangesResponse], error)
 }
 
 type albumServiceClient struct {
@@ -184,35 +171,6 @@ func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsReque
 	return out, nil
 }
 
-func (c *albumServiceClient) ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListAlbumChangesResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListAlbumChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) WatchAlbumChanges(ctx context.Context, in *WatchAlbumChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchAlbumChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AlbumService_ServiceDesc.Streams[0], AlbumService_WatchAlbumChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchAlbumChangesRequest, WatchAlbumChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_WatchAlbumChangesClient = grpc.ServerStreamingClient[WatchAlbumChangesResponse]
-
 // AlbumServiceServer is the server API for AlbumService service.
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
@@ -263,17 +221,6 @@ type AlbumServiceServer interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each album once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error)
-	// Streams what ListAlbumChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListAlbumChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchAlbumChanges(*WatchAlbumChangesRequest, grpc.ServerStreamingServer[WatchAlbumChangesResponse]) error
 	mustEmbedUnimplementedAlbumServiceServer()
 }
 
@@ -307,12 +254,6 @@ func (UnimplementedAlbumServiceServer) ListAlbumsInBox(context.Context, *ListAlb
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListAlbumChanges not implemented")
-}
-func (UnimplementedAlbumServiceServer) WatchAlbumChanges(*WatchAlbumChangesRequest, grpc.ServerStreamingServer[WatchAlbumChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchAlbumChanges not implemented")
 }
 func (UnimplementedAlbumServiceServer) mustEmbedUnimplementedAlbumServiceServer() {}
 func (UnimplementedAlbumServiceServer) testEmbeddedByValue()                      {}
@@ -479,35 +420,6 @@ func _AlbumService_ListAlbums_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_ListAlbumChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListAlbumChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListAlbumChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListAlbumChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListAlbumChanges(ctx, req.(*ListAlbumChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_WatchAlbumChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchAlbumChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AlbumServiceServer).WatchAlbumChanges(m, &grpc.GenericServerStream[WatchAlbumChangesRequest, WatchAlbumChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_WatchAlbumChangesServer = grpc.ServerStreamingServer[WatchAlbumChangesResponse]
-
 // AlbumService_ServiceDesc is the grpc.ServiceDesc for AlbumService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -547,17 +459,7 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListAlbums",
 			Handler:    _AlbumService_ListAlbums_Handler,
 		},
-		{
-			MethodName: "ListAlbumChanges",
-			Handler:    _AlbumService_ListAlbumChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "WatchAlbumChanges",
-			Handler:       _AlbumService_WatchAlbumChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/album/v1/album.proto",
 }

@@ -2369,354 +2369,11 @@ func (x *Ballot) GetChoice() int32 {
 	return 0
 }
 
-// A change of an entry.
-type BlogChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the entry, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted. An entry has no photos.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The entry as it is now, if the request asks for it; not set if it is deleted.
-	Blog          *Blog `protobuf:"bytes,6,opt,name=blog,proto3" json:"blog,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BlogChange) Reset() {
-	*x = BlogChange{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BlogChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BlogChange) ProtoMessage() {}
-
-func (x *BlogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BlogChange.ProtoReflect.Descriptor instead.
-func (*BlogChange) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *BlogChange) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *BlogChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *BlogChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *BlogChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *BlogChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *BlogChange) GetBlog() *Blog {
-	if x != nil {
-		return x.Blog
-	}
-	return nil
-}
-
-// Request of ListBlogChanges.
-type ListBlogChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchBlogChanges; empty for all
-	// entries and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the entries.
-	IncludeBlog bool `protobuf:"varint,3,opt,name=include_blog,json=includeBlog,proto3" json:"include_blog,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogChangesRequest) Reset() {
-	*x = ListBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogChangesRequest) ProtoMessage() {}
-
-func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *ListBlogChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListBlogChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListBlogChangesRequest) GetIncludeBlog() bool {
-	if x != nil {
-		return x.IncludeBlog
-	}
-	return false
-}
-
-func (x *ListBlogChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListBlogChanges.
-type ListBlogChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*BlogChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogChangesResponse) Reset() {
-	*x = ListBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogChangesResponse) ProtoMessage() {}
-
-func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *ListBlogChangesResponse) GetChanges() []*BlogChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListBlogChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListBlogChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchBlogChanges.
-type WatchBlogChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListBlogChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the entries.
-	IncludeBlog   bool `protobuf:"varint,2,opt,name=include_blog,json=includeBlog,proto3" json:"include_blog,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchBlogChangesRequest) Reset() {
-	*x = WatchBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchBlogChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchBlogChangesRequest) ProtoMessage() {}
-
-func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchBlogChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
-}
-
-func (x *WatchBlogChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchBlogChangesRequest) GetIncludeBlog() bool {
-	if x != nil {
-		return x.IncludeBlog
-	}
-	return false
-}
-
-// A batch of WatchBlogChanges.
-type WatchBlogChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*BlogChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchBlogChangesResponse) Reset() {
-	*x = WatchBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchBlogChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchBlogChangesResponse) ProtoMessage() {}
-
-func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchBlogChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *WatchBlogChangesResponse) GetChanges() []*BlogChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchBlogChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\x82\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\x82\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -2895,36 +2552,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
 	"\x06Ballot\x12.\n" +
 	"\x05voter\x18\x01 \x01(\v2\x18.waybook.type.v1.ProfileR\x05voter\x12\x16\n" +
-	"\x06choice\x18\x02 \x01(\x05R\x06choice\"\x90\x02\n" +
-	"\n" +
-	"BlogChange\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12)\n" +
-	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xe3\x02\n" +
-	"\x16ListBlogChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_blog\x18\x03 \x01(\bR\vincludeBlog\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
-	"/list_blog_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x93\x01\n" +
-	"\x17ListBlogChangesResponse\x125\n" +
-	"\achanges\x18\x01 \x03(\v2\x1b.waybook.blog.v1.BlogChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"e\n" +
-	"\x17WatchBlogChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_blog\x18\x02 \x01(\bR\vincludeBlog\"y\n" +
-	"\x18WatchBlogChangesResponse\x125\n" +
-	"\achanges\x18\x01 \x03(\v2\x1b.waybook.blog.v1.BlogChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xe2\x01\n" +
+	"\x06choice\x18\x02 \x01(\x05R\x06choice*\xe2\x01\n" +
 	"\bBlogType\x12\x19\n" +
 	"\x15BLOG_TYPE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBLOG_TYPE_LOVE\x10\x01\x12\x12\n" +
@@ -2956,7 +2584,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x11BLOG_ORDER_RECENT\x10\x02*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xef\t\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x8c\b\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -2980,9 +2608,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
 	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12a\n" +
-	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\x0fListBlogChanges\x12'.waybook.blog.v1.ListBlogChangesRequest\x1a(.waybook.blog.v1.ListBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
-	"\x10WatchBlogChanges\x12(.waybook.blog.v1.WatchBlogChangesRequest\x1a).waybook.blog.v1.WatchBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once
@@ -2997,145 +2623,127 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
-	(BlogType)(0),                    // 0: waybook.blog.v1.BlogType
-	(Weather)(0),                     // 1: waybook.blog.v1.Weather
-	(MapType)(0),                     // 2: waybook.blog.v1.MapType
-	(BlogOrder)(0),                   // 3: waybook.blog.v1.BlogOrder
-	(BlogPublication)(0),             // 4: waybook.blog.v1.BlogPublication
-	(*Blog)(nil),                     // 5: waybook.blog.v1.Blog
-	(*Vote)(nil),                     // 6: waybook.blog.v1.Vote
-	(*Choice)(nil),                   // 7: waybook.blog.v1.Choice
-	(*NewVote)(nil),                  // 8: waybook.blog.v1.NewVote
-	(*CreateBlogRequest)(nil),        // 9: waybook.blog.v1.CreateBlogRequest
-	(*CreateBlogResponse)(nil),       // 10: waybook.blog.v1.CreateBlogResponse
-	(*UpdateBlogRequest)(nil),        // 11: waybook.blog.v1.UpdateBlogRequest
-	(*UpdateBlogResponse)(nil),       // 12: waybook.blog.v1.UpdateBlogResponse
-	(*DeleteBlogRequest)(nil),        // 13: waybook.blog.v1.DeleteBlogRequest
-	(*DeleteBlogResponse)(nil),       // 14: waybook.blog.v1.DeleteBlogResponse
-	(*GetBlogRequest)(nil),           // 15: waybook.blog.v1.GetBlogRequest
-	(*GetBlogResponse)(nil),          // 16: waybook.blog.v1.GetBlogResponse
-	(*BatchGetBlogsRequest)(nil),     // 17: waybook.blog.v1.BatchGetBlogsRequest
-	(*BatchGetBlogsResponse)(nil),    // 18: waybook.blog.v1.BatchGetBlogsResponse
-	(*SearchNearbyRequest)(nil),      // 19: waybook.blog.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),     // 20: waybook.blog.v1.SearchNearbyResponse
-	(*FoundBlog)(nil),                // 21: waybook.blog.v1.FoundBlog
-	(*ListBlogsInBoxRequest)(nil),    // 22: waybook.blog.v1.ListBlogsInBoxRequest
-	(*ListBlogsInBoxResponse)(nil),   // 23: waybook.blog.v1.ListBlogsInBoxResponse
-	(*LocatedBlog)(nil),              // 24: waybook.blog.v1.LocatedBlog
-	(*ListBlogsRequest)(nil),         // 25: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),        // 26: waybook.blog.v1.ListBlogsResponse
-	(*CastBallotRequest)(nil),        // 27: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),       // 28: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),       // 29: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),      // 30: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                   // 31: waybook.blog.v1.Ballot
-	(*BlogChange)(nil),               // 32: waybook.blog.v1.BlogChange
-	(*ListBlogChangesRequest)(nil),   // 33: waybook.blog.v1.ListBlogChangesRequest
-	(*ListBlogChangesResponse)(nil),  // 34: waybook.blog.v1.ListBlogChangesResponse
-	(*WatchBlogChangesRequest)(nil),  // 35: waybook.blog.v1.WatchBlogChangesRequest
-	(*WatchBlogChangesResponse)(nil), // 36: waybook.blog.v1.WatchBlogChangesResponse
-	(*v1.Profile)(nil),               // 37: waybook.type.v1.Profile
-	(*v1.Location)(nil),              // 38: waybook.type.v1.Location
-	(*v1.Date)(nil),                  // 39: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),    // 40: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 41: google.protobuf.FieldMask
-	(*v11.Comment)(nil),              // 42: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),                // 43: waybook.type.v1.Circle
-	(*v1.Box)(nil),                   // 44: waybook.type.v1.Box
-	(v1.View)(0),                     // 45: waybook.type.v1.View
-	(v1.ChangeKind)(0),               // 46: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),         // 47: waybook.type.v1.PartRevisions
+	(BlogType)(0),                  // 0: waybook.blog.v1.BlogType
+	(Weather)(0),                   // 1: waybook.blog.v1.Weather
+	(MapType)(0),                   // 2: waybook.blog.v1.MapType
+	(BlogOrder)(0),                 // 3: waybook.blog.v1.BlogOrder
+	(BlogPublication)(0),           // 4: waybook.blog.v1.BlogPublication
+	(*Blog)(nil),                   // 5: waybook.blog.v1.Blog
+	(*Vote)(nil),                   // 6: waybook.blog.v1.Vote
+	(*Choice)(nil),                 // 7: waybook.blog.v1.Choice
+	(*NewVote)(nil),                // 8: waybook.blog.v1.NewVote
+	(*CreateBlogRequest)(nil),      // 9: waybook.blog.v1.CreateBlogRequest
+	(*CreateBlogResponse)(nil),     // 10: waybook.blog.v1.CreateBlogResponse
+	(*UpdateBlogRequest)(nil),      // 11: waybook.blog.v1.UpdateBlogRequest
+	(*UpdateBlogResponse)(nil),     // 12: waybook.blog.v1.UpdateBlogResponse
+	(*DeleteBlogRequest)(nil),      // 13: waybook.blog.v1.DeleteBlogRequest
+	(*DeleteBlogResponse)(nil),     // 14: waybook.blog.v1.DeleteBlogResponse
+	(*GetBlogRequest)(nil),         // 15: waybook.blog.v1.GetBlogRequest
+	(*GetBlogResponse)(nil),        // 16: waybook.blog.v1.GetBlogResponse
+	(*BatchGetBlogsRequest)(nil),   // 17: waybook.blog.v1.BatchGetBlogsRequest
+	(*BatchGetBlogsResponse)(nil),  // 18: waybook.blog.v1.BatchGetBlogsResponse
+	(*SearchNearbyRequest)(nil),    // 19: waybook.blog.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),   // 20: waybook.blog.v1.SearchNearbyResponse
+	(*FoundBlog)(nil),              // 21: waybook.blog.v1.FoundBlog
+	(*ListBlogsInBoxRequest)(nil),  // 22: waybook.blog.v1.ListBlogsInBoxRequest
+	(*ListBlogsInBoxResponse)(nil), // 23: waybook.blog.v1.ListBlogsInBoxResponse
+	(*LocatedBlog)(nil),            // 24: waybook.blog.v1.LocatedBlog
+	(*ListBlogsRequest)(nil),       // 25: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),      // 26: waybook.blog.v1.ListBlogsResponse
+	(*CastBallotRequest)(nil),      // 27: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),     // 28: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),     // 29: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),    // 30: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                 // 31: waybook.blog.v1.Ballot
+	(*v1.Profile)(nil),             // 32: waybook.type.v1.Profile
+	(*v1.Location)(nil),            // 33: waybook.type.v1.Location
+	(*v1.Date)(nil),                // 34: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),  // 35: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),  // 36: google.protobuf.FieldMask
+	(*v11.Comment)(nil),            // 37: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),              // 38: waybook.type.v1.Circle
+	(*v1.Box)(nil),                 // 39: waybook.type.v1.Box
+	(v1.View)(0),                   // 40: waybook.type.v1.View
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	37, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	32, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	38, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	39, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	33, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	34, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	40, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	40, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	35, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	35, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	38, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	39, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	33, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	34, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	38, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	39, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	33, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	34, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	41, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	36, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	41, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	36, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	42, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
+	37, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	43, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	38, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
 	4,  // 30: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	21, // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	37, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	32, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
 	0,  // 33: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	38, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	39, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	44, // 36: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	33, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	34, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	39, // 36: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 37: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
 	24, // 38: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
 	0,  // 39: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	38, // 40: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	33, // 40: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
 	0,  // 41: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
 	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	45, // 43: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
-	39, // 44: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	39, // 45: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	40, // 43: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
+	34, // 44: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	34, // 45: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
 	4,  // 46: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 47: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
 	6,  // 48: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
 	31, // 49: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	37, // 50: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	46, // 51: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	40, // 52: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	47, // 53: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,  // 54: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	40, // 55: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	32, // 56: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	32, // 57: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,  // 58: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 59: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 60: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 61: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 62: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 63: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 64: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 65: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 66: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	29, // 67: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	33, // 68: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	35, // 69: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10, // 70: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 71: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 72: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 73: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 74: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 75: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 76: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 77: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 78: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	30, // 79: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	34, // 80: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	36, // 81: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	70, // [70:82] is the sub-list for method output_type
-	58, // [58:70] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	32, // 50: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	9,  // 51: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 52: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 53: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 54: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 55: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 56: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 57: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25, // 58: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27, // 59: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	29, // 60: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	10, // 61: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 62: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 63: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 64: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 65: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 66: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 67: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26, // 68: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28, // 69: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	30, // 70: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	61, // [61:71] is the sub-list for method output_type
+	51, // [51:61] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -3151,7 +2759,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   32,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,18 +21,16 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BlogService_CreateBlog_FullMethodName       = "/waybook.blog.v1.BlogService/CreateBlog"
-	BlogService_UpdateBlog_FullMethodName       = "/waybook.blog.v1.BlogService/UpdateBlog"
-	BlogService_DeleteBlog_FullMethodName       = "/waybook.blog.v1.BlogService/DeleteBlog"
-	BlogService_GetBlog_FullMethodName          = "/waybook.blog.v1.BlogService/GetBlog"
-	BlogService_BatchGetBlogs_FullMethodName    = "/waybook.blog.v1.BlogService/BatchGetBlogs"
-	BlogService_SearchNearby_FullMethodName     = "/waybook.blog.v1.BlogService/SearchNearby"
-	BlogService_ListBlogsInBox_FullMethodName   = "/waybook.blog.v1.BlogService/ListBlogsInBox"
-	BlogService_ListBlogs_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogs"
-	BlogService_CastBallot_FullMethodName       = "/waybook.blog.v1.BlogService/CastBallot"
-	BlogService_ListBallots_FullMethodName      = "/waybook.blog.v1.BlogService/ListBallots"
-	BlogService_ListBlogChanges_FullMethodName  = "/waybook.blog.v1.BlogService/ListBlogChanges"
-	BlogService_WatchBlogChanges_FullMethodName = "/waybook.blog.v1.BlogService/WatchBlogChanges"
+	BlogService_CreateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/CreateBlog"
+	BlogService_UpdateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/UpdateBlog"
+	BlogService_DeleteBlog_FullMethodName     = "/waybook.blog.v1.BlogService/DeleteBlog"
+	BlogService_GetBlog_FullMethodName        = "/waybook.blog.v1.BlogService/GetBlog"
+	BlogService_BatchGetBlogs_FullMethodName  = "/waybook.blog.v1.BlogService/BatchGetBlogs"
+	BlogService_SearchNearby_FullMethodName   = "/waybook.blog.v1.BlogService/SearchNearby"
+	BlogService_ListBlogsInBox_FullMethodName = "/waybook.blog.v1.BlogService/ListBlogsInBox"
+	BlogService_ListBlogs_FullMethodName      = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_CastBallot_FullMethodName     = "/waybook.blog.v1.BlogService/CastBallot"
+	BlogService_ListBallots_FullMethodName    = "/waybook.blog.v1.BlogService/ListBallots"
 )
 
 // BlogServiceClient is the client API for BlogService service.
@@ -101,17 +99,6 @@ type BlogServiceClient interface {
 	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
 	// (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each entry once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error)
-	// Streams what ListBlogChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListBlogChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchBlogChanges(ctx context.Context, in *WatchBlogChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchBlogChangesResponse], error)
 }
 
 type blogServiceClient struct {
@@ -222,35 +209,6 @@ func (c *blogServiceClient) ListBallots(ctx context.Context, in *ListBallotsRequ
 	return out, nil
 }
 
-func (c *blogServiceClient) ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListBlogChangesResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListBlogChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) WatchBlogChanges(ctx context.Context, in *WatchBlogChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchBlogChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[0], BlogService_WatchBlogChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchBlogChangesRequest, WatchBlogChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_WatchBlogChangesClient = grpc.ServerStreamingClient[WatchBlogChangesResponse]
-
 // BlogServiceServer is the server API for BlogService service.
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
@@ -317,17 +275,6 @@ type BlogServiceServer interface {
 	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
 	// (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each entry once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error)
-	// Streams what ListBlogChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListBlogChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchBlogChanges(*WatchBlogChangesRequest, grpc.ServerStreamingServer[WatchBlogChangesResponse]) error
 	mustEmbedUnimplementedBlogServiceServer()
 }
 
@@ -367,12 +314,6 @@ func (UnimplementedBlogServiceServer) CastBallot(context.Context, *CastBallotReq
 }
 func (UnimplementedBlogServiceServer) ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBallots not implemented")
-}
-func (UnimplementedBlogServiceServer) ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListBlogChanges not implemented")
-}
-func (UnimplementedBlogServiceServer) WatchBlogChanges(*WatchBlogChangesRequest, grpc.ServerStreamingServer[WatchBlogChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchBlogChanges not implemented")
 }
 func (UnimplementedBlogServiceServer) mustEmbedUnimplementedBlogServiceServer() {}
 func (UnimplementedBlogServiceServer) testEmbeddedByValue()                     {}
@@ -575,35 +516,6 @@ func _BlogService_ListBallots_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_ListBlogChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListBlogChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListBlogChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListBlogChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListBlogChanges(ctx, req.(*ListBlogChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_WatchBlogChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchBlogChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(BlogServiceServer).WatchBlogChanges(m, &grpc.GenericServerStream[WatchBlogChangesRequest, WatchBlogChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_WatchBlogChangesServer = grpc.ServerStreamingServer[WatchBlogChangesResponse]
-
 // BlogService_ServiceDesc is the grpc.ServiceDesc for BlogService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -651,17 +563,7 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListBallots",
 			Handler:    _BlogService_ListBallots_Handler,
 		},
-		{
-			MethodName: "ListBlogChanges",
-			Handler:    _BlogService_ListBlogChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "WatchBlogChanges",
-			Handler:       _BlogService_WatchBlogChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/blog/v1/blog.proto",
 }

@@ -1762,354 +1762,11 @@ func (x *LocatedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
-// A change of a landmark.
-type PoiChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the landmark, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The landmark as it is now, if the request asks for it; not set if it is deleted.
-	Poi           *Poi `protobuf:"bytes,6,opt,name=poi,proto3" json:"poi,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PoiChange) Reset() {
-	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PoiChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PoiChange) ProtoMessage() {}
-
-func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
-func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *PoiChange) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *PoiChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *PoiChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *PoiChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *PoiChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *PoiChange) GetPoi() *Poi {
-	if x != nil {
-		return x.Poi
-	}
-	return nil
-}
-
-// Request of ListPoiChanges.
-type ListPoiChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchPoiChanges; empty for all
-	// landmarks and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the landmarks.
-	IncludePoi bool `protobuf:"varint,3,opt,name=include_poi,json=includePoi,proto3" json:"include_poi,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoiChangesRequest) Reset() {
-	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoiChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoiChangesRequest) ProtoMessage() {}
-
-func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *ListPoiChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPoiChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListPoiChangesRequest) GetIncludePoi() bool {
-	if x != nil {
-		return x.IncludePoi
-	}
-	return false
-}
-
-func (x *ListPoiChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListPoiChanges.
-type ListPoiChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*PoiChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoiChangesResponse) Reset() {
-	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoiChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoiChangesResponse) ProtoMessage() {}
-
-func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListPoiChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListPoiChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchPoiChanges.
-type WatchPoiChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListPoiChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the landmarks.
-	IncludePoi    bool `protobuf:"varint,2,opt,name=include_poi,json=includePoi,proto3" json:"include_poi,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchPoiChangesRequest) Reset() {
-	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchPoiChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchPoiChangesRequest) ProtoMessage() {}
-
-func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *WatchPoiChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchPoiChangesRequest) GetIncludePoi() bool {
-	if x != nil {
-		return x.IncludePoi
-	}
-	return false
-}
-
-// A batch of WatchPoiChanges.
-type WatchPoiChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*PoiChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchPoiChangesResponse) Reset() {
-	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchPoiChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchPoiChangesResponse) ProtoMessage() {}
-
-func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchPoiChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -2236,37 +1893,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x89\x02\n" +
-	"\tPoiChange\x12\x15\n" +
-	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12%\n" +
-	"\x03poi\x18\x06 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xdf\x02\n" +
-	"\x15ListPoiChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12\x1f\n" +
-	"\vinclude_poi\x18\x03 \x01(\bR\n" +
-	"includePoi\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x88\x01\xbaH\x84\x01\x1a\x81\x01\n" +
-	".list_poi_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x90\x01\n" +
-	"\x16ListPoiChangesResponse\x123\n" +
-	"\achanges\x18\x01 \x03(\v2\x19.waybook.poi.v1.PoiChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"b\n" +
-	"\x16WatchPoiChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12\x1f\n" +
-	"\vinclude_poi\x18\x02 \x01(\bR\n" +
-	"includePoi\"v\n" +
-	"\x17WatchPoiChangesResponse\x123\n" +
-	"\achanges\x18\x01 \x03(\v2\x19.waybook.poi.v1.PoiChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xad\x01\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
@@ -2277,7 +1904,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xc2\b\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xe9\x06\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -2293,9 +1920,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12k\n" +
 	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12h\n" +
-	"\x0eListPoiChanges\x12%.waybook.poi.v1.ListPoiChangesRequest\x1a&.waybook.poi.v1.ListPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\x0fWatchPoiChanges\x12&.waybook.poi.v1.WatchPoiChangesRequest\x1a'.waybook.poi.v1.WatchPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B=P\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\x04edge\x90\x02\x01B=P\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once
@@ -2310,121 +1935,103 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
-	(PoiCategory)(0),                // 0: waybook.poi.v1.PoiCategory
-	(ImportMode)(0),                 // 1: waybook.poi.v1.ImportMode
-	(*Poi)(nil),                     // 2: waybook.poi.v1.Poi
-	(*CreatePoiRequest)(nil),        // 3: waybook.poi.v1.CreatePoiRequest
-	(*CreatePoiResponse)(nil),       // 4: waybook.poi.v1.CreatePoiResponse
-	(*UpdatePoiRequest)(nil),        // 5: waybook.poi.v1.UpdatePoiRequest
-	(*UpdatePoiResponse)(nil),       // 6: waybook.poi.v1.UpdatePoiResponse
-	(*DeletePoiRequest)(nil),        // 7: waybook.poi.v1.DeletePoiRequest
-	(*DeletePoiResponse)(nil),       // 8: waybook.poi.v1.DeletePoiResponse
-	(*GetPoiRequest)(nil),           // 9: waybook.poi.v1.GetPoiRequest
-	(*GetPoiResponse)(nil),          // 10: waybook.poi.v1.GetPoiResponse
-	(*BatchGetPoisRequest)(nil),     // 11: waybook.poi.v1.BatchGetPoisRequest
-	(*BatchGetPoisResponse)(nil),    // 12: waybook.poi.v1.BatchGetPoisResponse
-	(*ListPoisRequest)(nil),         // 13: waybook.poi.v1.ListPoisRequest
-	(*ListPoisResponse)(nil),        // 14: waybook.poi.v1.ListPoisResponse
-	(*ImportPoisRequest)(nil),       // 15: waybook.poi.v1.ImportPoisRequest
-	(*ImportedPoi)(nil),             // 16: waybook.poi.v1.ImportedPoi
-	(*ImportPoisResponse)(nil),      // 17: waybook.poi.v1.ImportPoisResponse
-	(*ImportFailure)(nil),           // 18: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),     // 19: waybook.poi.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),    // 20: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                // 21: waybook.poi.v1.FoundPoi
-	(*ListPoisInBoxRequest)(nil),    // 22: waybook.poi.v1.ListPoisInBoxRequest
-	(*ListPoisInBoxResponse)(nil),   // 23: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),              // 24: waybook.poi.v1.LocatedPoi
-	(*PoiChange)(nil),               // 25: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),   // 26: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),  // 27: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),  // 28: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil), // 29: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),              // 30: waybook.type.v1.Profile
-	(*v1.Location)(nil),             // 31: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),   // 32: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),   // 33: google.protobuf.FieldMask
-	(*v11.Photo)(nil),               // 34: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),             // 35: waybook.comment.v1.Comment
-	(v1.ListOrder)(0),               // 36: waybook.type.v1.ListOrder
-	(v1.View)(0),                    // 37: waybook.type.v1.View
-	(*v1.Circle)(nil),               // 38: waybook.type.v1.Circle
-	(*v1.Box)(nil),                  // 39: waybook.type.v1.Box
-	(v1.ChangeKind)(0),              // 40: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),        // 41: waybook.type.v1.PartRevisions
+	(PoiCategory)(0),              // 0: waybook.poi.v1.PoiCategory
+	(ImportMode)(0),               // 1: waybook.poi.v1.ImportMode
+	(*Poi)(nil),                   // 2: waybook.poi.v1.Poi
+	(*CreatePoiRequest)(nil),      // 3: waybook.poi.v1.CreatePoiRequest
+	(*CreatePoiResponse)(nil),     // 4: waybook.poi.v1.CreatePoiResponse
+	(*UpdatePoiRequest)(nil),      // 5: waybook.poi.v1.UpdatePoiRequest
+	(*UpdatePoiResponse)(nil),     // 6: waybook.poi.v1.UpdatePoiResponse
+	(*DeletePoiRequest)(nil),      // 7: waybook.poi.v1.DeletePoiRequest
+	(*DeletePoiResponse)(nil),     // 8: waybook.poi.v1.DeletePoiResponse
+	(*GetPoiRequest)(nil),         // 9: waybook.poi.v1.GetPoiRequest
+	(*GetPoiResponse)(nil),        // 10: waybook.poi.v1.GetPoiResponse
+	(*BatchGetPoisRequest)(nil),   // 11: waybook.poi.v1.BatchGetPoisRequest
+	(*BatchGetPoisResponse)(nil),  // 12: waybook.poi.v1.BatchGetPoisResponse
+	(*ListPoisRequest)(nil),       // 13: waybook.poi.v1.ListPoisRequest
+	(*ListPoisResponse)(nil),      // 14: waybook.poi.v1.ListPoisResponse
+	(*ImportPoisRequest)(nil),     // 15: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),           // 16: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),    // 17: waybook.poi.v1.ImportPoisResponse
+	(*ImportFailure)(nil),         // 18: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),   // 19: waybook.poi.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),  // 20: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),              // 21: waybook.poi.v1.FoundPoi
+	(*ListPoisInBoxRequest)(nil),  // 22: waybook.poi.v1.ListPoisInBoxRequest
+	(*ListPoisInBoxResponse)(nil), // 23: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),            // 24: waybook.poi.v1.LocatedPoi
+	(*v1.Profile)(nil),            // 25: waybook.type.v1.Profile
+	(*v1.Location)(nil),           // 26: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil), // 28: google.protobuf.FieldMask
+	(*v11.Photo)(nil),             // 29: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),           // 30: waybook.comment.v1.Comment
+	(v1.ListOrder)(0),             // 31: waybook.type.v1.ListOrder
+	(v1.View)(0),                  // 32: waybook.type.v1.View
+	(*v1.Circle)(nil),             // 33: waybook.type.v1.Circle
+	(*v1.Box)(nil),                // 34: waybook.type.v1.Box
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	30, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	25, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	32, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	32, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	26, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	27, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	27, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	26, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	33, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	26, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	28, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	33, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	28, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	34, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
-	35, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
+	29, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
+	30, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	36, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
-	37, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
+	31, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
+	32, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
 	2,  // 20: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	16, // 21: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 22: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 23: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 24: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	26, // 24: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
 	18, // 25: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	38, // 26: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	33, // 26: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 27: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	21, // 28: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
 	2,  // 29: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	39, // 30: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
+	34, // 30: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
 	0,  // 31: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	24, // 32: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
 	0,  // 33: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 34: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	40, // 35: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	32, // 36: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	41, // 37: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 38: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	32, // 39: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	25, // 40: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	25, // 41: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	3,  // 42: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	5,  // 43: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	7,  // 44: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	9,  // 45: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	11, // 46: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	13, // 47: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	15, // 48: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	19, // 49: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	22, // 50: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	26, // 51: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	28, // 52: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	4,  // 53: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	6,  // 54: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	8,  // 55: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	10, // 56: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	12, // 57: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	14, // 58: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	17, // 59: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	20, // 60: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	23, // 61: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	27, // 62: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	29, // 63: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	53, // [53:64] is the sub-list for method output_type
-	42, // [42:53] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	26, // 34: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	3,  // 35: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	5,  // 36: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	7,  // 37: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	9,  // 38: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	11, // 39: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	13, // 40: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 41: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	19, // 42: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	22, // 43: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	4,  // 44: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	6,  // 45: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	8,  // 46: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	10, // 47: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	12, // 48: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	14, // 49: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	17, // 50: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	20, // 51: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	23, // 52: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	44, // [44:53] is the sub-list for method output_type
+	35, // [35:44] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -2439,7 +2046,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   28,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,17 +21,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PoiService_CreatePoi_FullMethodName       = "/waybook.poi.v1.PoiService/CreatePoi"
-	PoiService_UpdatePoi_FullMethodName       = "/waybook.poi.v1.PoiService/UpdatePoi"
-	PoiService_DeletePoi_FullMethodName       = "/waybook.poi.v1.PoiService/DeletePoi"
-	PoiService_GetPoi_FullMethodName          = "/waybook.poi.v1.PoiService/GetPoi"
-	PoiService_BatchGetPois_FullMethodName    = "/waybook.poi.v1.PoiService/BatchGetPois"
-	PoiService_ListPois_FullMethodName        = "/waybook.poi.v1.PoiService/ListPois"
-	PoiService_ImportPois_FullMethodName      = "/waybook.poi.v1.PoiService/ImportPois"
-	PoiService_SearchNearby_FullMethodName    = "/waybook.poi.v1.PoiService/SearchNearby"
-	PoiService_ListPoisInBox_FullMethodName   = "/waybook.poi.v1.PoiService/ListPoisInBox"
-	PoiService_ListPoiChanges_FullMethodName  = "/waybook.poi.v1.PoiService/ListPoiChanges"
-	PoiService_WatchPoiChanges_FullMethodName = "/waybook.poi.v1.PoiService/WatchPoiChanges"
+	PoiService_CreatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/CreatePoi"
+	PoiService_UpdatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/UpdatePoi"
+	PoiService_DeletePoi_FullMethodName     = "/waybook.poi.v1.PoiService/DeletePoi"
+	PoiService_GetPoi_FullMethodName        = "/waybook.poi.v1.PoiService/GetPoi"
+	PoiService_BatchGetPois_FullMethodName  = "/waybook.poi.v1.PoiService/BatchGetPois"
+	PoiService_ListPois_FullMethodName      = "/waybook.poi.v1.PoiService/ListPois"
+	PoiService_ImportPois_FullMethodName    = "/waybook.poi.v1.PoiService/ImportPois"
+	PoiService_SearchNearby_FullMethodName  = "/waybook.poi.v1.PoiService/SearchNearby"
+	PoiService_ListPoisInBox_FullMethodName = "/waybook.poi.v1.PoiService/ListPoisInBox"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -93,17 +91,6 @@ type PoiServiceClient interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error)
-	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error)
 }
 
 type poiServiceClient struct {
@@ -204,35 +191,6 @@ func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxR
 	return out, nil
 }
 
-func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPoiChangesResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPoiChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[0], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_WatchPoiChangesClient = grpc.ServerStreamingClient[WatchPoiChangesResponse]
-
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
@@ -292,17 +250,6 @@ type PoiServiceServer interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error)
-	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -339,12 +286,6 @@ func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearby
 }
 func (UnimplementedPoiServiceServer) ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPoisInBox not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPoiChanges not implemented")
-}
-func (UnimplementedPoiServiceServer) WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchPoiChanges not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -529,35 +470,6 @@ func _PoiService_ListPoisInBox_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_ListPoiChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPoiChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPoiChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPoiChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPoiChanges(ctx, req.(*ListPoiChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_WatchPoiChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchPoiChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(PoiServiceServer).WatchPoiChanges(m, &grpc.GenericServerStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_WatchPoiChangesServer = grpc.ServerStreamingServer[WatchPoiChangesResponse]
-
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -601,17 +513,7 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListPoisInBox",
 			Handler:    _PoiService_ListPoisInBox_Handler,
 		},
-		{
-			MethodName: "ListPoiChanges",
-			Handler:    _PoiService_ListPoiChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "WatchPoiChanges",
-			Handler:       _PoiService_WatchPoiChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/poi/v1/poi.proto",
 }

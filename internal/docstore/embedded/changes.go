@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,7 +20,7 @@ import (
 
 // The feed of a collection is a bucket with an entry for each document and each tombstone, of its latest
 // change: moment and encoded _id → nothing. Its moments are stored behind it. The catalog has the state of
-// the feed.
+// the feed, and the identifier of the store.
 
 // feedState is the state of a feed in the catalog.
 type feedState struct {
@@ -30,6 +32,11 @@ func feedBucket(collection string) []byte { return []byte("feed/" + collection) 
 
 // feedKey is the key of a feed's state in the catalog.
 func feedKey(collection string) []byte { return []byte("feed/" + collection) }
+
+// storeKey is the key of the identifier of the store in the catalog, and storeBytes the length of the identifier.
+func storeKey() []byte { return []byte("store") }
+
+const storeBytes = 8
 
 // momentBytes is the length of a moment in a key.
 const momentBytes = 8
@@ -59,6 +66,36 @@ func writeFeedState(tx *bolt.Tx, collection string, state feedState) error {
 	return tx.Bucket(catalogBucket()).Put(feedKey(collection), raw)
 }
 
+// Renew draws another identifier.
+func (e *Engine) Renew(ctx context.Context) error {
+	return e.write(ctx, 0, func(tx *bolt.Tx) (bool, error) { return true, renew(tx) })
+}
+
+// RenewFile is Engine.Renew for a file that no engine has open.
+func RenewFile(path string) error {
+	db, err := openBolt(path, bolt.Options{}, 0)
+	if err != nil {
+		return err
+	}
+	db.NoFreelistSync = false
+	return errors.Join(db.Update(renew), db.Close())
+}
+
+func renew(tx *bolt.Tx) error {
+	var id [storeBytes]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return tx.Bucket(catalogBucket()).Put(storeKey(), id[:])
+}
+
+// readStore returns the identifier of the store.
+func readStore(tx *bolt.Tx) (int64, error) {
+	id := tx.Bucket(catalogBucket()).Get(storeKey())
+	if len(id) != storeBytes {
+		return 0, damage("the identifier of the store has another length")
+	}
+	return int64(binary.BigEndian.Uint64(id)), nil // #nosec G115 -- the same bits
+}
+
 // stamp gives a document, which has the moments of the one before, its new ones, and moves its entry.
 func (b buckets) stamp(id []byte, before record, now *record) error {
 	moments := &b.table.engine.commit.moments
@@ -70,9 +107,6 @@ func (b buckets) stamp(id []byte, before record, now *record) error {
 		return nil
 	}
 	moments.shown = now.changed
-	if err := b.table.engine.beginChapter(b.tx); err != nil {
-		return err
-	}
 	if before.bson != nil {
 		if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
 			return err
@@ -96,114 +130,82 @@ func (t *table) openFeed(ctx context.Context) error {
 		if _, err := tx.CreateBucket(t.feed); err != nil {
 			return true, err
 		}
+		if tx.Bucket(catalogBucket()).Get(storeKey()) == nil {
+			if err := renew(tx); err != nil {
+				return true, err
+			}
+		}
 		moments := &t.engine.commit.moments
 		moments.shown = moments.next()
-		if err := t.engine.beginChapter(tx); err != nil {
-			return true, err
-		}
 		return true, writeFeedState(tx, t.spec.Name, feedState{Forgotten: int64(moments.shown)}) // #nosec G115 -- the same bits
 	})
 }
 
-// errNotDurable: what readers see may be undone when the file is opened again.
-var errNotDurable = fmt.Errorf("%w: the last commit may not be durable", docstore.ErrUnavailable)
-
-// Feed walks the feed up to the last moment that was durable a settling time ago.
-func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstore.FeedBatch, err error) {
-	if err := t.spec.CheckFeed(scan); err != nil {
+// Changes walks the feed.
+func (t *table) Changes(ctx context.Context, scan docstore.ChangeScan) (batch docstore.ChangeBatch, err error) {
+	if err := t.spec.CheckChanges(scan); err != nil {
 		return batch, err
 	}
-	if scan.IsUnsettled {
-		return t.readFeed(ctx, scan, math.MaxUint64)
-	}
-	durable := func(context.Context) (docstore.Moment, error) {
-		if t.engine.commit.failure() != nil {
-			return 0, errNotDurable
-		}
-		return docstore.Moment(t.engine.commit.moments.durable.Load()), nil
-	}
-	return t.settled.Read(ctx, t.spec.SettlingTime(), durable, func(settled, _ docstore.Moment) (docstore.FeedBatch, error) {
-		return t.readFeed(ctx, scan, settled)
-	})
-}
-
-func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {
-	batch := docstore.FeedBatch{Until: settled}
-	h := t.engine.history
-	if scan.Chapter != 0 && scan.Chapter != h.at(scan.Seen) {
-		batch.IsElsewhere = true
-		return batch, nil
-	}
-	if scan.Since == 0 {
-		scan.Since = settled
-	}
-	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
+	began, durable := time.Now(), docstore.Moment(t.engine.commit.moments.durable.Load())
+	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
 		state, _, err := readFeedState(tx, t.spec.Name)
 		if err != nil {
 			return err
 		}
 		batch.Forgotten = docstore.Moment(state.Forgotten) // #nosec G115 -- the same bits
-		documents, size, n := tx.Bucket(t.documents), 0, 0
-		defer func() { t.engine.scanned(tx, n, size) }()
-		entries := tx.Bucket(t.feed).Cursor()
-		if last, _ := entries.Last(); len(last) >= momentBytes {
-			batch.Seen = docstore.Moment(binary.BigEndian.Uint64(last))
+		if batch.Store, err = readStore(tx); err != nil {
+			return err
 		}
-		for key, _ := entries.Seek(seekFeed(scan.After)); key != nil; key, _ = entries.Next() {
-			if n++; n%checkEvery == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			change, err := t.entryOf(key)
-			if err != nil || change.At > settled {
-				return err
-			}
-			if change.At == scan.After.At && change.ID == scan.After.ID {
-				continue
-			}
-			id := key[momentBytes:]
-			found := documents.Get(id)
-			if found == nil {
-				return fmt.Errorf("the store is damaged: feed entry %x refers to a missing document", key)
-			}
-			r := recordOf(found)
-			if r.isTombstone && change.At <= scan.Since {
-				continue
-			}
-			if len(batch.Changes) == scan.Limit {
-				batch.More = true
-				return nil
-			}
-			change.Made = r.made
-			if !r.isTombstone && !scan.IsUnsettled {
-				if size += r.size(); scan.MaxBytes > 0 && len(batch.Changes) > 0 && size > scan.MaxBytes {
-					batch.More = true
-					return nil
-				}
-				if change.Document, err = t.whole(tx, id, r, scan.Fields); err != nil {
-					return err
-				}
-			}
-			batch.Changes = append(batch.Changes, change)
-			batch.Next = docstore.FeedPosition{At: change.At, ID: change.ID}
-		}
-		return nil
+		return t.walkFeed(ctx, tx, scan, &batch)
 	})
-	if !scan.IsUnsettled {
-		if !batch.More {
-			batch.Next = docstore.FeedPosition{At: settled}
-		}
-		batch.Seen = max(batch.Seen, batch.Next.At, scan.Since)
+	if err == nil {
+		err = t.engine.makeDurable(ctx)
 	}
-	batch.Chapter = h.at(batch.Seen)
-	return batch, err
+	if err != nil {
+		return docstore.ChangeBatch{}, err
+	}
+	batch.Known = math.MaxUint64
+	batch.Settled = t.settled.Settled(durable, began, t.spec.SettlingTime())
+	return batch, nil
 }
 
-// seekFeed returns the first key that may be behind a position.
-func seekFeed(after docstore.FeedPosition) []byte {
-	if after.ID.IsNone() {
-		return entryKey(after.At+min(after.At, 1), nil)
+// makeDurable waits until what a reader has seen is durable. It may have seen the commit in progress, which has succeeded
+// when the next operation begins.
+func (e *Engine) makeDurable(ctx context.Context) error {
+	return e.write(ctx, 0, func(*bolt.Tx) (changed bool, err error) { return false, nil })
+}
+
+// walkFeed adds the changes of a scan to a batch.
+func (t *table) walkFeed(ctx context.Context, tx *bolt.Tx, scan docstore.ChangeScan, batch *docstore.ChangeBatch) error {
+	documents, size := tx.Bucket(t.documents), 0
+	defer func() { t.engine.scanned(tx, len(batch.Changes), size) }()
+	from := entryKey(scan.From.At, nil)
+	if !scan.From.ID.IsNone() {
+		from = docstore.AppendValues(from, scan.From.ID)
 	}
-	return entryKey(after.At, docstore.AppendValues(nil, after.ID))
+	entries := tx.Bucket(t.feed).Cursor()
+	for key, _ := entries.Seek(from); key != nil; key, _ = entries.Next() {
+		if len(batch.Changes) == scan.Limit {
+			batch.More = true
+			return nil
+		}
+		if len(batch.Changes)%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		change, err := t.entryOf(key)
+		if err != nil {
+			return err
+		}
+		found := documents.Get(key[momentBytes:])
+		if found == nil {
+			return fmt.Errorf("the store is damaged: feed entry %x refers to a missing document", key)
+		}
+		r := recordOf(found)
+		size += r.size()
+		change.Made, change.IsGone = r.made, r.isTombstone
+		batch.Changes = append(batch.Changes, change)
+	}
+	return nil
 }
 
 // entryOf decodes an entry: a moment and an encoded _id.
@@ -222,6 +224,26 @@ func (t *table) entryOf(key []byte) (change docstore.RawChange, err error) {
 		change.ID = docstore.ValueOf(text)
 	}
 	return change, err
+}
+
+// readMoments makes moments higher than all that the file has, and returns the highest.
+func (e *Engine) readMoments(ctx context.Context) (last docstore.Moment, err error) {
+	err = e.view(ctx, func(tx *bolt.Tx) error {
+		cursor, prefix := tx.Bucket(catalogBucket()).Cursor(), feedKey("")
+		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
+			state, _, err := readFeedState(tx, string(key[len(prefix):]))
+			if err != nil {
+				return err
+			}
+			last = max(last, docstore.Moment(state.Forgotten)) // #nosec G115 -- the same bits
+			if entry, _ := tx.Bucket(key).Cursor().Last(); len(entry) >= momentBytes {
+				last = max(last, docstore.Moment(binary.BigEndian.Uint64(entry)))
+			}
+		}
+		e.commit.moments.raise(last)
+		return nil
+	})
+	return last, err
 }
 
 // moments stamps the writes of a file. Each stamp is higher than all before, also those of earlier

@@ -41,7 +41,7 @@ func TestAFollowerGoesOnAfterAFullDiskAndARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		page, err := followed.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 1})
+		page, err := followed.Changes(t.Context(), docstore.ChangesQuery{Token: token, Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
