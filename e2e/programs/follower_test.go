@@ -137,6 +137,9 @@ func (f *followed) run() {
 		if restarts > 0 && kill%(kills/3) == 2 {
 			f.fail()
 		}
+		if !follower.Alive() {
+			f.t.Fatalf("the follower has ended:\n%s", follower.Printed())
+		}
 		follower.End(syscall.SIGKILL)
 	}
 	close(tickets)

@@ -224,6 +224,10 @@ func (c *cluster) askMore() {
 	waybooktest.OK(t, err)
 	_, err = table.Changes(t.Context(), docstore.ChangeScan{Limit: 1})
 	waybooktest.OK(t, err)
+	for _, where := range []docstore.Where{docstore.WithIDs(docstore.ValueOf(int64(1))), docstore.All(docstore.IDIndex)} {
+		_, _, err = table.Scan(t.Context(), docstore.Scan{Where: where, Limit: 1, As: docstore.Listed})
+		waybooktest.OK(t, err)
+	}
 	table, err = c.engine.Open(t.Context(), ratedBefore())
 	waybooktest.OK(t, err)
 	_, err = table.Count(t.Context(), docstore.All("order").At(1))

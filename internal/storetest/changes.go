@@ -32,6 +32,14 @@ func changesCases() []testCase {
 	}
 }
 
+// OfChanges returns the names of the cases that list changes, for servers that have no snapshots.
+func OfChanges() (names []string) {
+	for _, c := range changesCases() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // post is a document of a collection with a feed.
 type post struct {
 	ID     int64  `bson:"_id"`
@@ -401,17 +409,4 @@ func followsWriters(t *testing.T, engine docstore.Engine) {
 
 func idsOfTypes(listed types) []int64 {
 	return slices.Sorted(maps.Keys(listed))
-}
-
-func changesContinue(t *testing.T, open func(t *testing.T) docstore.Engine) {
-	engine := open(t)
-	c := openPosts(t, engine)
-	insertAll(t, c, []post{{ID: 1, Title: "a"}, {ID: 2, Title: "b"}})
-	f := resting(t, c, 5)
-	must(t, c.Delete(t.Context(), 2))
-	engine = reopened(t, engine, open)
-	f.posts = openPosts(t, engine)
-	must(t, f.posts.Insert(t.Context(), post{ID: 3, Title: "c"}))
-	wantEqual(t, "what follows", f.round(t), types{2: docstore.DocumentDeleted, 3: docstore.DocumentCreated})
-	must(t, engine.Close())
 }
