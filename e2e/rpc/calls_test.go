@@ -84,7 +84,7 @@ func everyMethod() map[string]protoreflect.MethodDescriptor {
 	return all
 }
 
-// call calls a method of any kind, and reads all its replies; of one that watches, the first.
+// call calls a method of any kind, and reads all its replies.
 func (w *waybook) call(ctx context.Context, method protoreflect.MethodDescriptor, request proto.Message) error {
 	raw, err := proto.Marshal(request)
 	if err != nil {
@@ -127,6 +127,12 @@ func (t target) validRequest(user, album, blog, poi int64) proto.Message {
 		center.Message().Set(around.Message().Fields().ByName("center"), protoreflect.ValueOfMessage(taipei.ProtoReflect()))
 		request.Set(around, center)
 		return request.Interface()
+	case "ListAlbums":
+		return &albumv1.ListAlbumsRequest{OwnerId: user}
+	case "ListBlogs":
+		return &blogv1.ListBlogsRequest{AuthorId: user}
+	case "ListPois":
+		return &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_TENDER}
 	case "ListAlbumsInBox":
 		return &albumv1.ListAlbumsInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	case "ListBlogsInBox":

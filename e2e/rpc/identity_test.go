@@ -161,7 +161,7 @@ func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
 		{"logins", accounts + "OpenSession", true},
 		{"logins", accounts + "Authenticate", false},
 		{"gateway", albums + "DeleteAlbum", true},
-		{"gateway", albums + "ListAlbums", false},
+		{"gateway", albums + "BatchGetAlbums", false},
 		{"gateway", accounts + "UpdateUser", false},
 		{"edge", accounts + "OpenSession", false},
 		{"sre", accounts + "UpdateUser", true},
