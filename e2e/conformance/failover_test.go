@@ -88,10 +88,11 @@ type follower struct {
 	documents *docstore.Collection[int64, oldRated]
 	titles    map[int64]string
 	token     string
+	limit     int
 }
 
 func (f *follower) poll(ctx context.Context) error {
-	page, err := f.documents.Changes(ctx, docstore.ChangesQuery{Token: f.token, Limit: 10})
+	page, err := f.documents.Changes(ctx, docstore.ChangesQuery{Token: f.token, Limit: f.limit})
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (f *follower) insertLast(t *testing.T) {
 func TestFollowersAndSweepsSeeNothingThatAFailoverUndoes(t *testing.T) {
 	t.Parallel()
 	documents, server := onPrimary(t, mongowire.Primary)
-	f := &follower{documents: documents, titles: map[int64]string{}}
+	f := &follower{documents: documents, titles: map[int64]string{}, limit: 10}
 	for f.titles[2] == "" {
 		waybooktest.OK(t, f.poll(t.Context()))
 	}
@@ -147,13 +148,13 @@ func TestFollowersAndSweepsSeeNothingThatAFailoverUndoes(t *testing.T) {
 	expectTitles(t, f.titles, map[int64]string{1: "first", 2: "first", 4: "last"})
 }
 
-// The primary loses its majority after a poll has learned the time and before it reads. The document 1 changes in
-// between. A read of the newest data would show that change, and the next poll would begin behind the first
-// one, which is the last one again.
+// The primary loses its majority after a poll has learned the time and before it reads. The documents change in
+// between. A page of the newest data would begin with the last change of document 1, and the next page would begin
+// behind it. Then it would lack document 2, whose first change is the last one again.
 func TestAFollowerSeesAChangeAgainThatTheNextOneHidAndAFailoverUndoes(t *testing.T) {
 	t.Parallel()
 	documents, server := onPrimary(t, mongowire.Primary)
-	f := &follower{documents: documents, titles: map[int64]string{}}
+	f := &follower{documents: documents, titles: map[int64]string{}, limit: 1}
 	arrived, held := make(chan struct{}), make(chan struct{})
 	server.SetFaults(func(command mongowire.Command) mongowire.Fault {
 		if _, err := command.Body.LookupErr("filter", "_changed"); err != nil || command.Collection != documents.Name() {
