@@ -14,15 +14,22 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/text"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
+// Violation is an invalid field.
+type Violation struct {
+	// Field is the field's path in the message, such as "location.lat".
+	Field string
+	// Message says what the field must be.
+	Message string
+}
+
 // Violations returns every invalid field of a message, by protovalidate's rules and by those
 // of ownViolations. A rule about several fields has no field of its own. Its text begins with the field to
 // report, as in "password: needs an email address".
-func Violations(validator protovalidate.Validator, message proto.Message) ([]apierror.Violation, error) {
+func Violations(validator protovalidate.Validator, message proto.Message) ([]Violation, error) {
 	own := ownViolations(message.ProtoReflect())
 	err := validator.Validate(message)
 	if err == nil {
@@ -32,14 +39,14 @@ func Violations(validator protovalidate.Validator, message proto.Message) ([]api
 	if !errors.As(err, &invalid) {
 		return nil, fmt.Errorf("validate: %w", err)
 	}
-	violations := make([]apierror.Violation, len(invalid.Violations))
+	violations := make([]Violation, len(invalid.Violations))
 	for n, v := range invalid.Violations {
-		violations[n] = apierror.Violation{
+		violations[n] = Violation{
 			Field:   protovalidate.FieldPathString(v.Proto.GetField()),
 			Message: v.Proto.GetMessage(),
 		}
 		if field, text, names := strings.Cut(v.Proto.GetMessage(), ": "); names && violations[n].Field == "" {
-			violations[n] = apierror.Violation{Field: field, Message: text}
+			violations[n] = Violation{Field: field, Message: text}
 		}
 	}
 	return append(violations, own...), nil
@@ -61,7 +68,7 @@ const maxID = 1<<53 - 1
 // its expressions take many times as long. A timestamp is a text elsewhere, so it has to be one that RFC 3339 has.
 //
 // Items that protovalidate ignores are skipped. Their handler validates each by itself.
-func ownViolations(message protoreflect.Message) (violations []apierror.Violation) {
+func ownViolations(message protoreflect.Message) (violations []Violation) {
 	for _, field := range ruledFieldsOf(message.Descriptor()) {
 		if !message.Has(field.FieldDescriptor) && (!field.isID || field.HasPresence()) {
 			continue
@@ -115,21 +122,21 @@ func hasOwnLowest(field protoreflect.FieldDescriptor) bool {
 
 // violations checks a text, an identifier or a message. item is its index in a list, or -1. An empty name
 // violates only the rule of its length.
-func (f ruledField) violations(value protoreflect.Value, item int) (violations []apierror.Violation) {
+func (f ruledField) violations(value protoreflect.Value, item int) (violations []Violation) {
 	if f.isMessage {
 		if at, isTime := value.Message().Interface().(*timestamppb.Timestamp); isTime && !at.IsValid() {
-			violations = []apierror.Violation{{Message: notTime}}
+			violations = []Violation{{Message: notTime}}
 		} else {
 			violations = ownViolations(value.Message())
 		}
 	} else if f.isID {
 		if value.Int() < 1 && !f.mayBeLow || value.Int() > maxID {
-			violations = []apierror.Violation{{Message: noID}}
+			violations = []Violation{{Message: noID}}
 		}
 	} else if s := value.String(); !text.IsValid(s) {
-		violations = []apierror.Violation{{Message: notText}}
+		violations = []Violation{{Message: notText}}
 	} else if s != "" && text.IsBlank(s) && f.isName {
-		violations = []apierror.Violation{{Message: isBlank}}
+		violations = []Violation{{Message: isBlank}}
 	}
 	for i, inner := range violations {
 		path := string(f.Name())
