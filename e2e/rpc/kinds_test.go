@@ -2,13 +2,11 @@ package rpc_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -136,17 +134,6 @@ func (k kind) send(ctx context.Context, method string, values fields) (proto.Mes
 	reply := newMessage(called.Output())
 	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
 	return reply, k.w.Connection.Invoke(ctx, path, k.request(method, values), reply)
-}
-
-// stream calls a method that has many replies.
-func (k kind) stream(ctx context.Context, method string, values fields) (grpc.ClientStream, error) {
-	called := k.method(method)
-	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
-	stream, err := k.w.Connection.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, path)
-	if err != nil {
-		return nil, err
-	}
-	return stream, errors.Join(stream.SendMsg(k.request(method, values)), stream.CloseSend())
 }
 
 // calling returns a call of a method, whose replies it reads to the end.

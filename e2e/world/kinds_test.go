@@ -29,9 +29,9 @@ type kind struct {
 	// items is the element with the items of a list.
 	items, notFound string
 	// create returns the identifier of what it created, or had created before by the same request.
-	create  func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
-	rename  func(ctx context.Context, p *program, by *user, id int64, title string) error
-	remove  func(ctx context.Context, p *program, by *user, id int64) error
+	create func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
+	rename func(ctx context.Context, p *program, by *user, id int64, title string) error
+	remove func(ctx context.Context, p *program, by *user, id int64) error
 	// read returns the titles of those that exist of some contents.
 	read func(p *program, ids []int64) (map[int64]string, error)
 	// number is that of the kind in the contracts.

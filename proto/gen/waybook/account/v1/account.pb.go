@@ -358,7 +358,6 @@ func (x *Reward) GetAmount() int64 {
 	return 0
 }
 
-// Request of CreateUser.
 type CreateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call with the same UUID returns the first result, whatever its password. A call with
@@ -441,7 +440,6 @@ func (x *CreateUserRequest) GetPassword() string {
 	return ""
 }
 
-// Reply of CreateUser.
 type CreateUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new user.
@@ -487,7 +485,6 @@ func (x *CreateUserResponse) GetUser() *User {
 	return nil
 }
 
-// Request of GetUser.
 type GetUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
@@ -533,7 +530,6 @@ func (x *GetUserRequest) GetUserId() int64 {
 	return 0
 }
 
-// Reply of GetUser.
 type GetUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
@@ -579,7 +575,6 @@ func (x *GetUserResponse) GetUser() *User {
 	return nil
 }
 
-// Request of BatchGetUsers.
 type BatchGetUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The users, 1 to 1,000.
@@ -625,7 +620,6 @@ func (x *BatchGetUsersRequest) GetUserIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetUsers.
 type BatchGetUsersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The users that exist.
@@ -671,7 +665,6 @@ func (x *BatchGetUsersResponse) GetUsers() []*User {
 	return nil
 }
 
-// Request of UpdateUser.
 type UpdateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user to change.
@@ -771,7 +764,6 @@ func (x *UpdateUserRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of UpdateUser.
 type UpdateUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user as it is now.
@@ -817,7 +809,6 @@ func (x *UpdateUserResponse) GetUser() *User {
 	return nil
 }
 
-// Request of DeleteUser.
 type DeleteUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user to delete.
@@ -863,7 +854,6 @@ func (x *DeleteUserRequest) GetUserId() int64 {
 	return 0
 }
 
-// Reply of DeleteUser.
 type DeleteUserResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -900,7 +890,6 @@ func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
 }
 
-// Request of ListUsers.
 type ListUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
@@ -1006,7 +995,6 @@ func (*ListUsersRequest_EmailPrefix) isListUsersRequest_Prefix() {}
 
 func (*ListUsersRequest_NamePrefix) isListUsersRequest_Prefix() {}
 
-// Reply of ListUsers.
 type ListUsersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The users.
@@ -1061,7 +1049,6 @@ func (x *ListUsersResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of Authenticate.
 type AuthenticateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The email address, 1 to 254 bytes, in any letter case.
@@ -1126,7 +1113,6 @@ func (x *AuthenticateRequest) GetClientAddress() string {
 	return ""
 }
 
-// Reply of Authenticate.
 type AuthenticateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
@@ -1190,7 +1176,6 @@ func (x *AuthenticateResponse) GetToken() string {
 	return ""
 }
 
-// Request of OpenSession.
 type OpenSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user for whom to open the session.
@@ -1236,7 +1221,6 @@ func (x *OpenSessionRequest) GetUserId() int64 {
 	return 0
 }
 
-// Reply of OpenSession.
 type OpenSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session.
@@ -1291,7 +1275,6 @@ func (x *OpenSessionResponse) GetToken() string {
 	return ""
 }
 
-// Request of VerifySession.
 type VerifySessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `id` part of the cookie.
@@ -1346,7 +1329,6 @@ func (x *VerifySessionRequest) GetToken() string {
 	return ""
 }
 
-// Reply of VerifySession.
 type VerifySessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session.
@@ -1392,7 +1374,6 @@ func (x *VerifySessionResponse) GetSession() *Session {
 	return nil
 }
 
-// Request of CloseSession.
 type CloseSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the session; the `id` part of the cookie.
@@ -1456,7 +1437,6 @@ func (x *CloseSessionRequest) GetSessionId() string {
 	return ""
 }
 
-// Reply of CloseSession.
 type CloseSessionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1493,7 +1473,6 @@ func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
-// Request of CloseAllSessions.
 type CloseAllSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user whose sessions to close.
@@ -1539,7 +1518,6 @@ func (x *CloseAllSessionsRequest) GetUserId() int64 {
 	return 0
 }
 
-// Reply of CloseAllSessions.
 type CloseAllSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of closed sessions. Not set if the sessions are closed but could not be counted.
@@ -1585,7 +1563,6 @@ func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
 	return 0
 }
 
-// Request of ListSessions.
 type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the sessions.
@@ -1649,7 +1626,6 @@ func (x *ListSessionsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListSessions.
 type ListSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sessions.
@@ -1704,7 +1680,6 @@ func (x *ListSessionsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of GrantReward.
 type GrantRewardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who gets the reward.
@@ -1769,7 +1744,6 @@ func (x *GrantRewardRequest) GetAmount() int64 {
 	return 0
 }
 
-// Reply of GrantReward.
 type GrantRewardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Amount that the user got for the source, now or earlier. It is 0 for a reward beyond the limit of its day.
@@ -1815,7 +1789,6 @@ func (x *GrantRewardResponse) GetAmount() int64 {
 	return 0
 }
 
-// Request of ListRewards.
 type ListRewardsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the rewards.
@@ -1879,7 +1852,6 @@ func (x *ListRewardsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListRewards.
 type ListRewardsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The rewards.

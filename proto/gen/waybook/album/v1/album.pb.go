@@ -277,7 +277,6 @@ func (x *Album) GetIsSmall() bool {
 	return false
 }
 
-// Request of CreateAlbum.
 type CreateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first
@@ -360,7 +359,6 @@ func (x *CreateAlbumRequest) GetLocation() *v1.Location {
 	return nil
 }
 
-// Reply of CreateAlbum.
 type CreateAlbumResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new album.
@@ -406,7 +404,6 @@ func (x *CreateAlbumResponse) GetAlbum() *Album {
 	return nil
 }
 
-// Request of UpdateAlbum.
 type UpdateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the album; must own it.
@@ -525,7 +522,6 @@ func (x *UpdateAlbumRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of UpdateAlbum.
 type UpdateAlbumResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album as it is now.
@@ -571,7 +567,6 @@ func (x *UpdateAlbumResponse) GetAlbum() *Album {
 	return nil
 }
 
-// Request of DeleteAlbum.
 type DeleteAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who deletes the album; must own it.
@@ -635,7 +630,6 @@ func (x *DeleteAlbumRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of DeleteAlbum.
 type DeleteAlbumResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -672,7 +666,6 @@ func (*DeleteAlbumResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
 }
 
-// Request of GetAlbum.
 type GetAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
@@ -728,7 +721,6 @@ func (x *GetAlbumRequest) GetReadMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of GetAlbum.
 type GetAlbumResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
@@ -810,7 +802,6 @@ func (x *GetAlbumResponse) GetNextCommentsToken() string {
 	return ""
 }
 
-// Request of BatchGetAlbums.
 type BatchGetAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums, 1 to 1,000. One that is named twice appears once.
@@ -856,7 +847,6 @@ func (x *BatchGetAlbumsRequest) GetAlbumIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetAlbums.
 type BatchGetAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that exist, in the order of the request.
@@ -921,7 +911,6 @@ func (x *BatchGetAlbumsResponse) GetUnreadAlbumIds() []int64 {
 	return nil
 }
 
-// Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The area; results nearest to its center come first.
@@ -994,7 +983,6 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that were found.
@@ -1105,7 +1093,6 @@ func (x *FoundAlbum) GetDistanceMeters() float64 {
 	return 0
 }
 
-// Request of ListAlbumsInBox.
 type ListAlbumsInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
@@ -1178,7 +1165,6 @@ func (x *ListAlbumsInBoxRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListAlbumsInBox.
 type ListAlbumsInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums.
@@ -1306,7 +1292,6 @@ func (x *LocatedAlbum) GetLocation() *v1.Location {
 	return nil
 }
 
-// Request of ListAlbums.
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The owner of the albums; 0 for all users.
@@ -1406,7 +1391,6 @@ func (x *ListAlbumsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListAlbums.
 type ListAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums.

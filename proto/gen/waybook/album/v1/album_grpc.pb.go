@@ -35,15 +35,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AlbumService manages albums with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
@@ -175,15 +168,8 @@ func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsReque
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
 //
-// AlbumService manages albums with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)

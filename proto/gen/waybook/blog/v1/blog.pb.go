@@ -728,7 +728,6 @@ func (x *NewVote) GetChoices() []string {
 	return nil
 }
 
-// Request of CreateBlog.
 type CreateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first
@@ -874,7 +873,6 @@ func (x *CreateBlogRequest) GetVote() *NewVote {
 	return nil
 }
 
-// Reply of CreateBlog.
 type CreateBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new entry.
@@ -920,7 +918,6 @@ func (x *CreateBlogResponse) GetBlog() *Blog {
 	return nil
 }
 
-// Request of UpdateBlog.
 type UpdateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the entry; must be its author.
@@ -1074,7 +1071,6 @@ func (x *UpdateBlogRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of UpdateBlog.
 type UpdateBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry as it is now.
@@ -1120,7 +1116,6 @@ func (x *UpdateBlogResponse) GetBlog() *Blog {
 	return nil
 }
 
-// Request of DeleteBlog.
 type DeleteBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who deletes the entry; must be its author.
@@ -1184,7 +1179,6 @@ func (x *DeleteBlogRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of DeleteBlog.
 type DeleteBlogResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1221,7 +1215,6 @@ func (*DeleteBlogResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{9}
 }
 
-// Request of GetBlog.
 type GetBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
@@ -1277,7 +1270,6 @@ func (x *GetBlogRequest) GetReadMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of GetBlog.
 type GetBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
@@ -1341,7 +1333,6 @@ func (x *GetBlogResponse) GetNextCommentsToken() string {
 	return ""
 }
 
-// Request of BatchGetBlogs.
 type BatchGetBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries, 1 to 1,000. One that is named twice appears once.
@@ -1387,7 +1378,6 @@ func (x *BatchGetBlogsRequest) GetBlogIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetBlogs.
 type BatchGetBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries that exist, in the order of the request.
@@ -1452,7 +1442,6 @@ func (x *BatchGetBlogsResponse) GetUnreadBlogIds() []int64 {
 	return nil
 }
 
-// Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The area; results nearest to its center come first.
@@ -1534,7 +1523,6 @@ func (x *SearchNearbyRequest) GetPublication() BlogPublication {
 	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
 }
 
-// Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries that were found.
@@ -1700,7 +1688,6 @@ func (x *FoundBlog) GetDistanceMeters() float64 {
 	return 0
 }
 
-// Request of ListBlogsInBox.
 type ListBlogsInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
@@ -1773,7 +1760,6 @@ func (x *ListBlogsInBoxRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListBlogsInBox.
 type ListBlogsInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries.
@@ -1901,7 +1887,6 @@ func (x *LocatedBlog) GetLocation() *v1.Location {
 	return nil
 }
 
-// Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The author of the entries; 0 for all authors, not by creation.
@@ -2029,7 +2014,6 @@ func (x *ListBlogsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListBlogs.
 type ListBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries.
@@ -2084,7 +2068,6 @@ func (x *ListBlogsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of CastBallot.
 type CastBallotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who votes.
@@ -2148,7 +2131,6 @@ func (x *CastBallotRequest) GetChoice() int32 {
 	return 0
 }
 
-// Reply of CastBallot.
 type CastBallotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The vote as it is now.
@@ -2194,7 +2176,6 @@ func (x *CastBallotResponse) GetVote() *Vote {
 	return nil
 }
 
-// Request of ListBallots.
 type ListBallotsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
@@ -2258,7 +2239,6 @@ func (x *ListBallotsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListBallots.
 type ListBallotsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ballots. Votes that were moved in without a voter (docs/moving-in.md) are part of

@@ -37,15 +37,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BlogService manages diary entries with their votes and comments. Every method may be
-// called concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type BlogServiceClient interface {
 	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
@@ -213,15 +206,8 @@ func (c *blogServiceClient) ListBallots(ctx context.Context, in *ListBallotsRequ
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
 //
-// BlogService manages diary entries with their votes and comments. Every method may be
-// called concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type BlogServiceServer interface {
 	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).

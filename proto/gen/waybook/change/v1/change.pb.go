@@ -84,7 +84,6 @@ func (Change_Type) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_change_v1_change_proto_rawDescGZIP(), []int{2, 0}
 }
 
-// Request of ListChanges.
 type ListChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What has changed: KIND_USER, KIND_ALBUM, KIND_BLOG or KIND_POI.
@@ -158,7 +157,6 @@ func (x *ListChangesRequest) GetPageSize() int32 {
 	return 0
 }
 
-// Reply of ListChanges.
 type ListChangesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The changes.

@@ -174,7 +174,6 @@ func (x *Reply) GetText() string {
 	return ""
 }
 
-// Request of AddComment.
 type AddCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same author with the same UUID returns the first result. A call with other
@@ -306,7 +305,6 @@ func (*AddCommentRequest_BlogId) isAddCommentRequest_Parent() {}
 
 func (*AddCommentRequest_PoiId) isAddCommentRequest_Parent() {}
 
-// Reply of AddComment.
 type AddCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new comment.
@@ -352,7 +350,6 @@ func (x *AddCommentResponse) GetComment() *Comment {
 	return nil
 }
 
-// Request of ReplyToComment.
 type ReplyToCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who replies; must own the content.
@@ -483,7 +480,6 @@ func (*ReplyToCommentRequest_BlogId) isReplyToCommentRequest_Parent() {}
 
 func (*ReplyToCommentRequest_PoiId) isReplyToCommentRequest_Parent() {}
 
-// Reply of ReplyToComment.
 type ReplyToCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comment with its reply.
@@ -529,7 +525,6 @@ func (x *ReplyToCommentResponse) GetComment() *Comment {
 	return nil
 }
 
-// Request of RemoveComment.
 type RemoveCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who removes the comment; must own the content or have written the comment.
@@ -651,7 +646,6 @@ func (*RemoveCommentRequest_BlogId) isRemoveCommentRequest_Parent() {}
 
 func (*RemoveCommentRequest_PoiId) isRemoveCommentRequest_Parent() {}
 
-// Reply of RemoveComment.
 type RemoveCommentResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -688,7 +682,6 @@ func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_comment_v1_comment_proto_rawDescGZIP(), []int{7}
 }
 
-// Request of ListComments.
 type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the comments are on.
@@ -810,7 +803,6 @@ func (*ListCommentsRequest_BlogId) isListCommentsRequest_Parent() {}
 
 func (*ListCommentsRequest_PoiId) isListCommentsRequest_Parent() {}
 
-// Reply of ListComments.
 type ListCommentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
@@ -865,7 +857,6 @@ func (x *ListCommentsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of ListCommentsByAuthor.
 type ListCommentsByAuthorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The author of the comments.
@@ -938,7 +929,6 @@ func (x *ListCommentsByAuthorRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListCommentsByAuthor.
 type ListCommentsByAuthorResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
@@ -1048,7 +1038,6 @@ func (x *AuthoredComment) GetComment() *Comment {
 	return nil
 }
 
-// Request of RemoveCommentsByAuthor.
 type RemoveCommentsByAuthorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The author of the comments.
@@ -1187,7 +1176,6 @@ func (*RemoveCommentsByAuthorRequest_PoiId) isRemoveCommentsByAuthorRequest_On()
 
 func (*RemoveCommentsByAuthorRequest_Kind) isRemoveCommentsByAuthorRequest_On() {}
 
-// Reply of RemoveCommentsByAuthor.
 type RemoveCommentsByAuthorResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of removed comments.

@@ -93,7 +93,6 @@ func (Outcome) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{0}
 }
 
-// Request of MoveIn.
 type MoveInRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The records, 1 to 1,000, all of one server. The rules of each are checked individually.
@@ -148,7 +147,6 @@ func (x *MoveInRequest) GetValidateOnly() bool {
 	return false
 }
 
-// Reply of MoveIn.
 type MoveInResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The result of each record.
@@ -1743,7 +1741,6 @@ func (*Recommendation_EntryId) isRecommendation_Parent() {}
 
 func (*Recommendation_LandmarkId) isRecommendation_Parent() {}
 
-// Request of ResolveOldIds.
 type ResolveOldIdsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The old identifiers, at most 1,000.
@@ -1862,7 +1859,6 @@ func (x *OldIdentifier) GetParentId() int64 {
 	return 0
 }
 
-// Reply of ResolveOldIds.
 type ResolveOldIdsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The identifier of each, in their order; 0 for one that stands for nothing. The resource may have been deleted since.

@@ -109,7 +109,6 @@ func (x *Photo) GetEtag() string {
 	return ""
 }
 
-// Request of AddPhoto.
 type AddPhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first result. A call with other
@@ -233,7 +232,6 @@ func (*AddPhotoRequest_AlbumId) isAddPhotoRequest_Parent() {}
 
 func (*AddPhotoRequest_PoiId) isAddPhotoRequest_Parent() {}
 
-// Reply of AddPhoto.
 type AddPhotoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new photo.
@@ -279,7 +277,6 @@ func (x *AddPhotoResponse) GetPhoto() *Photo {
 	return nil
 }
 
-// Request of UpdatePhoto.
 type UpdatePhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the photo; must own the album or the landmark.
@@ -420,7 +417,6 @@ func (*UpdatePhotoRequest_AlbumId) isUpdatePhotoRequest_Parent() {}
 
 func (*UpdatePhotoRequest_PoiId) isUpdatePhotoRequest_Parent() {}
 
-// Reply of UpdatePhoto.
 type UpdatePhotoResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The photo as it is now.
@@ -466,7 +462,6 @@ func (x *UpdatePhotoResponse) GetPhoto() *Photo {
 	return nil
 }
 
-// Request of RemovePhoto.
 type RemovePhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who removes the photo; must own the album or the landmark.
@@ -580,7 +575,6 @@ func (*RemovePhotoRequest_AlbumId) isRemovePhotoRequest_Parent() {}
 
 func (*RemovePhotoRequest_PoiId) isRemovePhotoRequest_Parent() {}
 
-// Reply of RemovePhoto.
 type RemovePhotoResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -617,7 +611,6 @@ func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_photo_v1_photo_proto_rawDescGZIP(), []int{6}
 }
 
-// Request of ListPhotos.
 type ListPhotosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What has the photos.
@@ -722,7 +715,6 @@ func (*ListPhotosRequest_AlbumId) isListPhotosRequest_Parent() {}
 
 func (*ListPhotosRequest_PoiId) isListPhotosRequest_Parent() {}
 
-// Reply of ListPhotos.
 type ListPhotosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The photos.

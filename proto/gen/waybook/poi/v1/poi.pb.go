@@ -292,7 +292,6 @@ func (x *Poi) GetImportKey() string {
 	return ""
 }
 
-// Request of CreatePoi.
 type CreatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first
@@ -375,7 +374,6 @@ func (x *CreatePoiRequest) GetLocation() *v1.Location {
 	return nil
 }
 
-// Reply of CreatePoi.
 type CreatePoiResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new landmark.
@@ -421,7 +419,6 @@ func (x *CreatePoiResponse) GetPoi() *Poi {
 	return nil
 }
 
-// Request of UpdatePoi.
 type UpdatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the landmark; must own it.
@@ -521,7 +518,6 @@ func (x *UpdatePoiRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of UpdatePoi.
 type UpdatePoiResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark as it is now.
@@ -567,7 +563,6 @@ func (x *UpdatePoiResponse) GetPoi() *Poi {
 	return nil
 }
 
-// Request of DeletePoi.
 type DeletePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who deletes the landmark; must own it.
@@ -631,7 +626,6 @@ func (x *DeletePoiRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of DeletePoi.
 type DeletePoiResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -668,7 +662,6 @@ func (*DeletePoiResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{6}
 }
 
-// Request of GetPoi.
 type GetPoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
@@ -724,7 +717,6 @@ func (x *GetPoiRequest) GetReadMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of GetPoi.
 type GetPoiResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
@@ -806,7 +798,6 @@ func (x *GetPoiResponse) GetNextCommentsToken() string {
 	return ""
 }
 
-// Request of BatchGetPois.
 type BatchGetPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks, 1 to 1,000. One that is named twice appears once.
@@ -852,7 +843,6 @@ func (x *BatchGetPoisRequest) GetPoiIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetPois.
 type BatchGetPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that exist, in the order of the request.
@@ -917,7 +907,6 @@ func (x *BatchGetPoisResponse) GetUnreadPoiIds() []int64 {
 	return nil
 }
 
-// Request of ListPois.
 type ListPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The owner of the landmarks; 0 for all owners.
@@ -1017,7 +1006,6 @@ func (x *ListPoisRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListPois.
 type ListPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks.
@@ -1072,7 +1060,6 @@ func (x *ListPoisResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of ImportPois.
 type ImportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who will own the landmarks.
@@ -1221,7 +1208,6 @@ func (x *ImportedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
-// Reply of ImportPois.
 type ImportPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of created landmarks.
@@ -1377,7 +1363,6 @@ func (x *ImportFailure) GetMessage() string {
 	return ""
 }
 
-// Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The area; results nearest to its center come first.
@@ -1450,7 +1435,6 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that were found.
@@ -1561,7 +1545,6 @@ func (x *FoundPoi) GetDistanceMeters() float64 {
 	return 0
 }
 
-// Request of ListPoisInBox.
 type ListPoisInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
@@ -1634,7 +1617,6 @@ func (x *ListPoisInBoxRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListPoisInBox.
 type ListPoisInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks.

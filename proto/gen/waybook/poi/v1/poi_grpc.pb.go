@@ -36,15 +36,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PoiService manages landmarks with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// PoiService manages landmarks. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
@@ -195,15 +188,8 @@ func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxR
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
 //
-// PoiService manages landmarks with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// PoiService manages landmarks. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)

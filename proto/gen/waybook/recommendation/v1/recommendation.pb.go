@@ -26,7 +26,6 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Request of Recommend.
 type RecommendRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who recommends.
@@ -139,7 +138,6 @@ func (*RecommendRequest_BlogId) isRecommendRequest_Parent() {}
 
 func (*RecommendRequest_PoiId) isRecommendRequest_Parent() {}
 
-// Reply of Recommend.
 type RecommendResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of users who recommend it now.
@@ -185,7 +183,6 @@ func (x *RecommendResponse) GetScore() int64 {
 	return 0
 }
 
-// Request of Withdraw.
 type WithdrawRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who withdraws the recommendation.
@@ -298,7 +295,6 @@ func (*WithdrawRequest_BlogId) isWithdrawRequest_Parent() {}
 
 func (*WithdrawRequest_PoiId) isWithdrawRequest_Parent() {}
 
-// Reply of Withdraw.
 type WithdrawResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of users who recommend it now.
@@ -344,7 +340,6 @@ func (x *WithdrawResponse) GetScore() int64 {
 	return 0
 }
 
-// Request of ListRecommenders.
 type ListRecommendersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the users recommend.
@@ -466,7 +461,6 @@ func (*ListRecommendersRequest_BlogId) isListRecommendersRequest_Parent() {}
 
 func (*ListRecommendersRequest_PoiId) isListRecommendersRequest_Parent() {}
 
-// Reply of ListRecommenders.
 type ListRecommendersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The users. A user who no longer exists has no name. Recommendations that were moved in without a user
