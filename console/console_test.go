@@ -17,10 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybook/waybook/edge"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/clients"
 )
 
 // teapot is what stands behind the console: it marks what the console did not answer.
@@ -32,10 +29,7 @@ func ready(context.Context) error { return nil }
 func newConsole(t *testing.T, changes ...func(*Config)) http.Handler {
 	t.Helper()
 	config := Config{
-		Edge: &edge.Config{
-			Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
-			Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
-		},
+		Edge:  &edge.Config{Clients: clients.Of(nil, nil, nil, nil)},
 		Ready: ready, Metrics: prometheus.NewRegistry(),
 	}
 	for _, change := range changes {

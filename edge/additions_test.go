@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -83,15 +82,15 @@ func TestTheElementsThatAdditionsBringAreListed(t *testing.T) {
 			fill(answer.ProtoReflect())
 			return answer, nil
 		},
-		albums: func(_ *albumv1.StreamAlbumsRequest, s grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
-			batch := &albumv1.StreamAlbumsResponse{}
-			fill(batch.ProtoReflect())
-			return s.Send(batch)
+		albums: func(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+			page := &albumv1.ListAlbumsResponse{}
+			fill(page.ProtoReflect())
+			return page, nil
 		},
-		pois: func(_ *poiv1.StreamPoisRequest, s grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-			batch := &poiv1.StreamPoisResponse{}
-			fill(batch.ProtoReflect())
-			return s.Send(batch)
+		pois: func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+			page := &poiv1.ListPoisResponse{}
+			fill(page.ProtoReflect())
+			return page, nil
 		},
 	}
 	all, legacy := newEdge(t, f), newEdge(t, f, func(c *Config) { c.Additions = operation.AdditionsWithheld })

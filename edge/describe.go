@@ -5,10 +5,7 @@ import (
 
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/operation"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/clients"
 )
 
 // Operations describes every operation of the table, additions included. The order is that of
@@ -28,10 +25,7 @@ func AddedElements() []string {
 
 // clientless returns a Config of the whole table whose clients are never called.
 func clientless() *Config {
-	return &Config{
-		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
-		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
-	}
+	return &Config{Clients: clients.Of(nil, nil, nil, nil)}
 }
 
 // Operations describes the operations of an edge with these settings. It calls no service.
@@ -40,7 +34,7 @@ func (c *Config) Operations() []operation.Description { return operation.Describ
 // operations returns the dependencies of the operations.
 func (c *Config) operations() *operation.Config {
 	return &operation.Config{
-		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
+		Clients:   c.Clients,
 		Additions: c.Additions, Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
 	}
 }

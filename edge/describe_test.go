@@ -23,7 +23,7 @@ func TestEachLimitOfADescriptionIsTheOneThatRequestsMeet(t *testing.T) {
 	notFound := func(context.Context, proto.Message) (proto.Message, error) {
 		return nil, refusedFor(codes.NotFound, "ALBUM_NOT_FOUND")
 	}
-	h := newEdge(t, &fakes{answer: notFound, albums: sendTwoAlbums, pois: sendNoPois})
+	h := newEdge(t, &fakes{answer: notFound, albums: twoAlbums, pois: noPois})
 	tried := 0
 	for _, d := range Operations() {
 		for _, p := range d.Parameters {

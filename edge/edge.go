@@ -16,10 +16,7 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/clients"
 )
 
 // Path is the only path of the interface (rule 1.1).
@@ -38,10 +35,7 @@ const (
 
 // Config has the dependencies and settings of the edge. The four services and Zone are required.
 type Config struct {
-	Account accountv1.AccountServiceClient
-	Album   albumv1.AlbumServiceClient
-	Blog    blogv1.BlogServiceClient
-	Poi     poiv1.PoiServiceClient
+	clients.Clients
 
 	// Zone is the time zone of `time`, `updateDate` and the other times in replies.
 	Zone *time.Location
@@ -64,9 +58,6 @@ type Config struct {
 	TrustedOrigins TrustedOrigins
 	// HasConsole makes the handler serve SessionPath for the console.
 	HasConsole bool
-	// GathersSessions makes sessions that are verified at the same time share calls. It saves CPU time
-	// if the calls leave the process.
-	GathersSessions bool
 	// Load holds the concurrency limits and the rate limits. The zero Load has none.
 	Load Load
 	// Log receives a line for each failure, within limits; slog.Default when nil.
@@ -77,7 +68,7 @@ type Config struct {
 	// Observe is called once for every request, with its answer. May be nil.
 	Observe func(*http.Request, Answer)
 
-	// CallTimeout bounds each call to a service. In a stream it bounds the wait for each batch.
+	// CallTimeout bounds each call to a service. A list takes a call for each page.
 	CallTimeout time.Duration
 	// WriteTimeout bounds each write to the client, but not the whole reply. It also bounds the
 	// time that the client takes to send its body.

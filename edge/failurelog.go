@@ -3,7 +3,6 @@ package edge
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -113,37 +112,19 @@ type callError struct {
 // Unwrap returns the error.
 func (e *callError) Unwrap() error { return e.error }
 
-// namedCalls makes the log name the calls that fail.
-type namedCalls struct{ to grpc.ClientConnInterface }
+// namedCalls makes the log name the calls that fail. The edge opens no streams.
+type namedCalls struct{ grpc.ClientConnInterface }
 
 // NamedCalls returns a connection to a service whose failed calls the log of failures names.
 func NamedCalls(to grpc.ClientConnInterface) grpc.ClientConnInterface { return namedCalls{to} }
 
 // Invoke implements [grpc.ClientConnInterface].
 func (c namedCalls) Invoke(ctx context.Context, method string, request, reply any, options ...grpc.CallOption) error {
-	return named(method, c.to.Invoke(ctx, method, request, reply, options...))
-}
-
-// NewStream implements [grpc.ClientConnInterface].
-func (c namedCalls) NewStream(
-	ctx context.Context, description *grpc.StreamDesc, method string, options ...grpc.CallOption,
-) (grpc.ClientStream, error) {
-	stream, err := c.to.NewStream(ctx, description, method, options...)
-	return namedStream{stream, method}, named(method, err)
-}
-
-type namedStream struct {
-	grpc.ClientStream
-	method string
-}
-
-// RecvMsg implements [grpc.ClientStream].
-func (s namedStream) RecvMsg(message any) error {
-	return named(s.method, s.ClientStream.RecvMsg(message))
+	return named(method, c.ClientConnInterface.Invoke(ctx, method, request, reply, options...))
 }
 
 func named(method string, err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
+	if err == nil {
 		return err
 	}
 	return &callError{err, method}

@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -14,11 +13,6 @@ import (
 	"time"
 
 	"buf.build/go/protovalidate"
-	"github.com/waybook/waybook/edge/operation"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -28,6 +22,18 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/clients"
+	"github.com/waybook/waybook/internal/platform/rules"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // The open session of the fakes, as a cookie.
@@ -39,14 +45,14 @@ const (
 	demoSessionTime = 90 * time.Minute
 )
 
-// fakes are the four services. Unary calls return the result of answer; streams send what the
-// two functions send. Both validate requests with the rules of the contract. The end-to-end
+// fakes are the four services. They validate requests with the rules of the contract. The end-to-end
 // tests use the real services.
 type fakes struct {
-	// answer gets every unary request except VerifySession.
+	// answer gets every request except VerifySession, and the lists below.
 	answer func(ctx context.Context, request proto.Message) (proto.Message, error)
-	albums func(*albumv1.StreamAlbumsRequest, grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error
-	pois   func(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error
+	// albums and pois, unless nil, list summaries. Everybody has the same two entries.
+	albums func(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error)
+	pois   func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error)
 
 	mu       sync.Mutex
 	requests []proto.Message // all except VerifySession, in order
@@ -65,44 +71,7 @@ func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRe
 	}, nil
 }
 
-type fakeAlbum struct {
-	albumv1.UnimplementedAlbumServiceServer
-	*fakes
-}
-
-func (f fakeAlbum) StreamAlbums(r *albumv1.StreamAlbumsRequest, s grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
-	if err := f.accept(r); err != nil {
-		return err
-	}
-	return f.albums(r, s)
-}
-
-// fakeBlog has the same two entries for everybody.
-type fakeBlog struct {
-	blogv1.UnimplementedBlogServiceServer
-	*fakes
-}
-
-func (f fakeBlog) StreamBlogs(r *blogv1.StreamBlogsRequest, s grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
-	if err := f.accept(r); err != nil {
-		return err
-	}
-	return s.Send(&blogv1.StreamBlogsResponse{Blogs: []*blogv1.BlogSummary{{BlogId: 1, Title: "a"}, {BlogId: 2, Title: "b"}}})
-}
-
-type fakePoi struct {
-	poiv1.UnimplementedPoiServiceServer
-	*fakes
-}
-
-func (f fakePoi) StreamPois(r *poiv1.StreamPoisRequest, s grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-	if err := f.accept(r); err != nil {
-		return err
-	}
-	return f.pois(r, s)
-}
-
-// intercept answers the methods that have no code of their own.
+// intercept answers for the services.
 func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if strings.HasSuffix(info.FullMethod, "/VerifySession") || strings.HasSuffix(info.FullMethod, "/ResolveOldIds") {
 		return next(ctx, request)
@@ -110,6 +79,20 @@ func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServ
 	message := request.(proto.Message)
 	if err := f.accept(message); err != nil {
 		return nil, err
+	}
+	switch r := message.(type) {
+	case *albumv1.ListAlbumsRequest:
+		if f.albums != nil {
+			return f.albums(ctx, r)
+		}
+	case *poiv1.ListPoisRequest:
+		if f.pois != nil {
+			return f.pois(ctx, r)
+		}
+	case *blogv1.ListBlogsRequest:
+		if r.GetView() == typev1.View_VIEW_SUMMARY {
+			return &blogv1.ListBlogsResponse{Blogs: []*blogv1.Blog{{BlogId: 1, Title: "a"}, {BlogId: 2, Title: "b"}}}, nil
+		}
 	}
 	return f.answer(ctx, message)
 }
@@ -119,15 +102,13 @@ func (f *fakes) accept(request proto.Message) error {
 	f.mu.Lock()
 	f.requests = append(f.requests, request)
 	f.mu.Unlock()
-	var invalid *protovalidate.ValidationError
-	if err := protovalidate.Validate(request); !errors.As(err, &invalid) {
+	violations, err := rules.Violations(protovalidate.GlobalValidator, request)
+	if err != nil || len(violations) == 0 {
 		return err
 	}
 	details := &errdetails.BadRequest{}
-	for _, v := range invalid.Violations {
-		details.FieldViolations = append(details.FieldViolations, &errdetails.BadRequest_FieldViolation{
-			Field: protovalidate.FieldPathString(v.Proto.GetField()), Description: v.Proto.GetMessage(),
-		})
+	for _, v := range violations {
+		details.FieldViolations = append(details.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Message})
 	}
 	return statusWith(codes.InvalidArgument, details)
 }
@@ -160,9 +141,12 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	listener := bufconn.Listen(1 << 20)
 	server := grpc.NewServer(grpc.UnaryInterceptor(f.intercept))
 	accountv1.RegisterAccountServiceServer(server, fakeAccount{})
-	albumv1.RegisterAlbumServiceServer(server, fakeAlbum{fakes: f})
-	blogv1.RegisterBlogServiceServer(server, fakeBlog{fakes: f})
-	poiv1.RegisterPoiServiceServer(server, fakePoi{fakes: f})
+	albumv1.RegisterAlbumServiceServer(server, albumv1.UnimplementedAlbumServiceServer{})
+	blogv1.RegisterBlogServiceServer(server, blogv1.UnimplementedBlogServiceServer{})
+	poiv1.RegisterPoiServiceServer(server, poiv1.UnimplementedPoiServiceServer{})
+	commentv1.RegisterCommentServiceServer(server, commentv1.UnimplementedCommentServiceServer{})
+	photov1.RegisterPhotoServiceServer(server, photov1.UnimplementedPhotoServiceServer{})
+	recommendationv1.RegisterRecommendationServiceServer(server, recommendationv1.UnimplementedRecommendationServiceServer{})
 	go server.Serve(listener)
 	tb.Cleanup(server.Stop)
 
@@ -176,10 +160,7 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 
 	services := NamedCalls(connection)
 	config := Config{
-		Account: accountv1.NewAccountServiceClient(services),
-		Album:   albumv1.NewAlbumServiceClient(services),
-		Blog:    blogv1.NewBlogServiceClient(services),
-		Poi:     poiv1.NewPoiServiceClient(services),
+		Clients: clients.Of(services, services, services, services),
 		Zone:    time.FixedZone("Taipei", 8*60*60),
 		Log:     slog.New(slog.DiscardHandler),
 	}
@@ -216,7 +197,7 @@ func failed(info string) string {
 	return xmlBody("<status>FAILED</status><info>" + info + "</info>")
 }
 
-// always answers every unary call with the same result.
+// always answers every call with the same result.
 func always(answer proto.Message, err error) func(context.Context, proto.Message) (proto.Message, error) {
 	return func(context.Context, proto.Message) (proto.Message, error) { return answer, err }
 }

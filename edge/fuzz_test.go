@@ -17,6 +17,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -44,7 +46,7 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	services := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		return answerHolding(request, text), nil
 	}}
-	services.albums, services.pois = sendTwoAlbums, sendNoPois
+	services.albums, services.pois = twoAlbums, noPois
 	h := newEdge(f, services)
 	f.Fuzz(func(t *testing.T, method, query, contentType, body, cookie, accept, held string) {
 		if !utf8.ValidString(held) {
@@ -121,18 +123,18 @@ func wellFormed(document string) error {
 // answerHolding answers a request with the text in every text field.
 func answerHolding(request proto.Message, text string) proto.Message {
 	who := &typev1.Profile{Name: text, IconUrl: text}
-	comments := []*typev1.Comment{{Author: who, Text: text, Reply: &typev1.AuthorReply{Text: text}}, {Text: text}}
+	comments := []*commentv1.Comment{{Author: who, Text: text, Reply: &commentv1.Reply{Text: text}}, {Text: text}}
 	switch request.(type) {
 	case *albumv1.GetAlbumRequest:
 		return &albumv1.GetAlbumResponse{
 			Album:    &albumv1.Album{Title: text, Owner: who, Category: -1, Score: -1},
-			Photos:   []*albumv1.Photo{{ThumbnailUrl: text, Description: text}},
+			Photos:   []*photov1.Photo{{Url: text, Description: text}},
 			Comments: comments,
 		}
 	case *poiv1.GetPoiRequest:
 		return &poiv1.GetPoiResponse{
 			Poi:      &poiv1.Poi{Name: text, Owner: who},
-			Photos:   []*poiv1.Photo{{PhotoUrl: text, Description: text}},
+			Photos:   []*photov1.Photo{{Url: text, Description: text}},
 			Comments: comments,
 		}
 	case *blogv1.GetBlogRequest:

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 func TestACallEndsWhenTheClientLeaves(t *testing.T) {
@@ -28,8 +28,8 @@ func TestACallEndsWhenTheClientLeaves(t *testing.T) {
 			}
 			server := httptest.NewServer(newEdge(t, &fakes{
 				answer: func(ctx context.Context, _ proto.Message) (proto.Message, error) { return nil, wait(ctx) },
-				pois: func(_ *poiv1.StreamPoisRequest, s grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-					return wait(s.Context())
+				pois: func(ctx context.Context, _ *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+					return nil, wait(ctx)
 				},
 			}))
 			defer server.Close()

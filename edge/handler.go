@@ -27,7 +27,6 @@ type handler struct {
 	sites     sites
 	zippers   zippers
 	exchanges sync.Pool
-	verifier  verifier
 	failures  failureLog
 }
 
@@ -54,7 +53,6 @@ func New(c Config) http.Handler {
 	}
 	h := &handler{
 		config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites(),
-		verifier: verifier{account: c.Account, timeout: c.CallTimeout, gathers: c.GathersSessions},
 		failures: newFailureLog(),
 	}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"google.golang.org/protobuf/proto"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 func TestAFormHasLimitsAndAnEmptyBodyNoType(t *testing.T) {

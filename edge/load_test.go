@@ -210,10 +210,12 @@ func TestAShortListIsNotCountedAsALongReply(t *testing.T) {
 		if !load.LongReplyBytes.TryEnter(listBytes) {
 			t.Fatal("the limit of long replies is reached already")
 		}
-		h := newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-			err := sendPois(s, 1)
-			time.Sleep(2 * patience) // longer than the wait after which pieces are sent
-			return err
+		h := newEdge(t, &fakes{pois: func(ctx context.Context, r *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+			if r.GetPageToken() != "" {
+				time.Sleep(2 * patience) // longer than the wait after which pieces are sent
+				return &poiv1.ListPoisResponse{}, nil
+			}
+			return poiPages(2, nil)(ctx, r)
 		}}, func(c *Config) { c.Load = load })
 		if w := get(h, "func=getCategoryPOIList&category=1"); w.Code != 200 || strings.Count(w.Body.String(), "<name>") != 500 {
 			t.Errorf("got %d", w.Code)

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waybook/waybook/edge/operation"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -23,6 +21,9 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/edge/operation"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 const loginForm = "func=login&email=amy%40example.org&password=correct+horse"

@@ -1,12 +1,12 @@
 package edge
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -41,14 +41,12 @@ var (
 	noon  = timestamppb.New(time.Date(2009, 2, 3, 12, 0, 0, 0, time.UTC))
 )
 
-func sendTwoAlbums(_ *albumv1.StreamAlbumsRequest, s grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
-	return s.Send(&albumv1.StreamAlbumsResponse{Albums: []*albumv1.AlbumSummary{
-		{AlbumId: 1, Title: "a"}, {AlbumId: 2, Title: "b"},
-	}})
+func twoAlbums(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+	return &albumv1.ListAlbumsResponse{Albums: []*albumv1.Album{{AlbumId: 1, Title: "a"}, {AlbumId: 2, Title: "b"}}}, nil
 }
 
-func sendNoPois(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-	return nil
+func noPois(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+	return &poiv1.ListPoisResponse{}, nil
 }
 
 func TestSharedParametersAreFuncAndFormat(t *testing.T) {

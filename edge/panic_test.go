@@ -9,19 +9,15 @@ import (
 	"testing"
 	"time"
 
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/clients"
 )
 
 func TestAPanicIsLoggedWithoutRequestData(t *testing.T) {
 	var log bytes.Buffer
 	h := New(Config{
 		// The clients have no connections, so every call panics on nil.
-		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
-		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
-		Zone: time.UTC, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Clients: clients.Of(nil, nil, nil, nil),
+		Zone:    time.UTC, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader("func=addAlbum&albumTitle=s3cr3t&category=1&lat=1&lng=2"))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -1,38 +1,32 @@
 package edge
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-type albumStream = grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]
-
-// sendAlbums follows the contract for a user with albums 10, 20 … 50, in batches of the given
-// size.
-func sendAlbums(r *albumv1.StreamAlbumsRequest, s albumStream, size int) error {
-	var albums []*albumv1.AlbumSummary
-	for id := int64(10); id <= 50; id += 10 {
-		if id > r.GetAfterAlbumId() && (r.GetLimit() == 0 || int64(len(albums)) < r.GetLimit()) {
-			albums = append(albums, &albumv1.AlbumSummary{AlbumId: id, Title: "t"})
+// listAlbums follows the contract for a user with albums 10, 20 … 50. A page has at most the given number of
+// albums, and may be empty.
+func listAlbums(r *albumv1.ListAlbumsRequest, size int) *albumv1.ListAlbumsResponse {
+	position, _ := strconv.ParseInt(r.GetPageToken(), 10, 64)
+	reply := &albumv1.ListAlbumsResponse{}
+	for id := max(position, r.GetAfterAlbumId()) + 10; id <= 50; id += 10 {
+		if len(reply.Albums) == min(size, int(r.GetPageSize())) {
+			reply.NextPageToken = strconv.FormatInt(id-10, 10)
+			break
 		}
+		reply.Albums = append(reply.Albums, &albumv1.Album{AlbumId: id, Title: "t"})
 	}
-	for len(albums) > 0 {
-		n := min(size, len(albums))
-		if err := s.Send(&albumv1.StreamAlbumsResponse{Albums: albums[:n]}); err != nil {
-			return err
-		}
-		albums = albums[n:]
-	}
-	return nil
+	return reply
 }
 
 func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
@@ -44,7 +38,9 @@ func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 		return xmlBody("<status>SUCCESS</status><albumList>" + list.String() + "</albumList>" + next)
 	}
 	for size := 1; size <= 6; size++ {
-		h := newEdge(t, &fakes{albums: func(r *albumv1.StreamAlbumsRequest, s albumStream) error { return sendAlbums(r, s, size) }})
+		h := newEdge(t, &fakes{albums: func(_ context.Context, r *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+			return listAlbums(r, size), nil
+		}})
 		for parameters, want := range map[string]string{
 			"&limit=2":          albums("<next>20</next>", 10, 20),
 			"&limit=2&after=20": albums("<next>40</next>", 30, 40),
@@ -52,7 +48,7 @@ func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 			"&limit=4&after=0":  albums("<next>40</next>", 10, 20, 30, 40),
 		} {
 			if w := get(h, "func=getUserAlbumList&userID=7"+parameters); w.Body.String() != want {
-				t.Errorf("batches of %d, %q: got %s\nwant %s", size, parameters, w.Body, want)
+				t.Errorf("pages of %d, %q: got %s\nwant %s", size, parameters, w.Body, want)
 			}
 		}
 	}
@@ -61,8 +57,8 @@ func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 // An old number that is not told by the new one is large, and could be an identifier of Waybook.
 func TestTheNextPartOfAListWithOldIdentifiersBeginsWhereThisOneEnds(t *testing.T) {
 	for oldID, want := range map[string]string{"1700000000000": "99", "IMG_1": "IMG_1", "007": "99", "12345678901234567890": "12345678901234567890"} {
-		h := newEdge(t, &fakes{albums: func(_ *albumv1.StreamAlbumsRequest, s albumStream) error {
-			return s.Send(&albumv1.StreamAlbumsResponse{Albums: []*albumv1.AlbumSummary{{AlbumId: 99, OldId: oldID}, {AlbumId: 100}}})
+		h := newEdge(t, &fakes{albums: func(context.Context, *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+			return &albumv1.ListAlbumsResponse{Albums: []*albumv1.Album{{AlbumId: 99, OldId: oldID}, {AlbumId: 100}}}, nil
 		}}, func(c *Config) { c.Identifiers = OldIdentifiers })
 		w := get(h, "func=getUserAlbumList&userID=7&limit=1")
 		if !strings.Contains(w.Body.String(), "<albumID>"+oldID+"</albumID>") || !strings.Contains(w.Body.String(), "<next>"+want+"</next>") {
@@ -72,7 +68,7 @@ func TestTheNextPartOfAListWithOldIdentifiersBeginsWhereThisOneEnds(t *testing.T
 }
 
 func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
-	// This service ignores the limit: the edge enforces it and stops the service.
+	// This service ignores the page size: the edge enforces the limit.
 	server, stopped := endless(t)
 	for format, end := range map[string]string{
 		"XML":  "</POI19750></POIList><next>19750</next></response>",
@@ -84,19 +80,14 @@ func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
 			t.Errorf("%s: length %d, end %q", format, response.ContentLength, body[len(body)-100:])
 		}
 		checkDocument(t, format, body)
-		if err := <-stopped; err == nil {
-			t.Errorf("%s: the service sent everything", format)
+		if asked := <-stopped; asked != 40 {
+			t.Errorf("%s: the edge asked for %d pages", format, asked)
 		}
 	}
 }
 
 func TestAPartFailsWhenTheServiceFails(t *testing.T) {
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		if err := sendPois(s, 1); err != nil {
-			return err
-		}
-		return status.Error(codes.Unavailable, "gone")
-	}})
+	server := serve(t, &fakes{pois: failing(1, status.Error(codes.Unavailable, "gone"))})
 	response := fetch(t, http.MethodGet, server.URL+listPois+"&limit=600")
 	if body := readAll(t, response.Body); response.StatusCode != 503 || body != failed("SERVICE UNAVAILABLE") {
 		t.Errorf("got %d %s", response.StatusCode, body)

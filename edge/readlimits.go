@@ -12,7 +12,7 @@ const (
 	// pageBytes is docstore.MaxPageBytes, the most that a page of a service has.
 	pageBytes = 128 << 10
 	// listBytes is what a reply holds that is sent in pieces: a page of photos and one of comments, or
-	// two batches of a list, and the piece that its client reads, which may be compressed besides.
+	// a page of summaries, and the piece that its client reads, which may be compressed besides.
 	listBytes = 2*pageBytes + 2*sendAt
 	// zips is the most replies that are compressed at a time. Each takes most of a megabyte, for
 	// as long as its client reads.

@@ -10,6 +10,7 @@ import (
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // sessionUser returns the user whose open session the cookie names. It asks AccountService every
@@ -20,7 +21,10 @@ func (h *handler) sessionUser(ctx context.Context, header http.Header) (operatio
 	if !ok {
 		return 0, failure.New("LOGIN_REQUIRED")
 	}
-	return session.User, h.verifier.verify(ctx, session)
+	ctx, cancel := context.WithTimeout(ctx, h.config.CallTimeout)
+	defer cancel()
+	_, err := h.config.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: int64(session.User), Token: session.Token})
+	return session.User, err
 }
 
 // sessionCookie reads the parts `id` and `idrand` (rule 3.2). They may come in any order, quoted

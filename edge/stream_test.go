@@ -2,55 +2,74 @@ package edge
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/waybook/waybook/internal/platform/connlimit"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/platform/connlimit"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 const listPois = Path + "?func=getCategoryPOIList&category=1"
 
-type poiStream = grpc.ServerStreamingServer[poiv1.StreamPoisResponse]
+// poisOf is a service of landmarks.
+type poisOf = func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error)
 
-// sendPois sends batches of 500 landmarks.
-func sendPois(s poiStream, batches int) error {
-	for b := range batches {
-		batch := &poiv1.StreamPoisResponse{}
+// poiPages lists landmarks in pages of 500. before, unless nil, runs before page n, from 0, and may fail.
+func poiPages(pages int, before func(ctx context.Context, n int) error) poisOf {
+	return func(ctx context.Context, r *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+		n, _ := strconv.Atoi(r.GetPageToken())
+		if before != nil {
+			if err := before(ctx, n); err != nil {
+				return nil, err
+			}
+		}
+		page := &poiv1.ListPoisResponse{}
 		for i := range 500 {
-			batch.Pois = append(batch.Pois, &poiv1.PoiSummary{PoiId: int64(b*500 + i + 1), Name: "landmark & name"})
+			page.Pois = append(page.Pois, &poiv1.Poi{PoiId: int64(n*500 + i + 1), Name: "landmark & name"})
 		}
-		if err := s.Send(batch); err != nil {
-			return err
+		if n+1 < pages {
+			page.NextPageToken = strconv.Itoa(n + 1)
 		}
+		return page, nil
 	}
-	return nil
 }
 
-// pausing sends batches, and one more when more is closed.
-func pausing(batches int, more <-chan struct{}) func(*poiv1.StreamPoisRequest, poiStream) error {
-	return func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		if err := sendPois(s, batches); err != nil {
+// pausing lists pages, and one more when more is closed.
+func pausing(pages int, more <-chan struct{}) poisOf {
+	return poiPages(pages+1, func(ctx context.Context, n int) error {
+		if n == pages {
+			select {
+			case <-more:
+			case <-ctx.Done():
+			}
+		}
+		return nil
+	})
+}
+
+// failing lists pages, and fails then.
+func failing(pages int, err error) poisOf {
+	return poiPages(pages+1, func(_ context.Context, n int) error {
+		if n == pages {
 			return err
 		}
-		select {
-		case <-more:
-		case <-s.Context().Done():
-		}
-		return sendPois(s, 1)
-	}
+		return nil
+	})
 }
 
 // serve runs the edge on a real server with real connections.
@@ -61,15 +80,24 @@ func serve(t *testing.T, f *fakes, changes ...func(*Config)) *httptest.Server {
 	return server
 }
 
-// endless serves a list that is too long to be sent whole. stopped gets what ended it.
-func endless(t *testing.T, changes ...func(*Config)) (server *httptest.Server, stopped <-chan error) {
+// tooMany is more pages than the edge asks for when nobody reads them.
+const tooMany = 100_000
+
+// endless serves a list that is too long to be sent whole. stopped gets the number of its pages when its reply has ended.
+func endless(t *testing.T, changes ...func(*Config)) (server *httptest.Server, stopped <-chan int64) {
 	t.Helper()
-	ended := make(chan error, 1)
-	return serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		err := sendPois(s, 1_000_000)
-		ended <- err
-		return err
-	}}, changes...), ended
+	var asked atomic.Int64
+	ended := make(chan int64, 1)
+	h := newEdge(t, &fakes{pois: poiPages(tooMany, func(context.Context, int) error {
+		asked.Add(1)
+		return nil
+	})}, changes...)
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { ended <- asked.Swap(0) }()
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server, ended
 }
 
 func fetch(t *testing.T, method, url string) *http.Response {
@@ -87,7 +115,7 @@ func fetch(t *testing.T, method, url string) *http.Response {
 }
 
 func TestALongListArrivesWholeAndInPieces(t *testing.T) {
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error { return sendPois(s, 40) }})
+	server := serve(t, &fakes{pois: poiPages(40, nil)})
 	for _, format := range []string{"XML", "JSON"} {
 		response := fetch(t, http.MethodGet, server.URL+listPois+"&responseFormat="+format) // the client asks for gzip
 		body := readAll(t, response.Body)
@@ -105,8 +133,8 @@ func TestALongListArrivesWholeAndInPieces(t *testing.T) {
 }
 
 func TestAShortListHasAContentLength(t *testing.T) {
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		return s.Send(&poiv1.StreamPoisResponse{Pois: []*poiv1.PoiSummary{{PoiId: 1, Name: "n"}}})
+	server := serve(t, &fakes{pois: func(context.Context, *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+		return &poiv1.ListPoisResponse{Pois: []*poiv1.Poi{{PoiId: 1, Name: "n"}}}, nil
 	}})
 	want := xmlBody("<status>SUCCESS</status><POIList><POI1><POIID>1</POIID><name>n</name></POI1></POIList>")
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -120,7 +148,7 @@ func TestAShortListHasAContentLength(t *testing.T) {
 	}
 }
 
-func TestTheFirstBatchDoesNotWaitForTheSecond(t *testing.T) {
+func TestTheFirstPageDoesNotWaitForTheSecond(t *testing.T) {
 	more := make(chan struct{})
 	server := serve(t, &fakes{pois: pausing(1, more)})
 	response := fetch(t, http.MethodGet, server.URL+listPois)
@@ -137,26 +165,22 @@ func TestTheFirstBatchDoesNotWaitForTheSecond(t *testing.T) {
 
 func TestAListThatFailsEarlyIsAFailureAndALaterOneBreaksTheConnection(t *testing.T) {
 	away := status.Error(codes.Unavailable, "gone")
-	for batches, broken := range map[int]bool{0: false, 1: false, 40: true} {
-		server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-			return errors.Join(sendPois(s, batches), away)
-		}})
+	for pages, broken := range map[int]bool{0: false, 1: false, 40: true} {
+		server := serve(t, &fakes{pois: failing(pages, away)})
 		response := fetch(t, http.MethodGet, server.URL+listPois)
 		body, err := io.ReadAll(response.Body)
 		if broken != (err != nil) || strings.Contains(string(body), "</response>") == broken {
-			t.Errorf("%d batches: %v after %d bytes", batches, err, len(body))
+			t.Errorf("%d pages: %v after %d bytes", pages, err, len(body))
 		}
 		if !broken && (response.StatusCode != http.StatusServiceUnavailable || string(body) != failed("SERVICE UNAVAILABLE")) {
-			t.Errorf("%d batches: %d %s", batches, response.StatusCode, body)
+			t.Errorf("%d pages: %d %s", pages, response.StatusCode, body)
 		}
 	}
 }
 
 // Without chunks, the regular end of a connection is the end of a reply.
 func TestAListThatFailsLaterResetsTheConnectionOfAnHTTP10Client(t *testing.T) {
-	server := httptest.NewUnstartedServer(newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-		return errors.Join(sendPois(s, 40), errors.New("the store is gone"))
-	}}))
+	server := httptest.NewUnstartedServer(newEdge(t, &fakes{pois: failing(40, errors.New("the store is gone"))}))
 	limits := connlimit.New(connlimit.Limits{})
 	server.Listener = limits.ListenHTTP(server.Listener, server.Config, 0)
 	server.Start()
@@ -181,20 +205,20 @@ func TestHeadOfALongListStopsEarly(t *testing.T) {
 	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/xml; charset=utf-8" {
 		t.Errorf("got %d %v", response.StatusCode, response.Header)
 	}
-	if err := <-stopped; err == nil {
-		t.Error("the service sent everything")
+	if asked := <-stopped; asked == tooMany {
+		t.Error("the edge asked for everything")
 	}
 }
 
-func TestAClientThatLeavesStopsTheStream(t *testing.T) {
+func TestAClientThatLeavesStopsTheList(t *testing.T) {
 	server, stopped := endless(t)
 	response := fetch(t, http.MethodGet, server.URL+listPois)
 	if _, err := io.CopyN(io.Discard, response.Body, 1000); err != nil {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	if err := <-stopped; err == nil {
-		t.Error("the service sent everything")
+	if asked := <-stopped; asked == tooMany {
+		t.Error("the edge asked for everything")
 	}
 }
 
@@ -206,23 +230,21 @@ func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 	}
 	defer connection.Close()
 	fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", listPois)
-	if err := <-stopped; err == nil {
-		t.Error("the service sent everything")
+	if asked := <-stopped; asked == tooMany {
+		t.Error("the edge asked for everything")
 	}
 }
 
-func TestTheCallTimeoutBoundsEachBatchAndNotTheStream(t *testing.T) {
+func TestTheCallTimeoutBoundsEachPageAndNotTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
-			for range 10 {
-				time.Sleep(DefaultCallTimeout / 2)
-				if err := sendPois(s, 1); err != nil {
-					return err
-				}
+		h := newEdge(t, &fakes{pois: poiPages(11, func(ctx context.Context, n int) error {
+			if n == 10 {
+				<-ctx.Done() // send nothing more
+				return ctx.Err()
 			}
-			<-s.Context().Done() // send nothing more
-			return s.Context().Err()
-		}})
+			time.Sleep(DefaultCallTimeout / 2)
+			return nil
+		})})
 		w, began := httptest.NewRecorder(), time.Now()
 		defer func() {
 			// Ten waits of half the timeout, and one that times out.
@@ -241,7 +263,7 @@ func TestTheCallTimeoutBoundsEachBatchAndNotTheStream(t *testing.T) {
 }
 
 func TestAnHTTP10ClientGetsAWholeList(t *testing.T) {
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error { return sendPois(s, 10) }})
+	server := serve(t, &fakes{pois: poiPages(10, nil)})
 	connection, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -274,10 +296,10 @@ func TestAMissingBodyIsATimeout(t *testing.T) {
 
 func TestTheBodyTimeoutDoesNotCutTheReply(t *testing.T) {
 	const timeout = 250 * time.Millisecond // a busy machine writes the reply within it
-	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+	server := serve(t, &fakes{pois: poiPages(1, func(context.Context, int) error {
 		time.Sleep(2 * timeout)
-		return sendPois(s, 1)
-	}}, func(c *Config) { c.WriteTimeout = timeout })
+		return nil
+	})}, func(c *Config) { c.WriteTimeout = timeout })
 	body := strings.NewReader("func=getCategoryPOIList&category=1")
 	response, err := http.Post(server.URL+Path, "application/x-www-form-urlencoded", body)
 	if err != nil {

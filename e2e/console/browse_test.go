@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -46,7 +47,9 @@ func fillTravels(t *testing.T, p *launch.Process) (made travels) {
 	postEntry(t, blogs, made.author, "清明的雨", 5, 0)
 	made.entry = postEntry(t, blogs, made.author, "陽明山的花季", 12, 0)
 	postEntry(t, blogs, made.author, "花季之後", 12, made.entry)
-	_, err := blogs.AddComment(t.Context(), &blogv1.AddCommentRequest{AuthorId: reader, BlogId: made.entry, Text: "明年一起去"})
+	_, err := commentv1.NewCommentServiceClient(connection).AddComment(t.Context(), &commentv1.AddCommentRequest{
+		AuthorId: reader, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: made.entry}, Text: "明年一起去",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

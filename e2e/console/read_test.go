@@ -18,7 +18,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/longform"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 )
 
 func TestTheReadingViewsShowContentWithAllOfItsParts(t *testing.T) {
@@ -75,8 +75,8 @@ func TestAnAlbumPrintsWithAllOfItsPhotosAndWithoutTheRestOfThePage(t *testing.T)
 	album := launch.CreateAlbumsOf(t, connection, owner, "album", 1)[0]
 	const photos = 30 // more than are shown at first
 	for range photos {
-		if _, err := albumv1.NewAlbumServiceClient(connection).AddPhoto(t.Context(), &albumv1.AddPhotoRequest{
-			ActorId: owner, AlbumId: album, ThumbnailUrl: "https://photos.example/1.png",
+		if _, err := photov1.NewPhotoServiceClient(connection).AddPhoto(t.Context(), &photov1.AddPhotoRequest{
+			ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: "https://photos.example/1.png",
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -106,8 +106,8 @@ func showPhoto(t *testing.T, process *launch.Process) {
 	connection := launch.Dial(t, process.GRPC)
 	owner := launch.CreateUser(t, connection, "owner")
 	album := launch.CreateAlbumsOf(t, connection, owner, "album", 1)[0]
-	if _, err := albumv1.NewAlbumServiceClient(connection).AddPhoto(t.Context(), &albumv1.AddPhotoRequest{
-		ActorId: owner, AlbumId: album, ThumbnailUrl: "upload/1.png",
+	if _, err := photov1.NewPhotoServiceClient(connection).AddPhoto(t.Context(), &photov1.AddPhotoRequest{
+		ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: "upload/1.png",
 	}); err != nil {
 		t.Fatal(err)
 	}

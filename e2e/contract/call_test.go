@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -16,7 +17,10 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // contracts returns the files that define the methods.
@@ -26,6 +30,9 @@ func contracts() []protoreflect.FileDescriptor {
 		albumv1.File_waybook_album_v1_album_proto,
 		blogv1.File_waybook_blog_v1_blog_proto,
 		poiv1.File_waybook_poi_v1_poi_proto,
+		commentv1.File_waybook_comment_v1_comment_proto,
+		photov1.File_waybook_photo_v1_photo_proto,
+		recommendationv1.File_waybook_recommendation_v1_recommendation_proto,
 	}
 }
 
@@ -40,6 +47,17 @@ func findMethod(service, method string) protoreflect.MethodDescriptor {
 		}
 	}
 	return nil
+}
+
+// serverOf returns the short name of the server that a request goes to: that of what it names, if several share the service.
+func serverOf(service string, request protoreflect.Message) string {
+	for _, name := range []string{"album", "blog", "poi"} {
+		parent := request.Descriptor().Fields().ByName(protoreflect.Name(name + "_id"))
+		if parent != nil && parent.ContainingOneof() != nil && request.Has(parent) {
+			return name
+		}
+	}
+	return strings.Split(service, ".")[1]
 }
 
 // call makes an RPC over TCP and compares the reply.
@@ -58,7 +76,7 @@ func (p *player) call(c *casefile.Call) error {
 	if err := protojson.Unmarshal([]byte(written), request); err != nil {
 		return err
 	}
-	err = p.on.connections[c.Service].Invoke(ctx, "/"+c.Service+"/"+c.Method, request, reply)
+	err = p.on.connections[serverOf(c.Service, request)].Invoke(ctx, "/"+c.Service+"/"+c.Method, request, reply)
 	if err := matchStatus(c.Answer, status.Convert(err)); err != nil {
 		return err
 	}

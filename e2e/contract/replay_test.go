@@ -101,7 +101,7 @@ func (p *player) makeUser(user *casefile.User) error {
 	if err != nil {
 		return err
 	}
-	accounts := accountv1.NewAccountServiceClient(p.on.connections["waybook.account.v1.AccountService"])
+	accounts := accountv1.NewAccountServiceClient(p.on.connections["account"])
 	made, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, IconUrl: icon})
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/waybook/waybook/edge/form"
-	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/rules"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -91,7 +91,7 @@ func TestAnEdgeAndTheContractsTakeTheSameTexts(t *testing.T) {
 				fields++
 				request := kind.New()
 				set(request, s)
-				violations, err := service.Violations(validator, request.Interface())
+				violations, err := rules.Violations(validator, request.Interface())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,7 +113,7 @@ func TestAnEdgeAndTheContractsTakeTheSameTexts(t *testing.T) {
 func TestABlankNameIsRefused(t *testing.T) {
 	validator := protovalidate.GlobalValidator
 	refuses := func(request proto.Message, field string) bool {
-		violations, err := service.Violations(validator, request)
+		violations, err := rules.Violations(validator, request)
 		if err != nil {
 			t.Fatal(err)
 		}

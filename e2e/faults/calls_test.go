@@ -7,9 +7,11 @@ import (
 	"fmt"
 
 	"github.com/waybook/waybook/e2e/faults/history"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	"github.com/waybook/waybook/internal/waybooktest"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // request is a call that creates something and may be repeated. send returns the id.
@@ -60,34 +62,21 @@ func thread(thing history.Thing) history.List {
 
 func (w *worker) comment(ctx context.Context) bool {
 	text, id, author := w.next(), w.requestID(), w.user.id
-	world := w.world
-	switch w.random.IntN(3) {
-	case 0:
-		return w.begin(ctx, request{list: thread(history.NameThing("album", world.album)), value: text,
-			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
-				r, span, ok := call(ctx, c, world.services.album.AddComment,
-					&albumv1.AddCommentRequest{RequestId: id, AuthorId: author, AlbumId: world.album, Text: text})
-				return r.GetComment().GetCommentId(), span, ok
-			}})
-	case 1:
-		return w.begin(ctx, request{list: thread(history.NameThing("blog", world.blog)), value: text,
-			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
-				r, span, ok := call(ctx, c, world.services.blog.AddComment,
-					&blogv1.AddCommentRequest{RequestId: id, AuthorId: author, BlogId: world.blog, Text: text})
-				return r.GetComment().GetCommentId(), span, ok
-			}})
-	default:
-		return w.begin(ctx, request{list: thread(history.NameThing("poi", world.poi)), value: text,
-			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
-				r, span, ok := call(ctx, c, world.services.poi.AddComment,
-					&poiv1.AddCommentRequest{RequestId: id, AuthorId: author, PoiId: world.poi, Text: text})
-				return r.GetComment().GetCommentId(), span, ok
-			}})
-	}
+	comments, kind := w.world.Comment, w.anyKind()
+	on := w.world.shared[kind]
+	return w.begin(ctx, request{list: thread(history.NameThing(kind, on.id)), value: text,
+		send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
+			r, span, ok := call(ctx, c, comments.AddComment,
+				waybooktest.On(on.kind, on.id, &commentv1.AddCommentRequest{RequestId: id, AuthorId: author, Text: text}))
+			return r.GetComment().GetCommentId(), span, ok
+		}})
 }
 
+// anyKind returns the name of a kind of content.
+func (w *worker) anyKind() string { return []string{"album", "blog", "poi"}[w.random.IntN(3)] }
+
 func (w *worker) newLandmark(ctx context.Context) bool {
-	name, id, owner, pois := w.next(), w.requestID(), w.user.id, w.world.services.poi
+	name, id, owner, pois := w.next(), w.requestID(), w.user.id, w.world.Poi
 	return w.begin(ctx, request{list: category, value: name,
 		send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
 			r, span, ok := call(ctx, c, pois.CreatePoi,
@@ -97,8 +86,7 @@ func (w *worker) newLandmark(ctx context.Context) bool {
 }
 
 func (w *worker) recommend(ctx context.Context) bool {
-	kind := []string{"album", "blog", "poi"}[w.random.IntN(3)]
-	return w.clients.recommend(ctx, w.world, kind, w.world.voters[w.random.IntN(voters)])
+	return w.clients.recommend(ctx, w.world, w.anyKind(), w.world.voters[w.random.IntN(voters)])
 }
 
 // scoreOf names the tally of the recommendations of a thing.
@@ -106,15 +94,8 @@ func scoreOf(kind string) string { return "score of the " + kind }
 
 // recommend lets a user recommend one of the shared things.
 func (c *clients) recommend(ctx context.Context, w *world, kind string, voter int64) bool {
-	var isAcknowledged bool
-	switch kind {
-	case "album":
-		_, _, isAcknowledged = call(ctx, c, w.services.album.Recommend, &albumv1.RecommendRequest{UserId: voter, AlbumId: w.album})
-	case "blog":
-		_, _, isAcknowledged = call(ctx, c, w.services.blog.Recommend, &blogv1.RecommendRequest{UserId: voter, BlogId: w.blog})
-	default:
-		_, _, isAcknowledged = call(ctx, c, w.services.poi.Recommend, &poiv1.RecommendRequest{UserId: voter, PoiId: w.poi})
-	}
+	on := w.shared[kind]
+	_, _, isAcknowledged := call(ctx, c, w.Recommendation.Recommend, waybooktest.On(on.kind, on.id, &recommendationv1.RecommendRequest{UserId: voter}))
 	c.history.Record(history.Mark{Tally: scoreOf(kind), Member: fmt.Sprint(voter), IsAcknowledged: isAcknowledged})
 	return isAcknowledged
 }
@@ -130,7 +111,7 @@ func votesFor(choice int32) string { return fmt.Sprint("votes for ", choice) }
 
 func (c *clients) vote(ctx context.Context, w *world, voter int64) bool {
 	choice := choiceOf(voter)
-	_, _, isAcknowledged := call(ctx, c, w.services.blog.CastBallot, &blogv1.CastBallotRequest{VoterId: voter, BlogId: w.blog, Choice: choice})
+	_, _, isAcknowledged := call(ctx, c, w.Blog.CastBallot, &blogv1.CastBallotRequest{VoterId: voter, BlogId: w.shared["blog"].id, Choice: choice})
 	c.history.Record(history.Mark{Tally: votesFor(choice), Member: fmt.Sprint(voter), IsAcknowledged: isAcknowledged})
 	return isAcknowledged
 }

@@ -6,12 +6,13 @@ import (
 	"context"
 	"strconv"
 
+	"google.golang.org/grpc"
+
 	"github.com/waybook/waybook/e2e/faults/history"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // insist retries until there is an answer. If there is none, it reports a violation, and later
@@ -35,7 +36,9 @@ func (c *clients) settle(ctx context.Context, w *world, all []*worker) {
 	for _, kind := range []string{"album", "blog"} {
 		c.insist(ctx, "a new "+kind, func(ctx context.Context) bool { return all[0].createOf(ctx, kind) })
 	}
-	c.insist(ctx, "a landmark", func(ctx context.Context) bool { return c.readThing(ctx, false, history.NameThing("poi", w.poi)) })
+	c.insist(ctx, "a landmark", func(ctx context.Context) bool {
+		return c.readThing(ctx, false, history.NameThing("poi", w.shared["poi"].id))
+	})
 	for _, worker := range all {
 		for i := range worker.requests {
 			if r := &worker.requests[i]; !r.isAcknowledged {
@@ -44,7 +47,7 @@ func (c *clients) settle(ctx context.Context, w *world, all []*worker) {
 		}
 	}
 	for _, voter := range w.voters {
-		for _, kind := range []string{"album", "blog", "poi"} {
+		for kind := range w.shared {
 			c.insist(ctx, "a recommendation", func(ctx context.Context) bool { return c.recommend(ctx, w, kind, voter) })
 		}
 		c.insist(ctx, "a ballot", func(ctx context.Context) bool { return c.vote(ctx, w, voter) })
@@ -61,18 +64,12 @@ func (c *clients) readAll(ctx context.Context, w *world) {
 		c.insist(ctx, "albums", func(ctx context.Context) bool { return c.readAlbums(ctx, false, u) })
 		c.insist(ctx, "entries", func(ctx context.Context) bool { return c.readEntries(ctx, w, u) })
 	}
-	c.insist(ctx, "comments of the album", func(ctx context.Context) bool {
-		r, span, ok := call(ctx, c, w.services.album.ListComments, &albumv1.ListCommentsRequest{AlbumId: w.album, PageSize: 1000})
-		return ok && c.readComments(span, history.NameThing("album", w.album), r.GetComments(), r.GetNextPageToken())
-	})
-	c.insist(ctx, "comments of the entry", func(ctx context.Context) bool {
-		r, span, ok := call(ctx, c, w.services.blog.ListComments, &blogv1.ListCommentsRequest{BlogId: w.blog, PageSize: 1000})
-		return ok && c.readComments(span, history.NameThing("blog", w.blog), r.GetComments(), r.GetNextPageToken())
-	})
-	c.insist(ctx, "comments of the landmark", func(ctx context.Context) bool {
-		r, span, ok := call(ctx, c, w.services.poi.ListComments, &poiv1.ListCommentsRequest{PoiId: w.poi, PageSize: 1000})
-		return ok && c.readComments(span, history.NameThing("poi", w.poi), r.GetComments(), r.GetNextPageToken())
-	})
+	for kind, on := range w.shared {
+		c.insist(ctx, "comments", func(ctx context.Context) bool {
+			r, span, ok := call(ctx, c, w.Comment.ListComments, waybooktest.On(on.kind, on.id, &commentv1.ListCommentsRequest{PageSize: 1000}))
+			return ok && c.readComments(span, history.NameThing(kind, on.id), r.GetComments(), r.GetNextPageToken())
+		})
+	}
 	c.insist(ctx, "counts", func(ctx context.Context) bool { return c.readCounts(ctx, w) })
 	for _, u := range w.users {
 		c.readRewards(ctx, w, u)
@@ -83,7 +80,7 @@ func (c *clients) readAll(ctx context.Context, w *world) {
 func (c *clients) readEntries(ctx context.Context, w *world, u user) bool {
 	listing := history.Listing{List: u.list("blog")}
 	for token := ""; ; {
-		r, span, ok := call(ctx, c, w.services.blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: u.id, PageToken: token})
+		r, span, ok := call(ctx, c, w.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: u.id, PageToken: token})
 		if !ok {
 			return false
 		}
@@ -101,7 +98,7 @@ func (c *clients) readEntries(ctx context.Context, w *world, u user) bool {
 	}
 }
 
-func (c *clients) readComments(span history.Span, thing history.Thing, comments []*typev1.Comment, next string) bool {
+func (c *clients) readComments(span history.Span, thing history.Thing, comments []*commentv1.Comment, next string) bool {
 	if next != "" {
 		c.complain(history.Miscounted, "%s has more than %d comments", thing, len(comments))
 	}
@@ -116,8 +113,8 @@ func (c *clients) readComments(span history.Span, thing history.Thing, comments 
 // readCounts reads scores and votes as /API.php shows them.
 func (c *clients) readCounts(ctx context.Context, w *world) bool {
 	var all []any
-	for kind, id := range map[string]int64{"album": w.album, "blog": w.blog, "poi": w.poi} {
-		a := c.post(ctx, "", true, "func", names[kind].get, names[kind].id, strconv.FormatInt(id, 10))
+	for kind, of := range w.shared {
+		a := c.post(ctx, "", true, "func", names[kind].get, names[kind].id, strconv.FormatInt(of.id, 10))
 		if !a.isAcknowledged {
 			return false
 		}
@@ -146,20 +143,23 @@ func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	const reward = 10
 	list := u.list("blog")
 	want := c.history.Made(list)
-	var last *accountv1.GetRewardTotalResponse
+	var last waybooktest.Rewards
+	read := func(ctx context.Context, of *accountv1.ListRewardsRequest, _ ...grpc.CallOption) (waybooktest.Rewards, error) {
+		return waybooktest.RewardsOf(ctx, w.Account, of.GetUserId())
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.recovery)
 	defer cancel()
-	for ctx.Err() == nil && last.GetRewardCount() != want {
-		if r, _, ok := call(ctx, c, w.account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: u.id}); ok {
+	for ctx.Err() == nil && last.Count != want {
+		if r, _, ok := call(ctx, c, read, &accountv1.ListRewardsRequest{UserId: u.id}); ok {
 			last = r
 		}
 		pause(ctx, callPause)
 	}
-	if last.GetRewardCount() != want {
+	if last.Count != want {
 		c.recovery = 0
 	}
-	c.history.Record(history.Rewarded{List: list, Count: last.GetRewardCount()})
-	if last.GetTotal() != reward*last.GetRewardCount() {
-		c.complain(history.Miscounted, "%d rewards have the total %d", last.GetRewardCount(), last.GetTotal())
+	c.history.Record(history.Rewarded{List: list, Count: last.Count})
+	if last.Total != reward*last.Count {
+		c.complain(history.Miscounted, "%d rewards have the total %d", last.Count, last.Total)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/faults/history"
+	contracts "github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -24,25 +25,14 @@ const (
 	workers = 5
 	// voters is the number of users who recommend and vote.
 	voters = 12
-	// landmarks is the initial number of landmarks in the category: more than one batch of a
-	// stream, which has service.StreamBatch.
+	// landmarks is the initial number of landmarks in the category.
 	landmarks = 250
 	choices   = 3
 )
 
-// services are the gRPC clients of a fleet.
-type services struct {
-	account accountv1.AccountServiceClient
-	album   albumv1.AlbumServiceClient
-	blog    blogv1.BlogServiceClient
-	poi     poiv1.PoiServiceClient
-}
-
-func (f *fleet) contracts() services {
-	return services{
-		accountv1.NewAccountServiceClient(f.services["account"]), albumv1.NewAlbumServiceClient(f.services["album"]),
-		blogv1.NewBlogServiceClient(f.services["blog"]), poiv1.NewPoiServiceClient(f.services["poi"]),
-	}
+// contracts returns the gRPC clients of a fleet.
+func (f *fleet) contracts() contracts.Clients {
+	return contracts.Of(f.services["account"], f.services["album"], f.services["blog"], f.services["poi"])
 }
 
 // user is a user with an open session.
@@ -60,15 +50,21 @@ var category = history.List{Kind: "poi", Owner: "category 1"}
 
 // world is the data to read and write.
 type world struct {
-	services
+	contracts.Clients
 	users  []user
 	voters []int64
 	// The things on which all users comment and which they recommend. Nobody changes them.
-	album, blog, poi int64
+	shared map[string]shared
 
 	mu sync.Mutex
 	// known are the acknowledged things.
 	known []history.Thing
+}
+
+// shared is an album, an entry or a landmark.
+type shared struct {
+	kind typev1.Kind
+	id   int64
 }
 
 func (w *world) learn(thing history.Thing) {
@@ -94,49 +90,52 @@ var place = &typev1.Location{Lat: 25, Lng: 121}
 // makeWorld creates users and the first things before any fault.
 func makeWorld(t *testing.T, f *fleet, h *history.History) *world {
 	t.Helper()
-	w, ctx := &world{services: f.contracts()}, t.Context()
+	w, ctx := &world{Clients: f.contracts()}, t.Context()
 	newUser := func(name string) int64 {
-		r, err := w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name})
+		r, err := w.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name})
 		return waybooktest.Must(r, err)(t).GetUser().GetUserId()
 	}
 	for n := range workers {
 		id := newUser(fmt.Sprint("writer ", n))
-		r, err := w.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: id})
+		r, err := w.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: id})
 		w.users = append(w.users, user{id, fmt.Sprintf("id=%d; idrand=%s", id, waybooktest.Must(r, err)(t).GetToken())})
 	}
 	for n := range voters {
 		w.voters = append(w.voters, newUser(fmt.Sprint("voter ", n)))
 	}
 	owner := newUser("owner")
-	album, err := w.services.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: owner, Title: "all", Category: 1, Location: place})
-	w.album = waybooktest.Must(album, err)(t).GetAlbum().GetAlbumId()
-	blog, err := w.services.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+	album, err := w.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: owner, Title: "all", Category: 1, Location: place})
+	albumID := waybooktest.Must(album, err)(t).GetAlbum().GetAlbumId()
+	blog, err := w.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 		AuthorId: owner, Type: 1, Location: place, Title: "all", Content: "x", Weather: 1,
 		PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1}, Vote: &blogv1.NewVote{Description: "x", Choices: []string{"1", "2", "3"}},
 	})
-	w.blog = waybooktest.Must(blog, err)(t).GetBlog().GetBlogId()
-	w.importLandmarks(ctx, t, owner, h)
+	w.shared = map[string]shared{
+		"album": {typev1.Kind_KIND_ALBUM, albumID},
+		"blog":  {typev1.Kind_KIND_BLOG, waybooktest.Must(blog, err)(t).GetBlog().GetBlogId()},
+		"poi":   {typev1.Kind_KIND_POI, w.importLandmarks(ctx, t, owner, h)},
+	}
 	return w
 }
 
-// importLandmarks fills the category with a long list, and records it.
-func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, h *history.History) {
+// importLandmarks fills the category with a long list, and records it. It returns the first.
+func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, h *history.History) int64 {
 	t.Helper()
 	batch := &poiv1.ImportPoisRequest{OwnerId: owner}
 	for n := range landmarks {
 		name := fmt.Sprint("landmark ", n)
 		batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{Key: name, Name: name, Category: 1, Location: place})
 	}
-	imported, err := w.services.poi.ImportPois(ctx, batch)
+	imported, err := w.Poi.ImportPois(ctx, batch)
 	if made := waybooktest.Must(imported, err)(t).GetCreatedCount(); made != landmarks {
 		t.Fatalf("created %d landmarks", made)
 	}
-	listed, err := w.services.poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 1, PageSize: 1000})
+	listed, err := w.Poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 1, PageSize: 1000})
 	for _, p := range waybooktest.Must(listed, err)(t).GetPois() {
 		h.Record(history.Add{Span: history.Span{End: h.Now()}, List: category, Value: p.GetName(), ID: p.GetPoiId()})
 		w.learn(history.NameThing("poi", p.GetPoiId()))
 	}
-	w.poi = listed.GetPois()[0].GetPoiId()
+	return listed.GetPois()[0].GetPoiId()
 }
 
 // details derives the other fields of a thing from its value, so that a partial change is detected.

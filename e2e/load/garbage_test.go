@@ -11,13 +11,16 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc"
+
 	"github.com/waybook/waybook/e2e/launch"
+	contracts "github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/garbage.txt")
@@ -101,11 +104,7 @@ type deployment struct {
 	t         *testing.T
 	processes []*launch.Process
 
-	accounts accountv1.AccountServiceClient
-	albums   albumv1.AlbumServiceClient
-	blogs    blogv1.BlogServiceClient
-	pois     poiv1.PoiServiceClient
-
+	contracts.Clients
 	owner            int64
 	client           *waybooktest.Client
 	bare, full       string
@@ -133,14 +132,11 @@ func startApart(t *testing.T) *deployment {
 }
 
 func connect(t *testing.T, all map[string]*launch.Process, processes []*launch.Process) *deployment {
-	d := &deployment{t: t, processes: processes}
-	d.accounts = accountv1.NewAccountServiceClient(launch.Dial(t, all["account"].GRPC))
-	d.albums = albumv1.NewAlbumServiceClient(launch.Dial(t, all["album"].GRPC))
-	d.blogs = blogv1.NewBlogServiceClient(launch.Dial(t, all["blog"].GRPC))
-	pois := launch.Dial(t, all["poi"].GRPC)
-	d.pois = poiv1.NewPoiServiceClient(pois)
-	d.owner = launch.CreateUser(t, launch.Dial(t, all["account"].GRPC), "小旅人")
-	opened, err := d.accounts.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: d.owner})
+	dial := func(name string) *grpc.ClientConn { return launch.Dial(t, all[name].GRPC) }
+	accounts, pois := dial("account"), dial("poi")
+	d := &deployment{t: t, processes: processes, Clients: contracts.Of(accounts, dial("album"), dial("blog"), pois)}
+	d.owner = launch.CreateUser(t, accounts, "小旅人")
+	opened, err := d.Account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: d.owner})
 	waybooktest.OK(d.t, err)
 	d.client = waybooktest.ClientAt(t, all["edge"].HTTP).With(d.owner, opened.GetToken())
 	d.poi = fmt.Sprint(launch.CreatePoisOf(t, pois, d.owner, category, "太魯閣國家公園遊客中心", listedPois)[0])
@@ -158,19 +154,23 @@ func (d *deployment) fill() {
 	}
 	d.full, d.entry, d.post = d.made(addAlbum, "albumID"), d.made(postBlog, "blogID"), d.made(postBlog, "blogID")
 	ctx := d.t.Context()
-	album, entry, landmark := number(d.t, d.full), number(d.t, d.entry), number(d.t, d.poi)
+	filled := map[typev1.Kind]int64{
+		typev1.Kind_KIND_ALBUM: number(d.t, d.full), typev1.Kind_KIND_BLOG: number(d.t, d.entry), typev1.Kind_KIND_POI: number(d.t, d.poi),
+	}
 	for n := range children {
-		address := fmt.Sprintf("upload/photo/%d_t.jpg", n)
-		_, err := d.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: album, ThumbnailUrl: address, Description: prose})
-		waybooktest.OK(d.t, err)
-		_, err = d.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: album, Text: prose})
-		waybooktest.OK(d.t, err)
-		_, err = d.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: d.owner, BlogId: entry, Text: prose})
-		waybooktest.OK(d.t, err)
-		_, err = d.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: d.owner, PoiId: landmark, PhotoUrl: address})
-		waybooktest.OK(d.t, err)
-		_, err = d.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: d.owner, PoiId: landmark, Text: prose})
-		waybooktest.OK(d.t, err)
+		for kind, id := range filled {
+			_, err := d.Comment.AddComment(ctx, waybooktest.On(kind, id, &commentv1.AddCommentRequest{AuthorId: d.owner, Text: prose}))
+			waybooktest.OK(d.t, err)
+			photo := &photov1.AddPhotoRequest{ActorId: d.owner, Url: fmt.Sprintf("upload/photo/%d_t.jpg", n)}
+			switch kind {
+			case typev1.Kind_KIND_BLOG:
+				continue
+			case typev1.Kind_KIND_ALBUM:
+				photo.Description = prose
+			}
+			_, err = d.Photo.AddPhoto(ctx, waybooktest.On(kind, id, photo))
+			waybooktest.OK(d.t, err)
+		}
 	}
 }
 

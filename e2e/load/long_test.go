@@ -1,14 +1,16 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -53,13 +55,16 @@ func createLongContent(t *testing.T, services map[string]*launch.Process) {
 	owner := launch.CreateUser(t, launch.Dial(t, services["account"].GRPC), "作者")
 	connection := launch.Dial(t, services["album"].GRPC)
 	album := launch.CreateAlbumsOf(t, connection, owner, "相簿", 1)[0]
-	albums, text := albumv1.NewAlbumServiceClient(connection), strings.Repeat(flower, 2000)
+	photos, comments := photov1.NewPhotoServiceClient(connection), commentv1.NewCommentServiceClient(connection)
+	text := strings.Repeat(flower, 2000)
 	for range each {
-		_, err := albums.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "t.jpg", Description: text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: text}); err != nil {
+		_, photoErr := photos.AddPhoto(t.Context(), &photov1.AddPhotoRequest{
+			ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: "t.jpg", Description: text,
+		})
+		_, commentErr := comments.AddComment(t.Context(), &commentv1.AddCommentRequest{
+			AuthorId: owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: album}, Text: text,
+		})
+		if err := errors.Join(photoErr, commentErr); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -14,7 +13,10 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // TestNoReplyHasATextOfAnother reads many albums and a list at the same time, from the edge and by gRPC. The memory
@@ -30,9 +32,13 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 		// The replies have different lengths, so that their texts lie at different places.
 		for c := range 5 + 7*n {
 			text := strings.Repeat(fmt.Sprintf("第%d冊，第%d張。", n, c), int(1+c%5))
-			_, err := d.albums.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: d.owner, AlbumId: id, ThumbnailUrl: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text})
+			_, err := d.Photo.AddPhoto(t.Context(), &photov1.AddPhotoRequest{
+				ActorId: d.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id}, Url: fmt.Sprintf("upload/%d/%d.jpg", n, c), Description: text,
+			})
 			waybooktest.OK(d.t, err)
-			_, err = d.albums.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: d.owner, AlbumId: id, Text: text})
+			_, err = d.Comment.AddComment(t.Context(), &commentv1.AddCommentRequest{
+				AuthorId: d.owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text,
+			})
 			waybooktest.OK(d.t, err)
 		}
 	}
@@ -47,7 +53,7 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 			reply, err := d.client.Try(d.client.Form(http.MethodGet, form))
 			return reply.Body, err
 		case n < albums:
-			reply, err := d.albums.GetAlbum(t.Context(), requests[n])
+			reply, err := d.Album.GetAlbum(t.Context(), requests[n])
 			if err != nil {
 				return "", err
 			}
@@ -55,19 +61,18 @@ func TestNoReplyHasATextOfAnother(t *testing.T) {
 			return string(encoded), err
 		}
 		var all strings.Builder
-		stream, err := d.pois.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: category})
-		for err == nil {
-			var batch *poiv1.StreamPoisResponse
-			if batch, err = stream.Recv(); err == nil {
-				for _, poi := range batch.GetPois() {
-					fmt.Fprintln(&all, poi.GetPoiId(), poi.GetName())
-				}
+		for request := (&poiv1.ListPoisRequest{Category: category, View: typev1.View_VIEW_SUMMARY, PageSize: 200}); ; {
+			page, err := d.Poi.ListPois(t.Context(), request)
+			if err != nil {
+				return "", err
+			}
+			for _, poi := range page.GetPois() {
+				fmt.Fprintln(&all, poi.GetPoiId(), poi.GetName())
+			}
+			if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+				return all.String(), nil
 			}
 		}
-		if err == io.EOF {
-			err = nil
-		}
-		return all.String(), err
 	}
 	want := map[[2]int]string{}
 	for n := range albums + 1 {

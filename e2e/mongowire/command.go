@@ -173,10 +173,15 @@ func (c Command) class() class {
 	return write
 }
 
-// readConcern returns the read concern of a read, and the cluster time that it has reached; zero for any.
+// readConcern returns the read concern of a read, and the cluster time that it has reached; zero for any. A snapshot of the
+// past shows the present.
 func (c Command) readConcern() (level string, at bson.Timestamp) {
 	level, _ = c.Body.Lookup("readConcern", "level").StringValueOK()
-	at.T, at.I, _ = c.Body.Lookup("readConcern", "afterClusterTime").TimestampOK()
+	for _, field := range []string{"afterClusterTime", "atClusterTime"} {
+		if t, i, isTimestamp := c.Body.Lookup("readConcern", field).TimestampOK(); isTimestamp {
+			at = bson.Timestamp{T: t, I: i}
+		}
+	}
 	return level, at
 }
 

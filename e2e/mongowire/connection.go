@@ -130,17 +130,9 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		}
 		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
 	case read:
-		s.exclusive.RLock()
-		switch {
-		case s.isLeft.Load() && len(s.left.before) > 0:
-			s.exclusive.RUnlock()
-			return s.readOf(&s.left, command)
-		case len(s.lag.before) > 0 && s.lag.serves(command):
-			s.exclusive.RUnlock()
-			return s.readOf(&s.lag, command)
-		}
-		defer s.exclusive.RUnlock()
-		return s.read(command)
+		at := s.snapshotTime(command)
+		reply, err := s.readAsOf(command)
+		return inSnapshot(reply, at), err
 	}
 	if s.isConcurrent {
 		s.exclusive.RLock()
@@ -169,6 +161,21 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		s.sessions.lose(command, refusal(11602, "InterruptedDueToReplStateChange", "the outcome is unknown: "+err.Error()))
 	}
 	return reply, err
+}
+
+// readAsOf reads what a majority has, or this server knows, if the command wants that.
+func (s *Server) readAsOf(command Command) (bson.Raw, error) {
+	s.exclusive.RLock()
+	switch {
+	case s.isLeft.Load() && len(s.left.before) > 0:
+		s.exclusive.RUnlock()
+		return s.readOf(&s.left, command)
+	case len(s.lag.before) > 0 && s.lag.serves(command):
+		s.exclusive.RUnlock()
+		return s.readOf(&s.lag, command)
+	}
+	defer s.exclusive.RUnlock()
+	return s.read(command)
 }
 
 func (s *Server) write(command Command) (bson.Raw, error) {

@@ -9,7 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// lag is what no majority has while the acknowledgement of writes is held. A read with read concern majority
+// lag is what no majority has while the acknowledgement of writes is held. A read with read concern majority or snapshot
 // sees none of it, and a failover undoes it; see https://www.mongodb.com/docs/manual/reference/read-concern-majority/
 // and https://www.mongodb.com/docs/manual/core/replica-set-rollbacks/. Of an upsert that is held, the filter has to
 // name the _id. Indexes and whole collections are not undone. The mutex of Server.exclusive guards it.
@@ -101,7 +101,52 @@ func (c *cluster) keep(is state) {
 // serves reports whether a read is one of what a majority has at present.
 func (l *lag) serves(command Command) bool {
 	level, at := command.readConcern()
-	return level == "majority" && !at.After(l.at)
+	return (level == "majority" || level == "snapshot") && !at.After(l.at)
+}
+
+// snapshotTime returns the time of the snapshot that a find reads: the one that it names, or the latest that a majority has.
+// It is zero for any other command. On an idle server, time goes on by the no-op writes of the primary
+// (periodicNoopIntervalSecs); here there is one before each snapshot.
+func (s *Server) snapshotTime(command Command) bson.Timestamp {
+	level, at := command.readConcern()
+	s.exclusive.RLock()
+	defer s.exclusive.RUnlock()
+	switch {
+	case command.Name != "find" || level != "snapshot":
+		return bson.Timestamp{}
+	case !at.IsZero():
+		return at
+	case s.isLeft.Load():
+		return s.left.at
+	case s.lag.isHeld:
+		return s.lag.at
+	}
+	return s.time.tick()
+}
+
+// inSnapshot adds the time of a snapshot to a reply. See "atClusterTime" in
+// https://www.mongodb.com/docs/manual/reference/read-concern-snapshot/. The reply to a find that finds nothing has none
+// (SERVER-83472).
+func inSnapshot(reply bson.Raw, at bson.Timestamp) bson.Raw {
+	cursor, isCursor := reply.Lookup("cursor").DocumentOK()
+	if found, _ := cursor.Lookup("firstBatch").ArrayOK(); at.IsZero() || !isCursor || firstField(bson.Raw(found)) == "" {
+		return reply
+	}
+	elements, _ := reply.Elements()
+	with := bson.D{}
+	for _, element := range elements {
+		if element.Key() == "cursor" {
+			fields, _ := cursor.Elements()
+			all := bson.D{}
+			for _, field := range fields {
+				all = append(all, bson.E{Key: field.Key(), Value: field.Value()})
+			}
+			with = append(with, bson.E{Key: "cursor", Value: append(all, bson.E{Key: "atClusterTime", Value: at})})
+			continue
+		}
+		with = append(with, bson.E{Key: element.Key(), Value: element.Value()})
+	}
+	return document(with)
 }
 
 // waitsForMajority reports whether a read needs a majority to go on: it is linearizable, or is at a time that no
@@ -110,7 +155,7 @@ func (s *Server) waitsForMajority(command Command) bool {
 	switch level, at := command.readConcern(); level {
 	case "linearizable":
 		return true
-	case "majority":
+	case "majority", "snapshot":
 		s.exclusive.RLock()
 		defer s.exclusive.RUnlock()
 		return s.lag.isHeld && at.After(s.lag.at) || s.isLeft.Load() && at.After(s.left.at)

@@ -1,15 +1,12 @@
 package moving_test
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/moving/format"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
@@ -41,20 +38,5 @@ func TestTheExamplesOfThePageHaveAllFields(t *testing.T) {
 	}
 	for i := range kinds.Len() {
 		expect(string(kinds.Get(i).Name()), kinds.Get(i).Message())
-	}
-}
-
-func TestThePageListsAllRepairs(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile(examples.Docs + "moving-in.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "| rule | finds | gives |\n| --- | --- | --- |\n"
-	for _, rule := range format.Repairs() {
-		want += fmt.Sprintf("| %s | %s | %s |\n", rule.Repair, rule.Finds, rule.Gives)
-	}
-	if !strings.Contains(string(page), want) {
-		t.Errorf("the page lacks this table:\n%s", want)
 	}
 }

@@ -7,7 +7,10 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -52,15 +55,7 @@ func (w writer) album(users [2]int64) int64 {
 	})
 	waybooktest.OK(w.t, err)
 	id := created.GetAlbum().GetAlbumId()
-	for range 2 {
-		waybooktest.OK(w.t, failed(w.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: users[0], AlbumId: id, ThumbnailUrl: "x"})))
-	}
-	for range 3 {
-		waybooktest.OK(w.t, failed(w.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: users[1], AlbumId: id, Text: "x"})))
-	}
-	for _, user := range users {
-		waybooktest.OK(w.t, failed(w.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id})))
-	}
+	w.attach(typev1.Kind_KIND_ALBUM, id, users)
 	return id
 }
 
@@ -73,11 +68,8 @@ func (w writer) blog(users [2]int64) int64 {
 	})
 	waybooktest.OK(w.t, err)
 	id := created.GetBlog().GetBlogId()
-	for range 3 {
-		waybooktest.OK(w.t, failed(w.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: users[1], BlogId: id, Text: "x"})))
-	}
+	w.attach(typev1.Kind_KIND_BLOG, id, users)
 	for i, user := range users {
-		waybooktest.OK(w.t, failed(w.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id})))
 		waybooktest.OK(w.t, failed(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
 	}
 	return id
@@ -90,14 +82,25 @@ func (w writer) poi(users [2]int64) int64 {
 	})
 	waybooktest.OK(w.t, err)
 	id := created.GetPoi().GetPoiId()
+	w.attach(typev1.Kind_KIND_POI, id, users)
+	return id
+}
+
+// attach adds photos, if content of the kind has them, comments and recommendations.
+func (w writer) attach(kind typev1.Kind, id int64, users [2]int64) {
+	ctx := w.t.Context()
 	for range 2 {
-		waybooktest.OK(w.t, failed(w.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: users[0], PoiId: id, PhotoUrl: "x"})))
+		if kind != typev1.Kind_KIND_BLOG {
+			photo := waybooktest.On(kind, id, &photov1.AddPhotoRequest{ActorId: users[0], Url: "x"})
+			waybooktest.OK(w.t, failed(w.Photo.AddPhoto(ctx, photo)))
+		}
 	}
 	for range 3 {
-		waybooktest.OK(w.t, failed(w.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: users[1], PoiId: id, Text: "x"})))
+		comment := waybooktest.On(kind, id, &commentv1.AddCommentRequest{AuthorId: users[1], Text: "x"})
+		waybooktest.OK(w.t, failed(w.Comment.AddComment(ctx, comment)))
 	}
 	for _, user := range users {
-		waybooktest.OK(w.t, failed(w.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id})))
+		recommendation := waybooktest.On(kind, id, &recommendationv1.RecommendRequest{UserId: user})
+		waybooktest.OK(w.t, failed(w.Recommendation.Recommend(ctx, recommendation)))
 	}
-	return id
 }

@@ -71,7 +71,7 @@ func TestAFailingClientIsFoundInTheLog(t *testing.T) {
 			last := c.fail("192.0.2.7", "func=addAlbum&category=1&lat=25&lng=121")
 			c.expect("INFO", last, "func=addAlbum status=200 reason=MISSING_PARAMETER"+of("192.0.2.7"))
 			c.expect("INFO", c.fail("2001:db8:1:2:3::4", "func=addComment&albumID=1&comment=secret"),
-				"func=addComment service=waybook.album.v1.AlbumService method=AddComment code=NotFound status=200 reason=ALBUM_NOT_FOUND"+of("2001:db8:1:2::/64"))
+				"func=addComment service=waybook.comment.v1.CommentService method=AddComment code=NotFound status=200 reason=ALBUM_NOT_FOUND"+of("2001:db8:1:2::/64"))
 			c.findByTheGuide(last)
 			stranger := c
 			stranger.cookie = cookieOf(c.user, wrongToken)
@@ -86,7 +86,7 @@ func TestAFailingClientIsFoundInTheLog(t *testing.T) {
 					"func=addAlbum service=waybook.album.v1.AlbumService method=CreateAlbum code=Unavailable status=503 reason=SERVICE_UNAVAILABLE"+
 						of(from)+` error=".*connection refused.*"`)
 				c.expect("WARN", c.fail(from, "func=getCategoryPOIList&category=1"),
-					"func=getCategoryPOIList service=waybook.poi.v1.PoiService method=StreamPois code=Unavailable status=503 "+
+					"func=getCategoryPOIList service=waybook.poi.v1.PoiService method=ListPois code=Unavailable status=503 "+
 						"reason=SERVICE_UNAVAILABLE client_address="+from+` error=".*connection refused.*"`)
 			}
 			if strings.Contains(c.edge.Logged(), "secret") || strings.Contains(c.edge.Logged(), wrongToken) {

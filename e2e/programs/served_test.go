@@ -145,10 +145,10 @@ func TestTheEdgeLearnsTheClientsAddressAndNoInventedOne(t *testing.T) {
 	}
 }
 
-// pois is a service of landmarks that sends a long list in two parts.
+// pois is a service of landmarks that has a long list of two pages.
 type pois struct {
 	poiv1.UnimplementedPoiServiceServer
-	// more lets a stream send its second part.
+	// more lets it return the second page.
 	more chan struct{}
 }
 
@@ -159,25 +159,24 @@ const name = "景點~"
 // replies would keep it.
 const firstPart, secondPart = 10, 5000
 
-// StreamPois sends some landmarks, and many more once the client has the first ones.
-func (p *pois) StreamPois(_ *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-	if err := sendPois(stream, 0, firstPart); err != nil {
-		return err
+// ListPois returns some landmarks, and many more once the client has the first ones.
+func (p *pois) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+	if request.GetPageToken() == "" {
+		return &poiv1.ListPoisResponse{Pois: somePois(0, firstPart), NextPageToken: "more"}, nil
 	}
 	select {
 	case <-p.more:
-		return sendPois(stream, firstPart, secondPart)
-	case <-stream.Context().Done():
-		return stream.Context().Err()
+		return &poiv1.ListPoisResponse{Pois: somePois(firstPart, secondPart)}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
-func sendPois(stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse], from, count int64) error {
-	batch := &poiv1.StreamPoisResponse{}
+func somePois(from, count int64) (some []*poiv1.Poi) {
 	for i := range count {
-		batch.Pois = append(batch.Pois, &poiv1.PoiSummary{PoiId: from + i + 1, Name: name})
+		some = append(some, &poiv1.Poi{PoiId: from + i + 1, Name: name})
 	}
-	return stream.Send(batch)
+	return some
 }
 
 func TestALongListBeginsBeforeItsEndIsMade(t *testing.T) {

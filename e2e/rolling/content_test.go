@@ -11,9 +11,13 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/e2e/manifestrun"
+	"github.com/waybook/waybook/internal/clients"
+	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -61,42 +65,44 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads, cookies []string) {
 		return connection
 	}
 	ctx, place := t.Context(), &typev1.Location{Lat: 25, Lng: 121}
-	accounts := accountv1.NewAccountServiceClient(dial("account"))
+	c := clients.Of(dial("account"), dial("album"), dial("blog"), dial("poi"))
 	var userID int64
 	for range writers {
-		user, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Mei"})
+		user, err := c.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Mei"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		userID = user.GetUser().GetUserId()
-		session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
+		session, err := c.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		cookies = append(cookies, fmt.Sprintf("id=%d; idrand=%s", userID, session.GetToken()))
 	}
-	albums, blogs, pois := albumv1.NewAlbumServiceClient(dial("album")), blogv1.NewBlogServiceClient(dial("blog")), poiv1.NewPoiServiceClient(dial("poi"))
-	album, albumErr := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+	album, albumErr := c.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 		OwnerId: userID, Title: "x", Category: 1, Location: place,
 	})
-	blog, blogErr := blogs.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+	blog, blogErr := c.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 		AuthorId: userID, Type: 1, Location: place, Title: "x", Content: "x", Weather: 1, PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1},
 	})
-	poi, poiErr := pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+	poi, poiErr := c.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 		OwnerId: userID, Name: "x", Category: 1, Location: place,
 	})
 	if err := errors.Join(albumErr, blogErr, poiErr); err != nil {
 		t.Fatal(err)
 	}
 	const url, text = "https://photos.example.com/1.jpg", "We took the first bus, and walked down again in the rain."
-	for range children {
-		_, albumPhoto := albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: userID, AlbumId: album.GetAlbum().GetAlbumId(), ThumbnailUrl: url, Description: text})
-		_, albumComment := albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: userID, AlbumId: album.GetAlbum().GetAlbumId(), Text: text})
-		_, blogComment := blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: userID, BlogId: blog.GetBlog().GetBlogId(), Text: text})
-		_, poiPhoto := pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: userID, PoiId: poi.GetPoi().GetPoiId(), PhotoUrl: url, Description: text})
-		_, poiComment := pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: userID, PoiId: poi.GetPoi().GetPoiId(), Text: text})
-		if err := errors.Join(albumPhoto, albumComment, blogComment, poiPhoto, poiComment); err != nil {
-			t.Fatal(err)
+	for kind, id := range map[typev1.Kind]int64{
+		typev1.Kind_KIND_ALBUM: album.GetAlbum().GetAlbumId(), typev1.Kind_KIND_BLOG: blog.GetBlog().GetBlogId(), typev1.Kind_KIND_POI: poi.GetPoi().GetPoiId(),
+	} {
+		for range children {
+			_, err := c.Comment.AddComment(ctx, waybooktest.On(kind, id, &commentv1.AddCommentRequest{AuthorId: userID, Text: text}))
+			if err == nil && kind != typev1.Kind_KIND_BLOG {
+				_, err = c.Photo.AddPhoto(ctx, waybooktest.On(kind, id, &photov1.AddPhotoRequest{ActorId: userID, Url: url, Description: text}))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return []string{

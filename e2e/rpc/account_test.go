@@ -107,7 +107,7 @@ func TestAccountFailsAsTheContractSays(t *testing.T) {
 		{"UpdateUser with a password but no address", calling(w.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}), codes.FailedPrecondition, "EMAIL_REQUIRED"},
 		{"a new password of an unknown user", calling(w.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}), codes.NotFound, "USER_NOT_FOUND"},
 		{"GrantReward to an unknown user", calling(w.Account.GrantReward, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}), codes.NotFound, "USER_NOT_FOUND"},
-		{"GetRewardTotal of an unknown user", calling(w.Account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"ListRewards of an unknown user", calling(w.Account.ListRewards, &accountv1.ListRewardsRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 	})
 	for _, request := range []*accountv1.CloseSessionRequest{
 		{UserId: 1}, {UserId: 1, Token: strings.Repeat("0", 32), SessionId: strings.Repeat("0", 16)},

@@ -19,11 +19,12 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/waybooktest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
@@ -72,20 +73,14 @@ func startAudited(t *testing.T, options ...waybooktest.Option) *audited {
 	return &audited{startSecured(t, log, append([]waybooktest.Option{waybooktest.Flags("-audit-log=true")}, options...)...), written}
 }
 
-// clients are the clients of a connection.
-type clients struct {
-	Account accountv1.AccountServiceClient
-	Album   albumv1.AlbumServiceClient
-	Poi     poiv1.PoiServiceClient
-	moveIn  moveinv1.MoveInServiceClient
-	store   storev1.StoreServiceClient
+// caller has the clients of a connection.
+type caller struct {
+	clients.Clients
+	store storev1.StoreServiceClient
 }
 
-func clientsOf(connection grpc.ClientConnInterface) clients {
-	return clients{
-		accountv1.NewAccountServiceClient(connection), albumv1.NewAlbumServiceClient(connection),
-		poiv1.NewPoiServiceClient(connection), moveinv1.NewMoveInServiceClient(connection), storev1.NewStoreServiceClient(connection),
-	}
+func callerOver(connection grpc.ClientConnInterface) caller {
+	return caller{clients.Of(connection, connection, connection, connection), storev1.NewStoreServiceClient(connection)}
 }
 
 const (
@@ -121,7 +116,7 @@ func event(name, outcome, reason, caller, method string, others ...any) map[stri
 func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 	t.Parallel()
 	s := startAudited(t)
-	operator, edge, poi := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge")), clientsOf(s.dial(t, "poi"))
+	operator, edge, poi := callerOver(s.dial(t, "operator")), callerOver(s.dial(t, "edge")), callerOver(s.dial(t, "poi"))
 	ctx := t.Context()
 	const address, password = "Ann@waybook.example", "password of ann"
 	ann := must(operator.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Ann", Email: address, Password: password}))(t).GetUser().GetUserId()
@@ -159,15 +154,16 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a read by the operator", calling(operator.Account.GetUser, &accountv1.GetUserRequest{UserId: ann}), nil},
 		{"a change by an owner", calling(edge.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("u")}), nil},
 		{"a change by another user", calling(edge.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}), event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
-		{"a user of an old service", calling(operator.moveIn.MoveIn, &moveinv1.MoveInRequest{Records: []*moveinv1.Record{record(&moveinv1.User{Id: 123456, Name: "x"})}}), event("records_moved_in", "ok", "", "operator", "/waybook.movein.v1.MoveInService/MoveIn")},
+		{"a user of an old service", calling(operator.MoveIn.MoveIn, &moveinv1.MoveInRequest{Records: []*moveinv1.Record{record(&moveinv1.User{Id: 123456, Name: "x"})}}), event("records_moved_in", "ok", "", "operator", "/waybook.movein.v1.MoveInService/MoveIn")},
 		{"a deletion too early", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
 		{"a disabled user", calling(operator.Account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
 		{"a deletion", calling(operator.Account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
-		{"a search by the operator", calling(operator.Account.FindUsers, &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ann"}}), nil},
+		{"a search by the operator", calling(operator.Account.ListUsers, &accountv1.ListUsersRequest{Prefix: &accountv1.ListUsersRequest_EmailPrefix{EmailPrefix: "ann"}}), nil},
 		{"a change by the operator", calling(operator.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}), event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},
 		{"an import by the operator", func(ctx context.Context) error {
 			return failed(operator.Poi.ImportPois(ctx, batchOf(ann, importedPoi("a", "a"))))
 		}, event("operator_call", "ok", "", "operator", "/waybook.poi.v1.PoiService/ImportPois", "user_id", user)},
+		{"the comments of an author, removed by the operator", calling(operator.Comment.RemoveCommentsByAuthor, &commentv1.RemoveCommentsByAuthorRequest{AuthorId: bo, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: anAlbum}}), event("comments_removed", "ok", "", "operator", "/waybook.comment.v1.CommentService/RemoveCommentsByAuthor", "user_id", float64(bo))},
 		{"a copy of the store", func(ctx context.Context) error {
 			return failed(collect(operator.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("store_copied", "ok", "", "operator", "/waybook.store.v1.StoreService/Backup")},
@@ -207,7 +203,7 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 func TestALoginAboveALimitIsRecordedAsLimited(t *testing.T) {
 	t.Parallel()
 	s := startAudited(t)
-	edge := clientsOf(s.dial(t, "edge"))
+	edge := callerOver(s.dial(t, "edge"))
 	var err error
 	for n := 0; n < 200 && status.Code(err) != codes.ResourceExhausted; n++ {
 		s.journal.take(t)
@@ -223,7 +219,7 @@ func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
 	t.Parallel()
 	for _, isOn := range []bool{true, false} {
 		s := startAudited(t, waybooktest.Flags(fmt.Sprintf("-audit-log=%v", isOn)))
-		poi := clientsOf(s.dial(t, "poi"))
+		poi := callerOver(s.dial(t, "poi"))
 		for range 2 {
 			expectFault(t, failed(poi.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 1})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
 		}

@@ -42,7 +42,7 @@ func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
 			for call, run := range calls {
 				t.Run(call, func(t *testing.T) {
 					t.Parallel() // some calls pause between their tries
-					isOwners := []string{"album.DeleteAlbum", "album.AddPhoto", "poi.AddPhoto", "album.UpdateAlbum", "blog.UpdateBlog", "poi.UpdatePoi"}
+					isOwners := []string{"album.DeleteAlbum", "photo.AddPhoto of album", "photo.AddPhoto of poi", "album.UpdateAlbum", "blog.UpdateBlog", "poi.UpdatePoi"}
 					if name == "conflict" && slices.Contains(isOwners, call) { // the store says that another owns it
 						expectFault(t, run(t.Context()), codes.PermissionDenied, "NOT_OWNER")
 						return

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 func TestASmallChangeOfALargeEntryIsASmallWriteOnMongoDB(t *testing.T) {
@@ -17,13 +19,13 @@ func TestASmallChangeOfALargeEntryIsASmallWriteOnMongoDB(t *testing.T) {
 	blog := must(p.Blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()
 	for name, call := range map[string]func(context.Context) error{
 		"Recommend": func(ctx context.Context) error {
-			return failed(p.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: reader, BlogId: blog}))
+			return failed(p.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{UserId: reader, Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: blog}}))
 		},
 		"CastBallot": func(ctx context.Context) error {
 			return failed(p.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: reader, BlogId: blog, Choice: 1}))
 		},
 		"AddComment": func(ctx context.Context) error {
-			return failed(p.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: reader, BlogId: blog, Text: "好"}))
+			return failed(p.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: reader, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: blog}, Text: "好"}))
 		},
 	} {
 		mark := server.Mark()

@@ -18,15 +18,54 @@ import (
 )
 
 // everyCall returns a call of each RPC of the services, with a valid request about existing
-// content. It reads the RPCs from the contracts. Names consist of the service's package and the
-// method.
+// content. It reads the RPCs from the contracts. Names are those of everyTarget.
 func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(context.Context) error {
 	calls := map[string]func(context.Context) error{}
-	for name, method := range everyMethod() {
-		request := validRequest(method, user, album, blog, poi)
-		calls[name] = func(ctx context.Context) error { return w.call(ctx, method, request) }
+	for name, of := range everyTarget() {
+		request := of.validRequest(user, album, blog, poi)
+		calls[name] = func(ctx context.Context) error { return w.call(ctx, of.MethodDescriptor, request) }
 	}
 	return calls
+}
+
+// target is a method with the kind of content that a request is about, if the contract is shared: album, blog or poi.
+type target struct {
+	protoreflect.MethodDescriptor
+	parent string
+}
+
+// everyTarget returns the methods of the services, those of shared contracts once for each kind of content. Names
+// are as in album.GetAlbum and "comment.AddComment of album".
+func everyTarget() map[string]target {
+	all := map[string]target{}
+	for name, method := range everyMethod() {
+		fields := method.Input().Fields()
+		isShared := fields.ByName("kind") != nil || strings.HasPrefix(name, "movein.")
+		for _, parent := range []string{"album", "blog", "poi"} {
+			if field := fields.ByName(protoreflect.Name(parent + "_id")); isShared || field != nil && isChoice(field) {
+				all[name+" of "+parent] = target{method, parent}
+			}
+		}
+		if all[name+" of album"].MethodDescriptor == nil {
+			all[name] = target{method, ""}
+		}
+	}
+	return all
+}
+
+// isChoice reports whether a field is one of several of which a message has one.
+func isChoice(field protoreflect.FieldDescriptor) bool {
+	return field.ContainingOneof() != nil && !field.ContainingOneof().IsSynthetic()
+}
+
+// has reports whether requests of a target have a field: of those that name the parent, they have one.
+func (t target) has(field protoreflect.FieldDescriptor) bool {
+	return !isChoice(field) || string(field.Name()) == t.parent+"_id"
+}
+
+// kind returns the kind of the content.
+func (t target) kind() typev1.Kind {
+	return typev1.Kind(typev1.Kind_value["KIND_"+strings.ToUpper(t.parent)])
 }
 
 // everyMethod returns the methods of the services.
@@ -45,7 +84,7 @@ func everyMethod() map[string]protoreflect.MethodDescriptor {
 	return all
 }
 
-// call calls a method of any kind, and reads all its replies; of one that watches, the first.
+// call calls a method of any kind, and reads all its replies.
 func (w *waybook) call(ctx context.Context, method protoreflect.MethodDescriptor, request proto.Message) error {
 	raw, err := proto.Marshal(request)
 	if err != nil {
@@ -66,54 +105,54 @@ func newMessage(of protoreflect.MessageDescriptor) proto.Message {
 
 // validRequest returns a request of a method about existing content: every field whose name has
 // a value here, or a request of its own for the few methods that need one.
-func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi int64) proto.Message {
-	switch method.Name() {
+func (t target) validRequest(user, album, blog, poi int64) proto.Message {
+	switch t.Name() {
 	case "Authenticate":
 		return &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "x", ClientAddress: "x"}
-	case "VerifySessions":
-		return &accountv1.VerifySessionsRequest{Sessions: []*accountv1.VerifySessionRequest{{UserId: user, Token: strings.Repeat("0", 32)}}}
-	case "FindUsers":
-		return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "x"}}
 	case "DeleteUser": // of one who is gone, because a user has to be disabled before
 		return &accountv1.DeleteUserRequest{UserId: 1}
 	case "CreateBlog":
 		return newBlogRequest(user)
 	case "MoveIn":
-		return &moveinv1.MoveInRequest{Records: whole("album", "1", user, 1)}
+		record := map[string]string{"album": "album", "blog": "entry", "poi": "landmark"}[t.parent]
+		return &moveinv1.MoveInRequest{Records: whole(record, "1", user, 1)}
 	case "ResolveOldIds":
-		request := newMessage(method.Input()).ProtoReflect()
-		oldIDs := request.Mutable(request.Descriptor().Fields().ByName("old_ids")).List()
-		oldIDs.Append(protoreflect.ValueOfMessage((&typev1.OldIdentifier{Kind: typev1.Identifies_IDENTIFIES_CONTENT, OldId: "x"}).ProtoReflect()))
-		return request.Interface()
+		return &moveinv1.ResolveOldIdsRequest{OldIds: []*moveinv1.OldIdentifier{{Kind: t.kind(), OldId: "x"}}}
 	case "ImportPois":
 		return batchOf(user, importedPoi("x", "x"))
 	case "SearchNearby":
-		request := newMessage(method.Input()).ProtoReflect()
+		request := newMessage(t.Input()).ProtoReflect()
 		around := request.Descriptor().Fields().ByName("circle")
 		center := request.NewField(around)
 		center.Message().Set(around.Message().Fields().ByName("center"), protoreflect.ValueOfMessage(taipei.ProtoReflect()))
 		request.Set(around, center)
 		return request.Interface()
+	case "ListAlbums":
+		return &albumv1.ListAlbumsRequest{OwnerId: user}
+	case "ListBlogs":
+		return &blogv1.ListBlogsRequest{AuthorId: user}
+	case "ListPois":
+		return &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_TENDER}
 	case "ListAlbumsInBox":
-		return &albumv1.ListAlbumsInBoxRequest{Bounds: &typev1.Bounds{South: 20, West: 120, North: 30, East: 130}}
+		return &albumv1.ListAlbumsInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	case "ListBlogsInBox":
-		return &blogv1.ListBlogsInBoxRequest{Bounds: &typev1.Bounds{South: 20, West: 120, North: 30, East: 130}}
+		return &blogv1.ListBlogsInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	case "ListPoisInBox":
-		return &poiv1.ListPoisInBoxRequest{Bounds: &poiv1.Bounds{South: 20, West: 120, North: 30, East: 130}}
+		return &poiv1.ListPoisInBoxRequest{Box: &typev1.Box{South: 20, West: 120, North: 30, East: 130}}
 	}
 	values := map[protoreflect.Name]any{
 		"user_id": user, "owner_id": user, "author_id": user, "actor_id": user, "voter_id": user,
 		"album_id": album, "blog_id": blog, "poi_id": poi, "photo_id": int64(1), "comment_id": int64(1),
-		"name": "x", "title": "x", "text": "x", "thumbnail_url": "x", "photo_url": "x", "key": "x",
+		"name": "x", "title": "x", "text": "x", "url": "x", "key": "x", "kind": t.kind().Number(),
 		"token": strings.Repeat("0", 32), "choice": int32(1), "source": "blog/1", "amount": int64(1),
 		"sha256": make([]byte, 32),
 	}
-	request := newMessage(method.Input()).ProtoReflect()
+	request := newMessage(t.Input()).ProtoReflect()
 	fields := request.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
 		switch value, has := values[field.Name()]; {
-		case has:
+		case has && t.has(field):
 			request.Set(field, protoreflect.ValueOf(value))
 		case field.IsList() && strings.HasSuffix(string(field.Name()), "_ids"):
 			one := values[protoreflect.Name(strings.TrimSuffix(string(field.Name()), "s"))]

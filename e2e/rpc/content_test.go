@@ -83,7 +83,7 @@ func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
 			id := k.create(owner, "x")
 			var want []proto.Message
 			for _, name := range []string{"1.jpg", "2.jpg", "3.jpg"} {
-				reply := must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "photo": name, "description": "d" + name}))(t)
+				reply := must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "url": name, "description": "d" + name}))(t)
 				want = append(want, read[proto.Message](reply, "photo"))
 			}
 			expect := func(when string) {
@@ -95,11 +95,11 @@ func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
 				}
 			}
 			expect("the additions")
-			if read[string](want[0], string(k.photo)) != "1.jpg" || read[string](want[2], "description") != "d3.jpg" {
+			if read[string](want[0], "url") != "1.jpg" || read[string](want[2], "description") != "d3.jpg" {
 				t.Errorf("added %v", want)
 			}
 			changed := want[1]
-			for _, change := range []fields{{}, {"description": "d"}, {"photo": "4.jpg"}, {"description": ""}} {
+			for _, change := range []fields{{}, {"description": "d"}, {"url": "4.jpg"}, {"description": ""}} {
 				photoID := read[int64](changed, "photo_id")
 				reply := must(k.send(t.Context(), "UpdatePhoto", change.and(fields{"actor_id": owner, "id": id, "photo_id": photoID})))(t)
 				k.set(changed, change)

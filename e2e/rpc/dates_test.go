@@ -125,7 +125,7 @@ func TestATokenOfAnotherListOfEntriesIsRefused(t *testing.T) {
 			return &blogv1.ListBlogsRequest{Order: byDate, Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED}
 		},
 		"of everybody up to a day": func() *blogv1.ListBlogsRequest {
-			return &blogv1.ListBlogsRequest{Order: byDate, PostDateTo: planned[2]}
+			return &blogv1.ListBlogsRequest{Order: byDate, PostDateTo: planned[3]}
 		},
 	}
 	for name, request := range requests {

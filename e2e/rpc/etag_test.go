@@ -58,7 +58,7 @@ func TestAChangeWithAnEtagIsMadeOnlyInTheStateThatWasRead(t *testing.T) {
 
 func (k kind) expectEtagsOfPhotos(t *testing.T, owner, other, id int64) {
 	t.Helper()
-	reply, err := k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "photo": "https://a.example/" + long(600)})
+	reply, err := k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "url": "https://a.example/" + long(600)})
 	photo, etag := read[int64](got(t, reply, err), "photo.photo_id"), read[string](reply, "photo.etag")
 	update := func(actor int64, etag, description string) error {
 		reply, err = k.send(t.Context(), "UpdatePhoto", fields{"actor_id": actor, "id": id, "photo_id": photo, "description": description, "etag": etag})

@@ -2,49 +2,54 @@ package rpc_test
 
 import (
 	"context"
+	"testing"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// change is a change as each service shows it.
-type change struct {
-	id       int64
-	kind     typev1.ChangeKind
-	revision int64
-	parts    *typev1.PartRevisions
-	// isShown says that it has the resource, whose title or name is title.
-	isShown bool
-	title   string
-}
-
-// changePage is a page of changes, or a batch of a stream.
-type changePage struct {
-	changes []change
-	next    string
-	hasMore bool
-}
-
-// feed is the feed of changes of a service.
+// feed lists the changes of a kind, and makes some.
 type feed struct {
-	list func(token string, size int32, withResources bool) (changePage, error)
+	kind typev1.Kind
+	list func(token string, size int32) (*changev1.ListChangesResponse, error)
 	// since is list with a start_time.
-	since func(start time.Time, token string) (changePage, error)
-	watch func(ctx context.Context, token string) (receive func() (changePage, error), err error)
+	since func(start time.Time, token string) (*changev1.ListChangesResponse, error)
 	// create, change and remove write a resource with a title, or a name.
 	create func(title string) int64
 	change func(id int64, title string) error
 	remove func(id int64) error
 }
 
+// changeTypes are the latest changes of resources, by their identifiers.
+type changeTypes = map[int64]changev1.Change_Type
+
+// catchUp returns the changes after a token until now, and a token after which nothing is listed again.
+func (f feed) catchUp(t *testing.T, token string, size int32) (all changeTypes, next string) {
+	t.Helper()
+	all = changeTypes{}
+	for isNew := true; isNew; time.Sleep(settling) {
+		isNew = false
+		for hasMore := true; hasMore; {
+			page := must(f.list(token, size))(t)
+			if size > 0 && len(page.GetChanges()) > int(size) || page.GetNextPageToken() == "" {
+				t.Fatalf("a page of %d has %d changes and the token %q", size, len(page.GetChanges()), page.GetNextPageToken())
+			}
+			for _, each := range page.GetChanges() {
+				all[each.GetId()], isNew = each.GetType(), true
+			}
+			token, hasMore = page.GetNextPageToken(), page.GetHasMore()
+		}
+	}
+	return all, token
+}
+
 // feeds returns the feeds of all services.
 func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
-	users := w.users().feed(ctx)
+	users := w.feed(ctx, typev1.Kind_KIND_USER)
 	users.create = w.newUser
 	users.change = func(id int64, title string) error {
 		return failed(w.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Name: &title}))
@@ -56,8 +61,8 @@ func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
 		return failed(w.Account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: id}))
 	}
 	all := map[string]feed{"User": users}
-	for _, k := range w.kinds() {
-		f := k.feed(ctx)
+	for i, k := range w.kinds() {
+		f := w.feed(ctx, []typev1.Kind{typev1.Kind_KIND_ALBUM, typev1.Kind_KIND_BLOG, typev1.Kind_KIND_POI}[i])
 		f.create = func(title string) int64 { return k.create(owner, title) }
 		f.change = func(id int64, title string) error {
 			return failed(k.send(ctx, "Update", fields{"actor_id": owner, "id": id, "title": title}))
@@ -69,36 +74,14 @@ func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
 }
 
 // feed returns the feed of a kind without writes.
-func (k kind) feed(ctx context.Context) feed {
-	included := protoreflect.Name("include_" + k.lower())
+func (w *waybook) feed(ctx context.Context, kind typev1.Kind) feed {
 	return feed{
-		since: func(start time.Time, token string) (changePage, error) {
-			reply, err := k.send(ctx, "List%sChanges", fields{"start_time": timestamppb.New(start), "page_token": token})
-			return changePage{k.changesIn(reply), read[string](reply, "next_page_token"), read[bool](reply, "has_more")}, err
+		kind: kind,
+		since: func(start time.Time, token string) (*changev1.ListChangesResponse, error) {
+			return w.Change.ListChanges(ctx, &changev1.ListChangesRequest{Kind: kind, StartTime: timestamppb.New(start), PageToken: token})
 		},
-		list: func(token string, size int32, with bool) (changePage, error) {
-			reply, err := k.send(ctx, "List%sChanges", fields{"page_token": token, "page_size": size, included: with})
-			return changePage{k.changesIn(reply), read[string](reply, "next_page_token"), read[bool](reply, "has_more")}, err
-		},
-		watch: func(ctx context.Context, token string) (func() (changePage, error), error) {
-			stream, err := k.stream(ctx, "Watch%sChanges", fields{"page_token": token, included: true})
-			return func() (changePage, error) {
-				batch := newMessage(k.method("Watch%sChanges").Output())
-				err := stream.RecvMsg(batch)
-				return changePage{changes: k.changesIn(batch), next: read[string](batch, "next_page_token")}, err
-			}, err
+		list: func(token string, size int32) (*changev1.ListChangesResponse, error) {
+			return w.Change.ListChanges(ctx, &changev1.ListChangesRequest{Kind: kind, PageToken: token, PageSize: size})
 		},
 	}
-}
-
-func (k kind) changesIn(page proto.Message) (all []change) {
-	name := k.lower()
-	for _, each := range readAll[proto.Message](page, "changes") {
-		shown := each.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
-		all = append(all, change{
-			read[int64](each, string(k.field("id"))), typev1.ChangeKind(read[protoreflect.EnumNumber](each, "kind")), read[int64](each, "revision"),
-			read[*typev1.PartRevisions](each, "parts"), each.ProtoReflect().Has(shown), read[string](each, name+"."+string(k.title)),
-		})
-	}
-	return all
 }

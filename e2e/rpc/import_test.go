@@ -37,7 +37,7 @@ func expectImport(t *testing.T, got *poiv1.ImportPoisResponse, created, unchange
 // imported returns an owner's landmarks as they can be imported again, by key.
 func (w *waybook) imported(owner int64) (all []*poiv1.ImportedPoi) {
 	w.t.Helper()
-	for _, p := range must(w.Poi.ListPoisOfOwner(w.t.Context(), &poiv1.ListPoisOfOwnerRequest{OwnerId: owner, PageSize: 1000}))(w.t).GetPois() {
+	for _, p := range must(w.Poi.ListPois(w.t.Context(), &poiv1.ListPoisRequest{OwnerId: owner, PageSize: 1000}))(w.t).GetPois() {
 		key := cmp.Or(p.GetImportKey(), fmt.Sprint("poi:", p.GetPoiId()))
 		all = append(all, &poiv1.ImportedPoi{Key: key, Name: p.GetName(), Category: p.GetCategory(), Location: p.GetLocation()})
 	}
@@ -173,7 +173,7 @@ func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 			p.getPoi(poiID)
 		}
 		near := must(p.Poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
-			Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}}},
+			Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}},
 		}))(t)
 		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
 			t.Errorf("nearby there are %v", found)
@@ -227,5 +227,6 @@ func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 func (w *waybook) thrills() []int64 {
 	w.t.Helper()
 	pois := w.kinds()[2]
-	return pois.ids(must(pois.streamed(w.t.Context(), fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}))(w.t))
+	category := fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}
+	return pois.ids(must(pois.summaries(w.t.Context(), category, 1000))(w.t))
 }

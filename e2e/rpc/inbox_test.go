@@ -11,26 +11,21 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// bounds returns a box. That of landmarks is a message of its own.
-func (k kind) bounds(south, west, north, east float64) proto.Message {
-	if k.name == "Poi" {
-		return &poiv1.Bounds{South: south, West: west, North: north, East: east}
-	}
-	return &typev1.Bounds{South: south, West: west, North: north, East: east}
+func boxed(south, west, north, east float64) *typev1.Box {
+	return &typev1.Box{South: south, West: west, North: north, East: east}
 }
 
 // world returns the box of all points.
-func (k kind) world() proto.Message { return k.bounds(-90, -180, 90, 180) }
+func world() *typev1.Box { return boxed(-90, -180, 90, 180) }
 
 // inBox walks the content of a category in a box in pages of a size.
-func (k kind) inBox(t *testing.T, bounds proto.Message, category int, size int32) (ids []int64) {
+func (k kind) inBox(t *testing.T, box *typev1.Box, category int, size int32) (ids []int64) {
 	t.Helper()
 	for token := ""; ; {
-		reply, err := k.send(t.Context(), "List%ssInBox", fields{"bounds": bounds, "category": category, "page_size": size, "page_token": token})
+		reply, err := k.send(t.Context(), "List%ssInBox", fields{"box": box, "category": category, "page_size": size, "page_token": token})
 		for _, each := range readAll[proto.Message](got(t, reply, err), k.lowers()) {
 			ids = append(ids, read[int64](each, string(k.field("id"))))
 		}
@@ -60,14 +55,14 @@ func TestAllContentInABoxIsThere(t *testing.T) {
 				}
 			}
 			for _, size := range []int32{0, 1, 7} {
-				if ids := k.inBox(t, k.world(), 0, size); !slices.Equal(ids, all) {
+				if ids := k.inBox(t, world(), 0, size); !slices.Equal(ids, all) {
 					t.Errorf("in pages of %d: %d, want %d", size, ids, all)
 				}
 			}
-			if ids := k.inBox(t, k.bounds(-90, 170, 90, -170), 0, 1); !slices.Equal(ids, east) {
+			if ids := k.inBox(t, boxed(-90, 170, 90, -170), 0, 1); !slices.Equal(ids, east) {
 				t.Errorf("across the antimeridian: %d, want %d", ids, east)
 			}
-			if ids := k.inBox(t, k.world(), 1, 5); !slices.Equal(ids, first) {
+			if ids := k.inBox(t, world(), 1, 5); !slices.Equal(ids, first) {
 				t.Errorf("of a category: %d, want %d", ids, first)
 			}
 		})
@@ -84,7 +79,7 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	today, tomorrow := post(1), post(2)
 	near := func(publication blogv1.BlogPublication) (ids []int64) {
 		reply, err := p.Blog.SearchNearby(t.Context(), &blogv1.SearchNearbyRequest{
-			Area:        &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: at(1, 2), RadiusMeters: 10}},
+			Circle:      &typev1.Circle{Center: at(1, 2), RadiusMeters: 10},
 			Publication: publication,
 		})
 		for _, each := range got(t, reply, err).GetBlogs() {
@@ -94,7 +89,7 @@ func TestEntriesThatArePlannedForLaterAreNotFoundByTheirPlace(t *testing.T) {
 	}
 	expect := func(want ...int64) {
 		t.Helper()
-		if ids := entries.inBox(t, entries.world(), 0, 1); !slices.Equal(ids, want) {
+		if ids := entries.inBox(t, world(), 0, 1); !slices.Equal(ids, want) {
 			t.Errorf("in the box are %d, want %d", ids, want)
 		}
 		if ids := near(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED); !slices.Equal(ids, want) {
@@ -117,7 +112,7 @@ func TestATokenOfPublishedEntriesIsNoneOfAllEntries(t *testing.T) {
 		entries.createWith(author, "x", fields{"post_date": planned[1], "location": at(1, 2)})
 	}
 	request := &blogv1.SearchNearbyRequest{
-		Area:        &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: at(1, 2), RadiusMeters: 10}},
+		Circle:      &typev1.Circle{Center: at(1, 2), RadiusMeters: 10},
 		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, PageSize: 1,
 	}
 	request.PageToken = must(p.Blog.SearchNearby(t.Context(), request))(t).GetNextPageToken()
@@ -133,19 +128,19 @@ func TestABoxFailsAsTheContractsSay(t *testing.T) {
 		owner := w.newUser("a")
 		k.create(owner, "x")
 		k.create(owner, "y")
-		reply, err := k.send(t.Context(), "List%ssInBox", fields{"bounds": k.world(), "page_size": int32(1)})
+		reply, err := k.send(t.Context(), "List%ssInBox", fields{"box": world(), "page_size": int32(1)})
 		token := read[string](got(t, reply, err), "next_page_token")
 		for name, test := range map[string]struct {
 			request fields
 			field   string
 		}{
-			"no box":                 {fields{}, "bounds"},
-			"an edge off the map":    {fields{"bounds": k.bounds(0, 178, 1, 181)}, "bounds.east"},
-			"not a number":           {fields{"bounds": k.bounds(0, math.NaN(), 1, 1)}, "bounds.west"},
-			"south above north":      {fields{"bounds": k.bounds(1, 0, 0, 1)}, "bounds"},
-			"an unknown category":    {fields{"bounds": k.world(), "category": 77}, string(k.category)},
-			"a token of another box": {fields{"bounds": k.bounds(-90, -180, 90, 179), "page_token": token}, "page_token"},
-			"a token cut short":      {fields{"bounds": k.world(), "page_token": token[1:]}, "page_token"},
+			"no box":                 {fields{}, "box"},
+			"an edge off the map":    {fields{"box": boxed(0, 178, 1, 181)}, "box.east"},
+			"not a number":           {fields{"box": boxed(0, math.NaN(), 1, 1)}, "box.west"},
+			"south above north":      {fields{"box": boxed(1, 0, 0, 1)}, "box"},
+			"an unknown category":    {fields{"box": world(), "category": 77}, string(k.category)},
+			"a token of another box": {fields{"box": boxed(-90, -180, 90, 179), "page_token": token}, "page_token"},
+			"a token cut short":      {fields{"box": world(), "page_token": token[1:]}, "page_token"},
 		} {
 			t.Run(k.service+" "+name, func(t *testing.T) {
 				expectFault(t, failed(k.send(t.Context(), "List%ssInBox", test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)

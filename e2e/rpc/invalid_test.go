@@ -10,6 +10,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -79,8 +81,8 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.Account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1})),
 			[]string{"user_id", "source", "amount"},
 		},
-		"GetRewardTotal": {
-			failed(w.Account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{})),
+		"ListRewards": {
+			failed(w.Account.ListRewards(ctx, &accountv1.ListRewardsRequest{})),
 			[]string{"user_id"},
 		},
 		"VerifySession": {
@@ -100,20 +102,20 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			[]string{"actor_id", "album_id", "title", "category", "lat", "lng"},
 		},
 		"AddPhoto to an album": {
-			failed(w.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: 1, AlbumId: 1, Description: long(2001)})),
-			[]string{"thumbnail_url", "description"},
+			failed(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: 1, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: 1}, Description: long(2001)})),
+			[]string{"url", "description"},
 		},
 		"AddComment": {
-			failed(w.Album.AddComment(ctx, &albumv1.AddCommentRequest{Text: long(2001)})),
-			[]string{"author_id", "album_id", "text"},
+			failed(commentv1.NewCommentServiceClient(w.Connection).AddComment(ctx, &commentv1.AddCommentRequest{Text: long(2001)})),
+			[]string{"author_id", "parent", "text"},
 		},
 		"ListAlbums": {
-			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{PageSize: -1, PageToken: long(1001)})),
-			[]string{"owner_id", "page_size", "page_token"},
+			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: -1, Order: 2, View: 2, AfterAlbumId: tooHigh, PageSize: -1, PageToken: long(1001)})),
+			[]string{"after_album_id", "owner_id", "order", "view", "after_album_id", "page_size", "page_token"},
 		},
-		"StreamAlbums": {
-			failed(collect(w.Album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: -1, AfterAlbumId: tooHigh, Limit: -1}))),
-			[]string{"owner_id", "after_album_id", "limit"},
+		"ListAlbums of an owner and a category, from an identifier to older ones": {
+			failed(w.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: 1, Category: 1, Order: 1, AfterAlbumId: 1})),
+			[]string{"category", "after_album_id"},
 		},
 		"CreateBlog": {
 			failed(w.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
@@ -128,14 +130,22 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		"ListBlogs without an author": {failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
 		"ListBlogs with invalid fields": {
 			failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
-				AuthorId: -1, Order: 2, PageSize: -1, Publication: 2,
+				AuthorId: -1, Order: 3, View: 2, PageSize: -1, Publication: 2,
 				PostDateFrom: &typev1.Date{Year: 2026, Month: 2, Day: 29}, PostDateTo: &typev1.Date{Year: 10_000, Month: 1, Day: 1},
 			})),
-			[]string{"author_id", "page_size", "order", "order", "post_date_from", "post_date_to.year", "publication"},
+			[]string{"order", "author_id", "order", "view", "post_date_from", "post_date_to.year", "publication", "page_size"},
 		},
 		"ListBlogs in creation order by planned date": {
 			failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: 1, PostDateTo: &typev1.Date{Year: 2026, Month: 2, Day: 28}})),
 			[]string{"order"},
+		},
+		"ListBlogs of a type and the recent ones of an author": {
+			failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: 1, Order: blogv1.BlogOrder_BLOG_ORDER_RECENT, AfterBlogId: 1})),
+			[]string{"author_id", "after_blog_id"},
+		},
+		"ListBlogs of a type by planned date": {
+			failed(w.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{Type: 1, Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE})),
+			[]string{"type"},
 		},
 		"CastBallot": {
 			failed(w.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{Choice: 21})),
@@ -145,9 +155,13 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: tooHigh, Name: "", Category: 6})),
 			[]string{"owner_id", "name", "category", "location"},
 		},
-		"StreamPois": {
-			failed(collect(w.Poi.StreamPois(ctx, &poiv1.StreamPoisRequest{Category: 6, AfterPoiId: tooHigh, Limit: -1}))),
-			[]string{"category", "after_poi_id", "limit"},
+		"ListPois": {
+			failed(w.Poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 6, AfterPoiId: tooHigh, PageSize: -1})),
+			[]string{"category", "after_poi_id", "page_size"},
+		},
+		"ListPois of an owner, in the order of creation": {
+			failed(w.Poi.ListPois(ctx, &poiv1.ListPoisRequest{OwnerId: 1, Category: 1, Order: 1, AfterPoiId: 1})),
+			[]string{"category", "order", "after_poi_id"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

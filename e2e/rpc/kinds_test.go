@@ -2,19 +2,26 @@ package rpc_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// Kinds of resources.
+const (
+	aUser     = typev1.Kind_KIND_USER
+	anAlbum   = typev1.Kind_KIND_ALBUM
+	anEntry   = typev1.Kind_KIND_BLOG
+	aLandmark = typev1.Kind_KIND_POI
 )
 
 // kind is one of albums, entries and landmarks. Their RPCs have one shape, so a test calls them by the
@@ -22,34 +29,36 @@ import (
 // AccountService.
 type kind struct {
 	w *waybook
+	// of is its number in the contracts.
+	of typev1.Kind
 	// service, name and plural are as in album.CreateAlbum and ListAlbums.
 	service, name, plural string
-	// owner, title, photo and category are the fields that differ between the kinds.
-	owner, title, photo, category protoreflect.Name
-	missing                       string
-	methods                       map[string]protoreflect.MethodDescriptor
+	// owner, title and category are the fields that differ between the kinds.
+	owner, title, category protoreflect.Name
+	missing                string
+	methods                map[string]protoreflect.MethodDescriptor
 }
 
 // kinds returns albums, entries and landmarks.
 func (w *waybook) kinds() []kind {
 	methods := everyMethod()
 	return []kind{
-		{w, "album", "Album", "Albums", "owner_id", "title", "thumbnail_url", "category", "ALBUM_NOT_FOUND", methods},
-		{w, "blog", "Blog", "Blogs", "author_id", "title", "", "type", "BLOG_NOT_FOUND", methods},
-		{w, "poi", "Poi", "Pois", "owner_id", "name", "photo_url", "category", "POI_NOT_FOUND", methods},
+		{w, anAlbum, "album", "Album", "Albums", "owner_id", "title", "category", "ALBUM_NOT_FOUND", methods},
+		{w, anEntry, "blog", "Blog", "Blogs", "author_id", "title", "type", "BLOG_NOT_FOUND", methods},
+		{w, aLandmark, "poi", "Poi", "Pois", "owner_id", "name", "category", "POI_NOT_FOUND", methods},
 	}
 }
 
 // users returns the kind of users.
 func (w *waybook) users() kind {
-	return kind{w: w, service: "account", name: "User", plural: "Users", title: "name", missing: "USER_NOT_FOUND", methods: everyMethod()}
+	return kind{w: w, of: aUser, service: "account", name: "User", plural: "Users", title: "name", missing: "USER_NOT_FOUND", methods: everyMethod()}
 }
 
 // hasPhotos reports whether content of the kind has photos.
-func (k kind) hasPhotos() bool { return k.photo != "" }
+func (k kind) hasPhotos() bool { return k.name != "Blog" }
 
-// fields are values of fields of a message. The names id, after, owner, title, photo and category stand
-// for the field of each kind. A pointer to an identifier is the identifier that it points to when it is sent.
+// fields are values of fields of a message. The names id, after, owner, title and category stand for
+// the field of each kind. A pointer to an identifier is the identifier that it points to when it is sent.
 type fields map[protoreflect.Name]any
 
 // and returns fields with others, which win.
@@ -69,8 +78,6 @@ func (k kind) field(name protoreflect.Name) protoreflect.Name {
 		return k.owner
 	case "title":
 		return k.title
-	case "photo":
-		return k.photo
 	case "category":
 		return k.category
 	}
@@ -78,11 +85,13 @@ func (k kind) field(name protoreflect.Name) protoreflect.Name {
 }
 
 // method returns a method by its name, which may lack the name of the kind: Get is GetAlbum, and List
-// is ListAlbums.
+// is ListAlbums. Comments, photos and recommendations have services of their own.
 func (k kind) method(name string) protoreflect.MethodDescriptor {
 	for _, whole := range []string{name, name + k.name, name + k.plural, fmt.Sprintf(name, k.name)} {
-		if found := k.methods[k.service+"."+whole]; found != nil {
-			return found
+		for _, service := range []string{k.service, "comment", "photo", "recommendation"} {
+			if found := k.methods[service+"."+whole]; found != nil {
+				return found
+			}
 		}
 	}
 	panic(k.service + " has no " + name)
@@ -125,17 +134,6 @@ func (k kind) send(ctx context.Context, method string, values fields) (proto.Mes
 	reply := newMessage(called.Output())
 	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
 	return reply, k.w.Connection.Invoke(ctx, path, k.request(method, values), reply)
-}
-
-// stream calls a method that has many replies.
-func (k kind) stream(ctx context.Context, method string, values fields) (grpc.ClientStream, error) {
-	called := k.method(method)
-	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
-	stream, err := k.w.Connection.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, path)
-	if err != nil {
-		return nil, err
-	}
-	return stream, errors.Join(stream.SendMsg(k.request(method, values)), stream.CloseSend())
 }
 
 // calling returns a call of a method, whose replies it reads to the end.
@@ -233,7 +231,7 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 			id, elsewhere := k.create(owner, "x"), k.create(owner, "y")
 			unknown := int64(1)
 			added := must(k.send(t.Context(), "AddComment", fields{"author_id": other, "id": elsewhere, "text": "t"}))(t)
-			written := read[*typev1.Comment](added, "comment")
+			written := read[*commentv1.Comment](added, "comment")
 			comment := written.GetCommentId()
 			if written.GetAuthor().GetName() != "b" || written.GetText() != "t" || written.GetReply() != nil {
 				t.Errorf("added %v", written)
@@ -267,20 +265,20 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 				{"ListComments of unknown content", k.calling("ListComments", fields{"id": unknown}), codes.NotFound, k.missing},
 				{"Recommend unknown content", k.calling("Recommend", fields{"user_id": owner, "id": unknown}), codes.NotFound, k.missing},
 				{"Recommend by an unknown user", k.calling("Recommend", fields{"user_id": unknown, "id": elsewhere}), codes.NotFound, "USER_NOT_FOUND"},
-				{"WithdrawRecommendation of unknown content", k.calling("WithdrawRecommendation", fields{"user_id": owner, "id": unknown}), codes.NotFound, k.missing},
+				{"Withdraw from unknown content", k.calling("Withdraw", fields{"user_id": owner, "id": unknown}), codes.NotFound, k.missing},
 				{"ListRecommenders of unknown content", k.calling("ListRecommenders", fields{"id": unknown}), codes.NotFound, k.missing},
 			})
 			if k.name != "Poi" {
 				expectFailures(t, []failure{
 					{"List of an unknown user", k.calling("List", fields{"owner": unknown}), codes.NotFound, "USER_NOT_FOUND"},
-					{"Stream of an unknown user", k.calling("Stream", fields{"owner": unknown}), codes.NotFound, "USER_NOT_FOUND"},
+					{"List of summaries of an unknown user", k.calling("List", fields{"owner": unknown, "view": 1}), codes.NotFound, "USER_NOT_FOUND"},
 				})
 			}
 			if k.hasPhotos() {
 				k.expectPhotoFailures(t, owner, other, id, elsewhere)
 			}
 			after := k.get(elsewhere)
-			comments := readAll[*typev1.Comment](after, "comments")
+			comments := readAll[*commentv1.Comment](after, "comments")
 			if len(comments) != 1 || comments[0].GetReply() != nil || read[int64](after, k.lower()+".score") != 0 || k.hasPhotos() && len(readAll[proto.Message](after, "photos")) != 1 {
 				t.Errorf("a failed call changed %v", after)
 			}
@@ -291,10 +289,10 @@ func TestContentFailsAsTheContractsSay(t *testing.T) {
 func (k kind) expectPhotoFailures(t *testing.T, owner, other, id, elsewhere int64) {
 	t.Helper()
 	unknown := int64(1)
-	photo := read[int64](must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": elsewhere, "photo": "p"}))(t), "photo.photo_id")
+	photo := read[int64](must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": elsewhere, "url": "p"}))(t), "photo.photo_id")
 	failures := []failure{
-		{"AddPhoto to unknown content", k.calling("AddPhoto", fields{"actor_id": owner, "id": unknown, "photo": "p"}), codes.NotFound, k.missing},
-		{"AddPhoto by another user", k.calling("AddPhoto", fields{"actor_id": other, "id": id, "photo": "p"}), codes.PermissionDenied, "NOT_OWNER"},
+		{"AddPhoto to unknown content", k.calling("AddPhoto", fields{"actor_id": owner, "id": unknown, "url": "p"}), codes.NotFound, k.missing},
+		{"AddPhoto by another user", k.calling("AddPhoto", fields{"actor_id": other, "id": id, "url": "p"}), codes.PermissionDenied, "NOT_OWNER"},
 		{"ListPhotos of unknown content", k.calling("ListPhotos", fields{"id": unknown}), codes.NotFound, k.missing},
 	}
 	for _, method := range []string{"UpdatePhoto", "RemovePhoto"} {

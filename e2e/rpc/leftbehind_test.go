@@ -10,6 +10,8 @@ import (
 	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // A primary that is cut off believes for some seconds that it is one, while another takes writes.
@@ -24,8 +26,7 @@ func TestThroughAPrimaryThatWasLeftBehindNothingIsDecidedAndNoFollowerLosesAChan
 	user := behind.newUser("a")
 	token := behind.openSession(user)
 	album := behind.newAlbum(user, "before")
-	changes := behind.feeds(t.Context(), user)["Album"].list
-	follower := &copyOfTitles{list: changes, titles: map[int64]string{}}
+	follower := &copyOfTitles{of: behind.waybook, titles: map[int64]string{}}
 	follower.await(t, map[int64]string{album: "before"})
 
 	rejoin := old.Isolate()
@@ -58,25 +59,35 @@ func TestThroughAPrimaryThatWasLeftBehindNothingIsDecidedAndNoFollowerLosesAChan
 
 // copyOfTitles follows the changes of albums.
 type copyOfTitles struct {
-	list   func(token string, size int32, withResources bool) (changePage, error)
+	of     *waybook
 	token  string
 	titles map[int64]string
 }
 
-// poll takes what has changed over. A feed may refuse while no majority answers.
+// poll reads what has changed. A call may fail while no majority answers.
 func (c *copyOfTitles) poll(t *testing.T) {
 	t.Helper()
-	page, err := c.list(c.token, 0, true)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	page, err := c.of.Change.ListChanges(ctx, &changev1.ListChangesRequest{Kind: typev1.Kind_KIND_ALBUM, PageToken: c.token})
+	read := &albumv1.BatchGetAlbumsRequest{}
+	for _, each := range page.GetChanges() {
+		read.AlbumIds = append(read.AlbumIds, each.GetId())
+	}
+	var found *albumv1.BatchGetAlbumsResponse
+	if err == nil && len(read.GetAlbumIds()) > 0 {
+		found, err = c.of.Album.BatchGetAlbums(ctx, read)
+	}
 	switch {
 	case isUnanswered(err):
 		return
 	case err != nil:
 		t.Fatal(err)
 	}
-	for _, each := range page.changes {
-		c.titles[each.id] = each.title
+	for _, each := range found.GetAlbums() {
+		c.titles[each.GetAlbumId()] = each.GetTitle()
 	}
-	c.token = page.next
+	c.token = page.GetNextPageToken()
 }
 
 // await polls until the copy has the titles that are wanted.

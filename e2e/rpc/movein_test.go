@@ -18,7 +18,9 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -138,14 +140,14 @@ func (w *waybook) expectShown(a, b int64) {
 		w.t.Errorf("the album is %v", got)
 	}
 	photos, written := album.GetPhotos(), album.GetComments()
-	if len(photos) != 2 || photos[0].GetThumbnailUrl() != "old/31.jpg" || photos[0].GetDescription() != "陰陽海" || photos[1].GetOldId() != "DSC_1" {
+	if len(photos) != 2 || photos[0].GetUrl() != "old/31.jpg" || photos[0].GetDescription() != "陰陽海" || photos[1].GetOldId() != "DSC_1" {
 		w.t.Errorf("its photos are %v", photos)
 	}
 	if len(written) != 2 || written[0].GetAuthor().GetUserId() != b || written[0].GetReply().GetText() != "謝謝" || !proto.Equal(written[0].GetReply().GetCreateTime(), longAgo(3)) ||
 		written[1].GetAuthor().GetName() != "路人" || written[1].GetAuthor().GetIconUrl() != "guest.gif" || written[1].GetAuthor().GetUserId() != 0 || written[1].GetReply() != nil {
 		w.t.Errorf("its comments are %v", written)
 	}
-	pois := must(w.Poi.ResolveOldIds(w.t.Context(), &poiv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{{Kind: typev1.Identifies_IDENTIFIES_CONTENT, OldId: "poi-3"}}}))(w.t)
+	pois := must(w.MoveIn.ResolveOldIds(w.t.Context(), &moveinv1.ResolveOldIdsRequest{OldIds: []*moveinv1.OldIdentifier{{Kind: aLandmark, OldId: "poi-3"}}}))(w.t)
 	poi := must(w.Poi.GetPoi(w.t.Context(), &poiv1.GetPoiRequest{PoiId: pois.GetIds()[0]}))(w.t)
 	if got := poi.GetPoi(); got.GetName() != "舊地標" || got.GetCategory() != 3 || got.GetScore() != 2 || got.GetOwner().GetUserId() != b || len(poi.GetPhotos()) != 2 {
 		w.t.Errorf("the landmark is %v", poi)
@@ -210,11 +212,11 @@ func TestAnOldNumberIncludesItsUsers(t *testing.T) {
 			t.Errorf("the score is %d, want %d", got, want)
 		}
 	}
-	must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: p.newUser("c")}))(t)
+	must(p.Recommendation.Recommend(t.Context(), &recommendationv1.RecommendRequest{Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: 4711}, UserId: p.newUser("c")}))(t)
 	withScore(10)
 	p.moveRecords(all[0]...)
 	withScore(10)
-	must(p.Album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: a}))(t)
+	must(p.Recommendation.Withdraw(t.Context(), &recommendationv1.WithdrawRequest{Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: 4711}, UserId: a}))(t)
 	withScore(9)
 	got := p.moveRecords(all[0]...)
 	expectAll(t, got[:5], equal)
@@ -222,7 +224,7 @@ func TestAnOldNumberIncludesItsUsers(t *testing.T) {
 		t.Errorf("a recommendation that was withdrawn: %v", got[5:])
 	}
 	withScore(9)
-	must(p.Album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: a}))(t)
+	must(p.Recommendation.Recommend(t.Context(), &recommendationv1.RecommendRequest{Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: 4711}, UserId: a}))(t)
 	p.moveRecords(all[0]...)
 	withScore(10)
 	p.check()
@@ -309,7 +311,7 @@ func TestRecordsOfWhatWasDeletedStayDeleted(t *testing.T) {
 	records := oldContent(a, b)[0]
 	p.moveRecords(records...)
 	photo := must(p.Album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(t).GetPhotos()[0].GetPhotoId()
-	must(p.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: a, AlbumId: 4711, PhotoId: photo}))(t)
+	must(p.Photo.RemovePhoto(t.Context(), &photov1.RemovePhotoRequest{ActorId: a, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: 4711}, PhotoId: photo}))(t)
 	got := p.moveRecords(records...)
 	if got[1].GetOutcome() != deleted || got[2].GetOutcome() != equal {
 		t.Errorf("after the removal of a photo: %v", got)

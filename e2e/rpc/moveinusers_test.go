@@ -10,6 +10,7 @@ import (
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
@@ -72,9 +73,7 @@ func logsInWithTheOldPassword(t *testing.T, p *parts, hash string, form accountv
 		expect(equal)
 	}
 	must(p.Account.VerifySession(t.Context(), oldSession()))(t)
-	if total := must(p.Account.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: 123456}))(t); total.GetTotal() != 30 || total.GetRewardCount() != 2 {
-		t.Errorf("rewards %v", total)
-	}
+	p.expectRewards(123456, 30, 2)
 	_, err := p.MoveIn.MoveIn(t.Context(), &moveinv1.MoveInRequest{Records: append(moved, &moveinv1.Record{})})
 	expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "records[4]")
 }
@@ -88,7 +87,7 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthersOnEachStore(t *test
 		id := must(p.Album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
 			OwnerId: owner, Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: taipei,
 		}))(t).GetAlbum().GetAlbumId()
-		must(p.Album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 123456, AlbumId: id, Text: "nice"}))(t)
+		must(p.Comment.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: 123456, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: "nice"}))(t)
 		expectFault(t, failed(p.Account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})), codes.FailedPrecondition, "USER_NOT_DISABLED")
 		must(p.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
 		expectFault(t, failed(p.Account.VerifySession(t.Context(), oldSession())), codes.Unauthenticated, "LOGIN_REQUIRED")
@@ -98,7 +97,7 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthersOnEachStore(t *test
 		expectFault(t, failed(p.Account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})), codes.NotFound, "USER_NOT_FOUND")
 		// The address is free.
 		must(p.Account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "c", Email: "ANN@waybook.example"}))(t)
-		comments := must(p.Album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: id}))(t)
+		comments := must(p.Comment.ListComments(t.Context(), &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: id}}))(t)
 		if listed := comments.GetComments(); len(listed) != 1 || listed[0].GetText() != "nice" || listed[0].GetAuthor().GetUserId() != 123456 {
 			t.Errorf("the comments are %v", listed)
 		}

@@ -20,46 +20,51 @@ import (
 	"github.com/waybook/waybook/internal/storetest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// identifiersOf returns the fields of a request that end in _id or _ids, with what they identify.
-func identifiersOf(request protoreflect.MessageDescriptor) map[protoreflect.Name]typev1.Identifies {
-	found := map[protoreflect.Name]typev1.Identifies{}
-	for i := range request.Fields().Len() {
-		field := request.Fields().Get(i)
+// identifiers returns the fields of a request that end in _id or _ids, with what they identify.
+func (t target) identifiers() map[protoreflect.Name]typev1.Kind {
+	found := map[protoreflect.Name]typev1.Kind{}
+	for i := range t.Input().Fields().Len() {
+		field := t.Input().Fields().Get(i)
 		name := strings.TrimSuffix(string(field.Name()), "s")
-		if field.Kind() == protoreflect.Int64Kind && strings.HasSuffix(name, "_id") {
-			found[field.Name()], _ = proto.GetExtension(field.Options(), typev1.E_Identifies).(typev1.Identifies)
+		if field.Kind() == protoreflect.Int64Kind && strings.HasSuffix(name, "_id") && t.has(field) {
+			found[field.Name()], _ = proto.GetExtension(field.Options(), typev1.E_Id).(typev1.Kind)
 		}
 	}
 	return found
 }
 
-// contentMethods returns the methods of the services of content.
-func contentMethods() map[string]protoreflect.MethodDescriptor {
-	all := everyMethod()
-	maps.DeleteFunc(all, func(name string, _ protoreflect.MethodDescriptor) bool {
-		service, _, _ := strings.Cut(name, ".")
-		return !slices.Contains([]string{"album", "blog", "poi"}, service)
-	})
-	return all
+// isUser reports whether an identifier is that of a user.
+func isUser(kind typev1.Kind) bool { return kind == aUser }
+
+// isParent reports whether an identifier is that of an album, an entry or a landmark.
+func isParent(kind typev1.Kind) bool {
+	return kind == anAlbum || kind == anEntry || kind == aLandmark
 }
 
 func TestEveryIdentifierInARequestSaysWhatItIdentifies(t *testing.T) {
 	t.Parallel()
 	count := 0
-	for name, method := range contentMethods() {
-		for field, kind := range identifiersOf(method.Input()) {
+	kinds := map[string]typev1.Kind{
+		"owner": aUser, "author": aUser, "actor": aUser, "voter": aUser, "reply_blog": anEntry,
+	}
+	for name, of := range everyTarget() {
+		for field, kind := range of.identifiers() {
 			count++
-			if kind == typev1.Identifies_IDENTIFIES_UNSPECIFIED {
-				t.Errorf("%s: the field %s lacks the option waybook.type.v1.identifies", name, field)
+			what, _, _ := strings.Cut(strings.TrimSuffix(string(field), "s"), "_id")
+			want, has := kinds[what]
+			if strings.HasPrefix(what, "after_") {
+				want = typev1.Kind_KIND_POSITION
+			} else if !has {
+				want = typev1.Kind(typev1.Kind_value["KIND_"+strings.ToUpper(what)])
 			}
-			isUser := slices.Contains([]protoreflect.Name{"user_id", "owner_id", "author_id", "actor_id", "voter_id"}, field)
-			if isUser != (kind == typev1.Identifies_IDENTIFIES_USER) {
-				t.Errorf("%s: the field %s identifies %v", name, field, kind)
+			if kind != want || kind == typev1.Kind_KIND_UNSPECIFIED {
+				t.Errorf("%s: the option waybook.type.v1.id of the field %s is %v", name, field, kind)
 			}
 		}
 	}
@@ -112,14 +117,14 @@ func (w *waybook) moveAll(old, user int64) {
 }
 
 // withOld returns a valid request of a method whose identifiers of content are an old one.
-func withOld(method protoreflect.MethodDescriptor, user, old int64) proto.Message {
-	request := validRequest(method, user, old, old, old)
+func (t target) withOld(user, old int64) proto.Message {
+	request := t.validRequest(user, old, old, old)
 	message := request.ProtoReflect()
-	for name, kind := range identifiersOf(method.Input()) {
-		if field := method.Input().Fields().ByName(name); field.IsList() {
+	for name, kind := range t.identifiers() {
+		if field := t.Input().Fields().ByName(name); field.IsList() {
 			message.Mutable(field).List().Set(0, protoreflect.ValueOfInt64(old))
-		} else if kind > typev1.Identifies_IDENTIFIES_USER {
-			message.Set(method.Input().Fields().ByName(name), protoreflect.ValueOfInt64(old))
+		} else if !isUser(kind) {
+			message.Set(field, protoreflect.ValueOfInt64(old))
 		}
 	}
 	if update, is := request.(*blogv1.UpdateBlogRequest); is {
@@ -135,18 +140,18 @@ func TestEveryMethodAcceptsOldIdentifiers(t *testing.T) {
 	// Larger ones have an identifier by a hash.
 	for _, first := range []int64{1000, id.MaxOld + 1000} {
 		old := first
-		for name, method := range contentMethods() {
-			if !hasContent(method.Input()) {
+		for name, of := range everyTarget() {
+			if !of.hasContent() {
 				continue
 			}
 			t.Run(fmt.Sprint(name, " of ", old), func(t *testing.T) {
 				// Children have numbers of their own, which do not meet those of other contents.
 				w.moveAll(old, user)
-				if err := w.call(t.Context(), method, withOld(method, user, old)); err != nil {
+				if err := w.call(t.Context(), of.MethodDescriptor, of.withOld(user, old)); err != nil {
 					t.Errorf("an old identifier: %v", err)
 				}
-				unknown := withOld(method, user, old+50)
-				if err := w.call(t.Context(), method, unknown); (err == nil) != isList(method) {
+				unknown := of.withOld(user, old+50)
+				if err := w.call(t.Context(), of.MethodDescriptor, unknown); (err == nil) != isList(of) {
 					t.Errorf("an identifier that stands for nothing: %v", err)
 				} else if err != nil && !strings.Contains(err.Error(), fmt.Sprint(old+50)) && !strings.Contains(err.Error(), "no such entry") {
 					t.Errorf("the error does not name the number: %v", err)
@@ -167,20 +172,19 @@ func TestAnOldIdentifierGivesNoAccess(t *testing.T) {
 	expectFailures(t, []failure{
 		{"album", calling(w.Album.DeleteAlbum, &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}), codes.PermissionDenied, "NOT_OWNER"},
 		{"entry", calling(w.Blog.DeleteBlog, &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}), codes.PermissionDenied, "NOT_OWNER"},
-		{"photo of another's album under one's own", calling(w.Poi.RemovePhoto, &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"photo of another's album under one's own", calling(w.Photo.RemovePhoto, &photov1.RemovePhotoRequest{ActorId: other, Parent: &photov1.RemovePhotoRequest_PoiId{PoiId: 500}, PhotoId: 12}), codes.NotFound, "PHOTO_NOT_FOUND"},
 	})
 }
 
 // hasContent reports whether a request names content.
-func hasContent(request protoreflect.MessageDescriptor) bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(identifiersOf(request))), func(kind typev1.Identifies) bool {
-		return kind > typev1.Identifies_IDENTIFIES_USER
-	})
+func (t target) hasContent() bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(t.identifiers())), func(kind typev1.Kind) bool { return !isUser(kind) })
 }
 
 // isList reports whether a method does not fail for content that does not exist.
 func isList(method protoreflect.MethodDescriptor) bool {
-	return method.IsStreamingServer() || strings.HasPrefix(string(method.Name()), "BatchGet")
+	name := string(method.Name())
+	return strings.HasPrefix(name, "BatchGet") || slices.Contains([]string{"ListAlbums", "ListBlogs", "ListPois"}, name)
 }
 
 func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
@@ -202,14 +206,12 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 		of(7):  {of(9), text, drawn},
 		drawn:  nil,
 	} {
-		sent, err := collect(w.Album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: user, AfterAlbumId: after}))
+		listed, err := w.Album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: user, AfterAlbumId: after, View: typev1.View_VIEW_SUMMARY})
 		var ids []int64
-		for _, batch := range got(t, sent, err) {
-			for _, album := range batch.GetAlbums() {
-				ids = append(ids, album.GetAlbumId())
-				if (album.GetOldId() == "IMG_1") != (album.GetAlbumId() == text) {
-					t.Errorf("the old identifier of %d is %q", album.GetAlbumId(), album.GetOldId())
-				}
+		for _, album := range got(t, listed, err).GetAlbums() {
+			ids = append(ids, album.GetAlbumId())
+			if (album.GetOldId() == "IMG_1") != (album.GetAlbumId() == text) {
+				t.Errorf("the old identifier of %d is %q", album.GetAlbumId(), album.GetOldId())
 			}
 		}
 		if !slices.Equal(ids, want) {
@@ -235,15 +237,15 @@ func TestALargeOldNumberFindsWhatWasMovedIn(t *testing.T) {
 			if got(t, found, err); len(found.GetPhotos()) != 3 {
 				t.Errorf("%d photos", len(found.GetPhotos()))
 			}
-			must(w.Album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 1}))(t)
-			must(w.Album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: user, AlbumId: number, CommentId: number + 2}))(t)
-			replied := must(w.Album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: user, AlbumId: number, Text: "new"}))(t)
-			must(w.Album.ReplyToComment(t.Context(), &albumv1.ReplyToCommentRequest{
-				ActorId: user, AlbumId: number, CommentId: replied.GetComment().GetCommentId(), Text: "to the new one",
+			must(w.Photo.RemovePhoto(t.Context(), &photov1.RemovePhotoRequest{ActorId: user, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: number}, PhotoId: number + 1}))(t)
+			must(w.Comment.RemoveComment(t.Context(), &commentv1.RemoveCommentRequest{ActorId: user, Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: number}, CommentId: number + 2}))(t)
+			replied := must(w.Comment.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: user, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: number}, Text: "new"}))(t)
+			must(w.Comment.ReplyToComment(t.Context(), &commentv1.ReplyToCommentRequest{
+				ActorId: user, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: number}, CommentId: replied.GetComment().GetCommentId(), Text: "to the new one",
 			}))(t)
 			expectFailures(t, []failure{
 				{"what nothing has", calling(w.Album.GetAlbum, &albumv1.GetAlbumRequest{AlbumId: number + 7}), codes.NotFound, "ALBUM_NOT_FOUND"},
-				{"another photo", calling(w.Album.RemovePhoto, &albumv1.RemovePhotoRequest{ActorId: user, AlbumId: number, PhotoId: number + 8}), codes.NotFound, "PHOTO_NOT_FOUND"},
+				{"another photo", calling(w.Photo.RemovePhoto, &photov1.RemovePhotoRequest{ActorId: user, Parent: &photov1.RemovePhotoRequest_AlbumId{AlbumId: number}, PhotoId: number + 8}), codes.NotFound, "PHOTO_NOT_FOUND"},
 			})
 		})
 	}
@@ -270,14 +272,15 @@ func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
 	user := p.newUser("a")
 	p.moveAll(1000, user)
 	album, blog, poi := p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x")
-	for name, method := range contentMethods() {
-		if strings.Contains(name, "Move") || strings.Contains(name, "Resolve") || strings.Contains(name, ".Delete") {
+	for name, of := range everyTarget() {
+		service, _, _ := strings.Cut(name, ".")
+		if slices.Contains([]string{"account", "movein", "store"}, service) || strings.Contains(name, ".Delete") {
 			continue
 		}
 		before, want := reads.Load(), int64(0)
-		err := p.call(t.Context(), method, validRequest(method, user, album, blog, poi))
+		err := p.call(t.Context(), of.MethodDescriptor, of.validRequest(user, album, blog, poi))
 		if status.Code(err) == codes.NotFound {
-			want = contentsOf(method.Input())
+			want = of.parents()
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -285,12 +288,12 @@ func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
 			t.Errorf("%s with identifiers of Waybook read %d aliases, want %d", name, n, want)
 		}
 	}
-	for name, method := range contentMethods() {
-		if !hasContent(method.Input()) || strings.Contains(name, ".Delete") {
+	for name, of := range everyTarget() {
+		if !of.hasContent() || strings.Contains(name, ".Delete") {
 			continue
 		}
-		before, want := reads.Load(), contentsOf(method.Input())
-		err := p.call(t.Context(), method, withOld(method, user, 1000))
+		before, want := reads.Load(), of.parents()
+		err := p.call(t.Context(), of.MethodDescriptor, of.withOld(user, 1000))
 		if status.Code(err) == codes.NotFound {
 			want *= 2 // what was found could be an old number, too
 		} else if err != nil {
@@ -302,10 +305,10 @@ func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
 	}
 }
 
-// contentsOf returns how many fields of a request name content.
-func contentsOf(request protoreflect.MessageDescriptor) (count int64) {
-	for _, kind := range identifiersOf(request) {
-		if kind == typev1.Identifies_IDENTIFIES_CONTENT {
+// parents returns how many fields of a request name an album, an entry or a landmark.
+func (t target) parents() (count int64) {
+	for _, kind := range t.identifiers() {
+		if isParent(kind) {
 			count++
 		}
 	}
@@ -321,28 +324,42 @@ func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
 	expectAll(t, w.moveRecords(moved...), inserted)
 	w.moveAll(5, user)
 	album := id.OfOldText("a-1", id.PlaceOf(user), 0)
-	of := func(kind typev1.Identifies, oldID string, contentID int64) *typev1.OldIdentifier {
-		return &typev1.OldIdentifier{Kind: kind, OldId: oldID, ContentId: contentID}
+	resolve := func(all ...*moveinv1.OldIdentifier) ([]int64, error) {
+		reply, err := w.MoveIn.ResolveOldIds(t.Context(), &moveinv1.ResolveOldIdsRequest{OldIds: all})
+		return reply.GetIds(), err
 	}
-	content, photo, comment := typev1.Identifies_IDENTIFIES_CONTENT, typev1.Identifies_IDENTIFIES_PHOTO, typev1.Identifies_IDENTIFIES_COMMENT
-	reply, err := w.Album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{
-		of(content, "a-1", 0), of(content, "5", 0), of(content, "a-2", 0),
-		of(photo, "p-1", album), of(photo, "p-1", 5), of(photo, "p-2", album), of(photo, "6", 5),
-		of(comment, "c-1", album), of(comment, "p-1", album),
-	}})
+	of := func(kind typev1.Kind, oldID string) *moveinv1.OldIdentifier {
+		return &moveinv1.OldIdentifier{Kind: kind, OldId: oldID}
+	}
+	child := func(kind typev1.Kind, oldID string, parentID int64) *moveinv1.OldIdentifier {
+		return &moveinv1.OldIdentifier{Kind: kind, OldId: oldID, ParentKind: anAlbum, ParentId: parentID}
+	}
+	photo, comment := typev1.Kind_KIND_PHOTO, typev1.Kind_KIND_COMMENT
+	ids := must(resolve(
+		of(anAlbum, "a-1"), of(anAlbum, "5"), of(anAlbum, "a-2"),
+		child(photo, "p-1", album), child(photo, "p-1", 5), child(photo, "p-2", album), child(photo, "6", 5),
+		child(comment, "c-1", album), child(comment, "p-1", album),
+	))(t)
 	want := []int64{
 		album, id.OfOld(5, id.PlaceOf(user)), 0,
 		id.OfOldText("p-1", id.PlaceOf(user), 0), id.OfOldText("p-1", id.PlaceOf(user), 0), 0, id.OfOld(6, id.PlaceOf(user)),
 		id.OfOldText("c-1", id.PlaceOf(user), 0), 0,
 	}
-	if got(t, reply, err); !slices.Equal(reply.GetIds(), want) {
-		t.Errorf("got  %v\nwant %v", reply.GetIds(), want)
+	if !slices.Equal(ids, want) {
+		t.Errorf("got  %v\nwant %v", ids, want)
 	}
-	blogs, err := w.Blog.ResolveOldIds(t.Context(), &blogv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "a-1", 0)}})
-	pois, poiErr := w.Poi.ResolveOldIds(t.Context(), &poiv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "5", 0)}})
-	if got(t, blogs, err).GetIds()[0] != 0 || got(t, pois, poiErr).GetIds()[0] == 0 {
+	blogs, pois := must(resolve(of(anEntry, "a-1")))(t), must(resolve(of(aLandmark, "5")))(t)
+	if blogs[0] != 0 || pois[0] == 0 {
 		t.Errorf("the other services: %v, %v", blogs, pois)
 	}
-	expectFault(t, failed(w.Album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(typev1.Identifies_IDENTIFIES_USER, "5", 0)}})),
-		codes.InvalidArgument, "INVALID_PARAMETER", "old_ids[0].kind")
+	for _, one := range []struct {
+		field string
+		all   []*moveinv1.OldIdentifier
+	}{
+		{"old_ids[0].kind", []*moveinv1.OldIdentifier{of(aUser, "5")}},
+		{"old_ids[1]", []*moveinv1.OldIdentifier{of(anAlbum, "5"), of(aLandmark, "5")}},
+		{"old_ids[0]", []*moveinv1.OldIdentifier{of(photo, "5")}},
+	} {
+		expectFault(t, failed(resolve(one.all...)), codes.InvalidArgument, "INVALID_PARAMETER", one.field)
+	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/longform"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // An album gets more comments at once than its place has ticks. FerretDB takes few at a time.
@@ -41,7 +40,7 @@ func writeTogether(t *testing.T, writers int, processes ...*parts) {
 	album := processes[0].newAlbum(owner, "a")
 	add := func(process int, name string) {
 		at := processes[process%len(processes)]
-		if _, err := at.Album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: name}); err != nil {
+		if _, err := at.Comment.AddComment(t.Context(), &commentv1.AddCommentRequest{AuthorId: owner, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: album}, Text: name}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -58,8 +57,8 @@ func writeTogether(t *testing.T, writers int, processes ...*parts) {
 		add(turn, fmt.Sprintf("turn comment %d", turn))
 	}
 
-	comments := must(processes[0].Album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: album, PageSize: 1000}))(t).GetComments()
-	if ids := idsOf(comments, (*typev1.Comment).GetCommentId); len(ids) != writers*each+turns || !slices.IsSorted(ids) {
+	comments := must(processes[0].Comment.ListComments(t.Context(), &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: album}, PageSize: 1000}))(t).GetComments()
+	if ids := idsOf(comments, (*commentv1.Comment).GetCommentId); len(ids) != writers*each+turns || !slices.IsSorted(ids) {
 		t.Errorf("%d comments: %v", len(ids), ids)
 	}
 	next := map[string]int{}

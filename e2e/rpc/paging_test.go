@@ -8,9 +8,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // page requests one page and returns its ids and the next page token.
@@ -47,35 +45,32 @@ const listed = 23
 // pages returns all lists, each with listed items.
 func (w *waybook) pages(owner int64) map[string]page {
 	w.t.Helper()
-	album, poi := w.newAlbum(owner, "0"), w.newPoi(owner, "0")
-	w.newBlog(owner)
-	threads := w.items(owner) // creates one more of each
+	threads := w.items(owner)
 	for i := range listed {
-		if i < listed-3 {
-			w.newPoi(owner, fmt.Sprint(i)) // ListPois has those of addChoices, too
-		}
-		if i < listed-2 {
-			w.newAlbum(owner, fmt.Sprint(i))
-			w.newBlog(owner)
-		}
-		must(w.Album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}))(w.t)
-		must(w.Poi.AddPhoto(w.t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"}))(w.t)
 		for _, thread := range threads {
-			must(thread.add(w.t.Context(), owner, "", "x"))(w.t)
+			if must(thread.add(w.t.Context(), owner, "", "x"))(w.t); thread.hasPhotos() {
+				must(thread.send(w.t.Context(), "AddPhoto", fields{"actor_id": owner, "id": thread.id, "url": "x"}))(w.t)
+			}
+			if i < listed-2 || i < listed-1 && thread.name != "Poi" { // ListPois has that of addChoices, too
+				thread.create(owner, fmt.Sprint(i))
+			}
 		}
 	}
 	kinds := w.kinds()
 	albums, blogs, pois := kinds[0], kinds[1], kinds[2]
 	all := map[string]page{
-		"ListAlbums":       albums.page("List", fields{"owner": owner}, "albums", "album_id"),
-		"ListBlogs":        blogs.page("List", fields{"owner": owner}, "blogs", "blog_id"),
-		"ListPois":         pois.page("List", fields{"category": 1}, "pois", "poi_id"),
-		"album ListPhotos": albums.page("ListPhotos", fields{"id": album}, "photos", "photo_id"),
-		"poi ListPhotos":   pois.page("ListPhotos", fields{"id": poi}, "photos", "photo_id"),
+		"ListAlbums": albums.page("List", fields{"owner": owner}, "albums", "album_id"),
+		"ListBlogs":  blogs.page("List", fields{"owner": owner}, "blogs", "blog_id"),
+		"ListPois":   pois.page("List", fields{"category": 1}, "pois", "poi_id"),
 	}
 	w.addChoices(all)
 	for _, thread := range threads {
 		all[thread.service+" ListComments"] = thread.page("ListComments", fields{"id": thread.id}, "comments", "comment_id")
+		all[thread.service+" ListCommentsByAuthor"] = thread.page(
+			"ListCommentsByAuthor", fields{"author_id": owner, "kind": int(thread.of)}, "comments", "comment.comment_id")
+		if thread.hasPhotos() {
+			all[thread.service+" ListPhotos"] = thread.page("ListPhotos", fields{"id": thread.id}, "photos", "photo_id")
+		}
 	}
 	return all
 }

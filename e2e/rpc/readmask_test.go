@@ -9,6 +9,8 @@ import (
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -17,8 +19,8 @@ func TestAReadMaskReturnsThePartsThatItNames(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner := w.newUser("a")
 	album, blog, poi := w.newAlbum(owner, "x"), w.newBlog(owner), w.newPoi(owner, "x")
-	must(w.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}))(t)
-	must(w.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: owner, BlogId: blog, Text: "y"}))(t)
+	must(w.Photo.AddPhoto(ctx, &photov1.AddPhotoRequest{ActorId: owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: album}, Url: "x"}))(t)
+	must(w.Comment.AddComment(ctx, &commentv1.AddCommentRequest{AuthorId: owner, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: blog}, Text: "y"}))(t)
 	whole := w.getAlbum(album)
 
 	reply, err := w.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album, ReadMask: mask("photos", "album.title", "album.owner.name")})

@@ -7,12 +7,17 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // recent lists recent content of a category.
 func (k kind) recent(category int) page {
-	return k.page("ListRecent", fields{"category": category}, k.lowers(), string(k.field("id")))
+	order := int(typev1.ListOrder_LIST_ORDER_NEWEST_FIRST)
+	if k.name == "Blog" {
+		order = int(blogv1.BlogOrder_BLOG_ORDER_RECENT)
+	}
+	return k.page("List", fields{"category": category, "order": order}, k.lowers(), string(k.field("id")))
 }
 
 func TestRecentAlbumsAndLandmarksAreThoseOfAllUsersNewestFirst(t *testing.T) {

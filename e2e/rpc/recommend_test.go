@@ -28,7 +28,7 @@ func (r item) recommend(ctx context.Context, user, id int64) (int64, error) {
 }
 
 func (r item) withdraw(ctx context.Context, user, id int64) (int64, error) {
-	reply, err := r.send(ctx, "WithdrawRecommendation", fields{"user_id": user, "id": id})
+	reply, err := r.send(ctx, "Withdraw", fields{"user_id": user, "id": id})
 	return read[int64](reply, "score"), err
 }
 

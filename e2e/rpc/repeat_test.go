@@ -33,7 +33,7 @@ func (w *waybook) creates(owner int64) map[string]func(ctx context.Context, acto
 		}
 		content := k.create(owner, "x")
 		all[k.service+" AddPhoto"] = func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
-			reply, err := k.send(ctx, "AddPhoto", fields{"request_id": requestID, "actor_id": actor, "id": content, "photo": text})
+			reply, err := k.send(ctx, "AddPhoto", fields{"request_id": requestID, "actor_id": actor, "id": content, "url": text})
 			return read[int64](reply, "photo.photo_id"), err
 		}
 	}

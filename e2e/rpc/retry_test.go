@@ -10,9 +10,13 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/platform/process"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // The first attempt of an update may have happened, and another update after it.
@@ -26,6 +30,9 @@ func TestAnUpdateIsNotRetriedAndOtherCallsAre(t *testing.T) {
 			return nil, status.Error(codes.Unavailable, "the reply of the store was lost")
 		}))
 	albumv1.RegisterAlbumServiceServer(server, albumv1.UnimplementedAlbumServiceServer{})
+	commentv1.RegisterCommentServiceServer(server, commentv1.UnimplementedCommentServiceServer{})
+	photov1.RegisterPhotoServiceServer(server, photov1.UnimplementedPhotoServiceServer{})
+	recommendationv1.RegisterRecommendationServiceServer(server, recommendationv1.UnimplementedRecommendationServiceServer{})
 	poiv1.RegisterPoiServiceServer(server, poiv1.UnimplementedPoiServiceServer{})
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
@@ -41,28 +48,25 @@ func TestAnUpdateIsNotRetriedAndOtherCallsAre(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	albums, pois := albumv1.NewAlbumServiceClient(connection), poiv1.NewPoiServiceClient(connection)
+	all := clients.Of(connection, connection, connection, connection)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for name, c := range map[string]struct {
-		call     func() error
+		call     func(context.Context) error
 		attempts int64
 	}{
-		"UpdateAlbum":    {func() error { _, err := albums.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{}); return err }, 1},
-		"UpdatePhoto":    {func() error { _, err := albums.UpdatePhoto(ctx, &albumv1.UpdatePhotoRequest{}); return err }, 1},
-		"UpdatePoi":      {func() error { _, err := pois.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{}); return err }, 1},
-		"ReplyToComment": {func() error { _, err := albums.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{}); return err }, 1},
-		"Recommend":      {func() error { _, err := albums.Recommend(ctx, &albumv1.RecommendRequest{}); return err }, 1},
-		"WithdrawRecommendation": {func() error {
-			_, err := pois.WithdrawRecommendation(ctx, &poiv1.WithdrawRecommendationRequest{})
-			return err
-		}, 1},
-		"RemovePhoto": {func() error { _, err := albums.RemovePhoto(ctx, &albumv1.RemovePhotoRequest{}); return err }, 4},
-		"CreateAlbum": {func() error { _, err := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{}); return err }, 4},
-		"GetAlbum":    {func() error { _, err := albums.GetAlbum(ctx, &albumv1.GetAlbumRequest{}); return err }, 4},
+		"UpdateAlbum":    {calling(all.Album.UpdateAlbum, &albumv1.UpdateAlbumRequest{}), 1},
+		"UpdatePoi":      {calling(all.Poi.UpdatePoi, &poiv1.UpdatePoiRequest{}), 1},
+		"UpdatePhoto":    {calling(all.Photo.UpdatePhoto, &photov1.UpdatePhotoRequest{Parent: &photov1.UpdatePhotoRequest_PoiId{PoiId: 1}}), 1},
+		"RemovePhoto":    {calling(all.Photo.RemovePhoto, &photov1.RemovePhotoRequest{Parent: &photov1.RemovePhotoRequest_PoiId{PoiId: 1}}), 4},
+		"ReplyToComment": {calling(all.Comment.ReplyToComment, &commentv1.ReplyToCommentRequest{Parent: &commentv1.ReplyToCommentRequest_BlogId{BlogId: 1}}), 1},
+		"Recommend":      {calling(all.Recommendation.Recommend, &recommendationv1.RecommendRequest{Parent: &recommendationv1.RecommendRequest_BlogId{BlogId: 1}}), 1},
+		"Withdraw":       {calling(all.Recommendation.Withdraw, &recommendationv1.WithdrawRequest{Parent: &recommendationv1.WithdrawRequest_BlogId{BlogId: 1}}), 1},
+		"CreateAlbum":    {calling(all.Album.CreateAlbum, &albumv1.CreateAlbumRequest{}), 4},
+		"GetAlbum":       {calling(all.Album.GetAlbum, &albumv1.GetAlbumRequest{}), 4},
 	} {
 		attempts.Store(0)
-		if err := c.call(); status.Code(err) != codes.Unavailable {
+		if err := c.call(ctx); status.Code(err) != codes.Unavailable {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n := attempts.Load(); n != c.attempts {

@@ -11,9 +11,9 @@ import (
 // expectRewards checks the total and the number of a user's rewards.
 func (w *waybook) expectRewards(user, total, count int64) {
 	w.t.Helper()
-	reply := must(w.Account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user}))(w.t)
-	if reply.GetTotal() != total || reply.GetRewardCount() != count {
-		w.t.Errorf("user %d has %v, want %d in %d rewards", user, reply, total, count)
+	want := waybooktest.Rewards{Total: total, Count: count}
+	if got := must(waybooktest.RewardsOf(w.t.Context(), w.Account, user))(w.t); got != want {
+		w.t.Errorf("user %d has the rewards %+v, want %+v", user, got, want)
 	}
 }
 

@@ -34,7 +34,7 @@ func sweepsOnlyRemains(t *testing.T, p *parts) {
 			ids[k.name] = id
 			must(k.send(t.Context(), "AddComment", fields{"author_id": owner, "id": id, "text": "x"}))(t)
 			if k.hasPhotos() {
-				must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "photo": "x"}))(t)
+				must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "url": "x"}))(t)
 			} else {
 				must(k.send(t.Context(), "CastBallot", fields{"voter_id": owner, "id": id, "choice": int32(1)}))(t)
 			}

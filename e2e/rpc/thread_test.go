@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"testing"
 
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
-func (i item) add(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
+func (i item) add(ctx context.Context, author int64, requestID, text string) (*commentv1.Comment, error) {
 	reply, err := i.send(ctx, "AddComment", fields{"author_id": author, "id": i.id, "request_id": requestID, "text": text})
-	return read[*typev1.Comment](reply, "comment"), err
+	return read[*commentv1.Comment](reply, "comment"), err
 }
 
 // first returns the comments that a read of the content includes.
-func (i item) first() ([]*typev1.Comment, string) {
+func (i item) first() ([]*commentv1.Comment, string) {
 	reply := i.get(i.id)
-	return readAll[*typev1.Comment](reply, "comments"), read[string](reply, "next_comments_token")
+	return readAll[*commentv1.Comment](reply, "comments"), read[string](reply, "next_comments_token")
 }
 
 func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
 				t.Fatalf("%d comments, token %q", len(shown), next)
 			}
 			reply := must(thread.send(t.Context(), "ListComments", fields{"id": thread.id, "page_size": int32(100), "page_token": next}))(t)
-			rest := readAll[*typev1.Comment](reply, "comments")
+			rest := readAll[*commentv1.Comment](reply, "comments")
 			if next := read[string](reply, "next_page_token"); next != "" || len(rest) != count-200 {
 				t.Fatalf("%d more, token %q", len(rest), next)
 			}

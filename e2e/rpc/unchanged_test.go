@@ -36,7 +36,7 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 			delete(same, "owner")
 			delete(same, "vote")
 			updates := []fields{same, {"title": "title"}, {}}
-			photo := fields{"actor_id": owner, "id": id, "photo": "https://a.example/1.jpg", "description": ""}
+			photo := fields{"actor_id": owner, "id": id, "url": "https://a.example/1.jpg", "description": ""}
 			switch k.name {
 			case "Blog":
 				updates = append(updates, fields{"reply_blog_id": int64(0)})
@@ -66,13 +66,13 @@ func TestAnUpdateThatChangesNothingChangesNothing(t *testing.T) {
 				t.Errorf("%s: (-want +got)\n%s", k.name, diff)
 			}
 			if changes, _ := feeds[k.name].catchUp(t, token, 100); len(changes) > 0 {
-				t.Errorf("%s: the feed has %v", k.name, changes)
+				t.Errorf("%s: %v are listed", k.name, changes)
 			}
 		}
 		_, token := feeds["User"].catchUp(t, "", 100)
 		must(w.Account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: owner, Name: new("a"), Disabled: new(false)}))(t)
 		if changes, _ := feeds["User"].catchUp(t, token, 100); len(changes) > 0 {
-			t.Errorf("the feed of users has %v", changes)
+			t.Errorf("users %v are listed", changes)
 		}
 	})
 }

@@ -201,8 +201,7 @@ func (c *cluster) maintain() {
 	waybooktest.OK(t, err)
 	_, err = storekeeping.Prepare(t.Context(), c.options(), storekeeping.Preparation{})
 	waybooktest.OK(t, err)
-	_, err = storekeeping.RenewFeeds(t.Context(), c.options())
-	waybooktest.OK(t, err)
+	waybooktest.OK(t, storekeeping.Renew(t.Context(), c.options()))
 	for _, spec := range c.specs {
 		_, err := c.engine.Stamp(t.Context(), spec)
 		waybooktest.OK(t, err)
@@ -223,8 +222,12 @@ func (c *cluster) askMore() {
 	t.Helper()
 	table, err := c.engine.Open(t.Context(), alone())
 	waybooktest.OK(t, err)
-	_, err = table.Feed(t.Context(), docstore.FeedScan{Limit: 1})
+	_, err = table.Changes(t.Context(), docstore.ChangeScan{Limit: 1})
 	waybooktest.OK(t, err)
+	for _, where := range []docstore.Where{docstore.WithIDs(docstore.ValueOf(int64(1))), docstore.All(docstore.IDIndex)} {
+		_, _, err = table.Scan(t.Context(), docstore.Scan{Where: where, Limit: 1, As: docstore.Listed})
+		waybooktest.OK(t, err)
+	}
 	table, err = c.engine.Open(t.Context(), ratedBefore())
 	waybooktest.OK(t, err)
 	_, err = table.Count(t.Context(), docstore.All("order").At(1))

@@ -13,8 +13,12 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -63,14 +67,24 @@ func (c *cluster) fill(p *replica) (made material) {
 	}
 	made.album, made.recommendedAlbum, made.blog, made.recommendedBlog, made.poi, made.poi2 = newAlbum(), newAlbum(), newBlog(), newBlog(), newPoi(), newPoi()
 	by := made.visitor.id
-	made.albumPhoto = waybooktest.Must(p.Album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: made.owner.id, AlbumId: made.album, ThumbnailUrl: "x"}))(c.t).GetPhoto().GetPhotoId()
-	made.poiPhoto = waybooktest.Must(p.Poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: made.owner.id, PoiId: made.poi, PhotoUrl: "x"}))(c.t).GetPhoto().GetPhotoId()
-	made.albumComment = waybooktest.Must(p.Album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: by, AlbumId: made.album, Text: "x"}))(c.t).GetComment().GetCommentId()
-	made.blogComment = waybooktest.Must(p.Blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: by, BlogId: made.blog, Text: "x"}))(c.t).GetComment().GetCommentId()
-	made.poiComment = waybooktest.Must(p.Poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: by, PoiId: made.poi, Text: "x"}))(c.t).GetComment().GetCommentId()
-	waybooktest.Must(p.Album.Recommend(ctx, &albumv1.RecommendRequest{UserId: by, AlbumId: made.recommendedAlbum}))(c.t)
-	waybooktest.Must(p.Blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: by, BlogId: made.recommendedBlog}))(c.t)
-	waybooktest.Must(p.Poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: by, PoiId: made.poi2}))(c.t)
+	for _, of := range []struct {
+		kind            typev1.Kind
+		id, recommended int64
+		photo, comment  *int64
+	}{
+		{typev1.Kind_KIND_ALBUM, made.album, made.recommendedAlbum, &made.albumPhoto, &made.albumComment},
+		{typev1.Kind_KIND_BLOG, made.blog, made.recommendedBlog, nil, &made.blogComment},
+		{typev1.Kind_KIND_POI, made.poi, made.poi2, &made.poiPhoto, &made.poiComment},
+	} {
+		if of.photo != nil {
+			photo := waybooktest.On(of.kind, of.id, &photov1.AddPhotoRequest{ActorId: made.owner.id, Url: "x"})
+			*of.photo = waybooktest.Must(p.Photo.AddPhoto(ctx, photo))(c.t).GetPhoto().GetPhotoId()
+		}
+		comment := waybooktest.On(of.kind, of.id, &commentv1.AddCommentRequest{AuthorId: by, Text: "x"})
+		*of.comment = waybooktest.Must(p.Comment.AddComment(ctx, comment))(c.t).GetComment().GetCommentId()
+		recommendation := waybooktest.On(of.kind, of.recommended, &recommendationv1.RecommendRequest{UserId: by})
+		waybooktest.Must(p.Recommendation.Recommend(ctx, recommendation))(c.t)
+	}
 	waybooktest.OK(c.t, p.Counting.Wait(ctx))
 	return made
 }
@@ -147,14 +161,15 @@ func operations() []operation {
 		{name: "ImportPois of two landmarks", call: importPois},
 		{name: "BatchGetAlbums in three places", call: batchGet},
 		{name: "SearchNearby of albums", call: nearbyAlbums},
-		{name: "ListRecentAlbums", call: recentAlbums},
-		{name: "ListRecentBlogs", call: recentBlogs},
+		{name: "ListAlbums of all", call: recentAlbums},
+		{name: "ListBlogs of all", call: recentBlogs},
 		{name: "GetAlbum of its title", call: getAlbumOf("album.title")},
 		{name: "GetAlbum of its photos", call: getAlbumOf("photos")},
 		{name: "GetBlog of its content", call: getBlogOf("blog.content")},
 		{name: "GetPoi of its comments", call: getPoiOf("comments")},
-		{name: "ListAlbumChanges", call: albumChanges},
+		{name: "ListChanges of albums", call: albumChanges},
 		{name: "MoveIn of two albums", call: moveIn},
+		{name: "ListCommentsByAuthor", call: commentsByAuthor},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
 		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},
 	}
@@ -171,6 +186,7 @@ func operations() []operation {
 	return append(all, []operation{
 		{name: "removePhoto with albumID", isOwner: true, parameters: number(album, "photoID", func(c material) int64 { return c.albumPhoto })},
 		{name: "removePhoto with POIID", isOwner: true, parameters: number(poi, "photoID", func(c material) int64 { return c.poiPhoto })},
+		{name: "RemoveCommentsByAuthor with kind", call: removeCommentsByAuthor},
 		{name: "updateAlbum with delete", isOwner: true, parameters: and(album, "delete=true")},
 		{name: "updateBlog with delete", isOwner: true, parameters: and(blog, "delete=true")},
 		{name: "logout", parameters: always("")},
@@ -250,6 +266,6 @@ func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
 }
 
 func albumChanges(t *testing.T, p *replica, _ material) error {
-	_, err := p.Album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	_, err := p.Change.ListChanges(t.Context(), &changev1.ListChangesRequest{Kind: typev1.Kind_KIND_ALBUM})
 	return err
 }

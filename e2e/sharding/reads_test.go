@@ -8,9 +8,25 @@ import (
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
+
+func commentsByAuthor(t *testing.T, p *replica, about material) error {
+	_, err := p.Comment.ListCommentsByAuthor(t.Context(), &commentv1.ListCommentsByAuthorRequest{
+		AuthorId: about.visitor.id, Kind: typev1.Kind_KIND_ALBUM,
+	})
+	return err
+}
+
+// removeCommentsByAuthor finds none: a removal is that of removeComment, and several are removed at the same time.
+func removeCommentsByAuthor(t *testing.T, p *replica, about material) error {
+	_, err := p.Comment.RemoveCommentsByAuthor(t.Context(), &commentv1.RemoveCommentsByAuthorRequest{
+		AuthorId: about.owner.id, On: &commentv1.RemoveCommentsByAuthorRequest_Kind{Kind: typev1.Kind_KIND_ALBUM},
+	})
+	return err
+}
 
 // batchGet names two albums, which are in one place, and two that do not exist, in others.
 func batchGet(t *testing.T, p *replica, about material) error {
@@ -25,7 +41,7 @@ func batchGet(t *testing.T, p *replica, about material) error {
 
 func nearbyAlbums(t *testing.T, p *replica, _ material) error {
 	reply, err := p.Album.SearchNearby(t.Context(), &albumv1.SearchNearbyRequest{
-		Area: &albumv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: taipei, RadiusMeters: 100}},
+		Circle: &typev1.Circle{Center: taipei, RadiusMeters: 100},
 	})
 	if err == nil && len(reply.GetAlbums()) == 0 {
 		err = fmt.Errorf("got %v", reply)
@@ -34,7 +50,7 @@ func nearbyAlbums(t *testing.T, p *replica, _ material) error {
 }
 
 func recentAlbums(t *testing.T, p *replica, _ material) error {
-	reply, err := p.Album.ListRecentAlbums(t.Context(), &albumv1.ListRecentAlbumsRequest{Category: 1})
+	reply, err := p.Album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{Category: 1, Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST})
 	if err == nil && len(reply.GetAlbums()) == 0 {
 		err = fmt.Errorf("got %v", reply)
 	}
@@ -42,7 +58,7 @@ func recentAlbums(t *testing.T, p *replica, _ material) error {
 }
 
 func recentBlogs(t *testing.T, p *replica, _ material) error {
-	reply, err := p.Blog.ListRecentBlogs(t.Context(), &blogv1.ListRecentBlogsRequest{})
+	reply, err := p.Blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT})
 	if err == nil && len(reply.GetBlogs()) == 0 {
 		err = fmt.Errorf("got %v", reply)
 	}

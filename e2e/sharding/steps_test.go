@@ -51,7 +51,7 @@ func stepsOfOperations() map[string]string {
 		"login":                               "2 1 1 2",
 		"login again":                         "2 1 1 2",
 		"ImportPois of two landmarks":         "1 1",
-		"ListAlbumChanges":                    "1 1",
+		"ListChanges of albums":               "1 1",
 		"MoveIn of two albums":                strings.TrimSpace(strings.Repeat("1 ", 28)),
 		"getAlbum of an old identifier":       "1 1 3 1",
 		"getAlbum of an old identifier that is no number": "1 1 1",
@@ -61,8 +61,8 @@ func stepsOfOperations() map[string]string {
 		"GetPoi of its comments":                          "1 1 1",
 		"BatchGetAlbums in three places":                  "1 1",
 		"SearchNearby of albums":                          "2 1 1",
-		"ListRecentAlbums":                                "1 1",
-		"ListRecentBlogs":                                 "1 1",
+		"ListAlbums of all":                               "1 1",
+		"ListBlogs of all":                                "1 1",
 		"addComment with albumID":                         "2 1 1 1",
 		"replyComment with albumID":                       "2 2 1 1 1",
 		"removeComment with albumID":                      "2 2 1 1",
@@ -79,6 +79,8 @@ func stepsOfOperations() map[string]string {
 		"removePhoto with POIID":                          "2 2 1 1",
 		"updateAlbum with delete":                         "2 1",
 		"updateBlog with delete":                          "2 1",
+		"ListCommentsByAuthor":                            "1 1",
+		"RemoveCommentsByAuthor with kind":                "1",
 		"logout":                                          "1 1",
 	}
 }

@@ -124,14 +124,11 @@ func (c *cluster) commandsOf(p *replica, do func()) (sent []mongowire.Command) {
 	return sent
 }
 
-// isData reports whether a command is on documents of the cluster. The looks of a feed are left out: a call
-// that waits makes as many as its time allows, and the calls of a process share them.
+// isData reports whether a command is on documents of the cluster. Ticks, which tell the time, are left out.
 func (c *cluster) isData(command mongowire.Command) bool {
 	_, _, isData := command.ShardKeys("_id")
-	_, err := command.Body.LookupErr("filter", "_changed", "$lte")
-	isLook := command.Collection == "feeds" && command.Name == "findAndModify" ||
-		command.Name == "find" && err != nil && len(command.Body.Lookup("filter", "_changed").Value) > 0
-	return isData && command.Database == c.database && !isLook
+	isTick := command.Collection == "feeds" && command.Name == "findAndModify"
+	return isData && command.Database == c.database && !isTick
 }
 
 // sorted returns the keys of a map in their order.

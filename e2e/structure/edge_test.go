@@ -25,8 +25,13 @@ func TestDataFlowsOneWayThroughTheEdge(t *testing.T) {
 			if path == "github.com/waybook/waybook/edge" {
 				t.Errorf("%s imports package edge, the HTTP layer around it", room)
 			}
-			if path == "github.com/waybook/waybook/internal/text" {
-				continue // the services follow the same rule of texts
+			switch strings.TrimPrefix(path, "github.com/waybook/waybook/internal/") {
+			case "text": // the services follow the same rule of texts
+				continue
+			case "clients", "parent", "platform/rules": // they are about the contracts alone
+				if room == "edge/operation" {
+					continue
+				}
 			}
 			for _, prefix := range forbidden {
 				if path == prefix || strings.HasPrefix(path, prefix+"/") {

@@ -94,7 +94,7 @@ func (w *worker) comment(ctx context.Context, p *program, d *document) error {
 }
 
 func (w *worker) photo(ctx context.Context, p *program, d *document) error {
-	if d.photo == nil {
+	if d.hasNoPhotos {
 		return nil
 	}
 	text := w.text()
@@ -183,7 +183,7 @@ func (w *worker) delete(ctx context.Context, p *program, running []*program) err
 // post creates an album by a form, with a session that another program may have opened.
 func (w *worker) post(ctx context.Context, p *program, running []*program) error {
 	owner, title := w.users[0], w.text()
-	opened, err := running[w.random.IntN(len(running))].accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: owner})
+	opened, err := running[w.random.IntN(len(running))].Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: owner})
 	if err != nil {
 		return err
 	}

@@ -7,21 +7,22 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/e2e/launch"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/internal/clients"
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // program is a running program of either version.
 type program struct {
 	*launch.Process
-	isOlder  bool
-	accounts accountv1.AccountServiceClient
-	albums   albumv1.AlbumServiceClient
-	blogs    blogv1.BlogServiceClient
-	pois     poiv1.PoiServiceClient
+	isOlder bool
+	clients.Clients
 }
 
 // start starts a program of one of the versions on a store.
@@ -29,11 +30,7 @@ func start(t *testing.T, binary, uri string) *program {
 	t.Helper()
 	process := launch.Start(t, binary, t.TempDir(), "-mongodb-uri", uri, "-demo=false")
 	connection := launch.Dial(t, process.GRPC)
-	return &program{
-		Process: process, isOlder: binary == programs.older,
-		accounts: accountv1.NewAccountServiceClient(connection), albums: albumv1.NewAlbumServiceClient(connection),
-		blogs: blogv1.NewBlogServiceClient(connection), pois: poiv1.NewPoiServiceClient(connection),
-	}
+	return &program{Process: process, isOlder: binary == programs.older, Clients: clients.Of(connection, connection, connection, connection)}
 }
 
 // shown is what a program shows of a document.
@@ -49,17 +46,15 @@ type shown struct {
 type kind struct {
 	// name is the prefix of the collections of attachments; documents is the name of the collection.
 	name, documents string
-	create          func(ctx context.Context, p *program, owner int64, title string) (int64, error)
-	rename          func(ctx context.Context, p *program, owner, id int64, title string) error
-	remove          func(ctx context.Context, p *program, owner, id int64) error
-	show            func(ctx context.Context, p *program, id int64) (shown, error)
-	comment         func(ctx context.Context, p *program, author, id int64, text string) (int64, error)
-	uncomment       func(ctx context.Context, p *program, author, id, comment int64) error
-	recommend       func(ctx context.Context, p *program, user, id int64) error
-	withdraw        func(ctx context.Context, p *program, user, id int64) error
-	// photo and unphoto are nil if documents have no photos.
-	photo   func(ctx context.Context, p *program, owner, id int64, url string) (int64, error)
-	unphoto func(ctx context.Context, p *program, owner, id, photo int64) error
+	// number is that of the kind in the contracts.
+	number typev1.Kind
+	create func(ctx context.Context, p *program, owner int64, title string) (int64, error)
+	rename func(ctx context.Context, p *program, owner, id int64, title string) error
+	remove func(ctx context.Context, p *program, owner, id int64) error
+	// head is the title, the score and the votes of a document.
+	head func(ctx context.Context, p *program, id int64) (shown, error)
+	// hasNoPhotos says that documents have no photos.
+	hasNoPhotos bool
 	// vote is nil if documents have no vote.
 	vote func(ctx context.Context, p *program, user, id int64, choice int32) error
 }
@@ -71,62 +66,71 @@ func place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.56
 
 func failed[T any](_ T, err error) error { return err }
 
-func texts(comments []*typev1.Comment) map[int64]string {
-	all := map[int64]string{}
-	for _, each := range comments {
-		all[each.GetCommentId()] = each.GetText()
+func (k *kind) show(ctx context.Context, p *program, id int64) (shown, error) {
+	all, err := k.head(ctx, p, id)
+	if err != nil {
+		return shown{}, err
 	}
-	return all
+	comments, err := p.Comment.ListComments(ctx, waybooktest.On(k.number, id, &commentv1.ListCommentsRequest{PageSize: pageSize}))
+	if err != nil {
+		return shown{}, err
+	}
+	all.comments, all.photos = map[int64]string{}, map[int64]string{}
+	for _, each := range comments.GetComments() {
+		all.comments[each.GetCommentId()] = each.GetText()
+	}
+	if k.hasNoPhotos {
+		return all, nil
+	}
+	photos, err := p.Photo.ListPhotos(ctx, waybooktest.On(k.number, id, &photov1.ListPhotosRequest{PageSize: pageSize}))
+	for _, each := range photos.GetPhotos() {
+		all.photos[each.GetPhotoId()] = each.GetUrl()
+	}
+	return all, err
+}
+
+func (k *kind) comment(ctx context.Context, p *program, author, id int64, text string) (int64, error) {
+	r, err := p.Comment.AddComment(ctx, waybooktest.On(k.number, id, &commentv1.AddCommentRequest{AuthorId: author, Text: text}))
+	return r.GetComment().GetCommentId(), err
+}
+
+func (k *kind) uncomment(ctx context.Context, p *program, author, id, comment int64) error {
+	return failed(p.Comment.RemoveComment(ctx, waybooktest.On(k.number, id, &commentv1.RemoveCommentRequest{ActorId: author, CommentId: comment})))
+}
+
+func (k *kind) recommend(ctx context.Context, p *program, user, id int64) error {
+	return failed(p.Recommendation.Recommend(ctx, waybooktest.On(k.number, id, &recommendationv1.RecommendRequest{UserId: user})))
+}
+
+func (k *kind) withdraw(ctx context.Context, p *program, user, id int64) error {
+	return failed(p.Recommendation.Withdraw(ctx, waybooktest.On(k.number, id, &recommendationv1.WithdrawRequest{UserId: user})))
+}
+
+func (k *kind) photo(ctx context.Context, p *program, owner, id int64, url string) (int64, error) {
+	r, err := p.Photo.AddPhoto(ctx, waybooktest.On(k.number, id, &photov1.AddPhotoRequest{ActorId: owner, Url: url}))
+	return r.GetPhoto().GetPhotoId(), err
+}
+
+func (k *kind) unphoto(ctx context.Context, p *program, owner, id, photo int64) error {
+	return failed(p.Photo.RemovePhoto(ctx, waybooktest.On(k.number, id, &photov1.RemovePhotoRequest{ActorId: owner, PhotoId: photo})))
 }
 
 func albumKind() *kind {
 	return &kind{
-		name: "album", documents: "albums",
+		number: typev1.Kind_KIND_ALBUM, name: "album", documents: "albums",
 		create: func(ctx context.Context, p *program, owner int64, title string) (int64, error) {
-			r, err := p.albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: owner, Title: title, Category: 1, Location: place()})
+			r, err := p.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: owner, Title: title, Category: 1, Location: place()})
 			return r.GetAlbum().GetAlbumId(), err
 		},
 		rename: func(ctx context.Context, p *program, owner, id int64, title string) error {
-			return failed(p.albums.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: proto.String(title)}))
+			return failed(p.Album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: proto.String(title)}))
 		},
 		remove: func(ctx context.Context, p *program, owner, id int64) error {
-			return failed(p.albums.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id}))
+			return failed(p.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id}))
 		},
-		show: func(ctx context.Context, p *program, id int64) (shown, error) {
-			album, err := p.albums.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: id})
-			if err != nil {
-				return shown{}, err
-			}
-			comments, err := p.albums.ListComments(ctx, &albumv1.ListCommentsRequest{AlbumId: id, PageSize: pageSize})
-			if err != nil {
-				return shown{}, err
-			}
-			photos, err := p.albums.ListPhotos(ctx, &albumv1.ListPhotosRequest{AlbumId: id, PageSize: pageSize})
-			urls := map[int64]string{}
-			for _, each := range photos.GetPhotos() {
-				urls[each.GetPhotoId()] = each.GetThumbnailUrl()
-			}
-			return shown{album.GetAlbum().GetTitle(), album.GetAlbum().GetScore(), nil, texts(comments.GetComments()), urls}, err
-		},
-		comment: func(ctx context.Context, p *program, author, id int64, text string) (int64, error) {
-			r, err := p.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: author, AlbumId: id, Text: text})
-			return r.GetComment().GetCommentId(), err
-		},
-		uncomment: func(ctx context.Context, p *program, author, id, comment int64) error {
-			return failed(p.albums.RemoveComment(ctx, &albumv1.RemoveCommentRequest{ActorId: author, AlbumId: id, CommentId: comment}))
-		},
-		recommend: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.albums.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id}))
-		},
-		withdraw: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.albums.WithdrawRecommendation(ctx, &albumv1.WithdrawRecommendationRequest{UserId: user, AlbumId: id}))
-		},
-		photo: func(ctx context.Context, p *program, owner, id int64, url string) (int64, error) {
-			r, err := p.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: id, ThumbnailUrl: url})
-			return r.GetPhoto().GetPhotoId(), err
-		},
-		unphoto: func(ctx context.Context, p *program, owner, id, photo int64) error {
-			return failed(p.albums.RemovePhoto(ctx, &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: id, PhotoId: photo}))
+		head: func(ctx context.Context, p *program, id int64) (shown, error) {
+			album, err := p.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: id})
+			return shown{title: album.GetAlbum().GetTitle(), score: album.GetAlbum().GetScore()}, err
 		},
 	}
 }
@@ -136,9 +140,9 @@ const choiceCount = 3
 
 func blogKind() *kind {
 	return &kind{
-		name: "blog", documents: "blogs",
+		number: typev1.Kind_KIND_BLOG, name: "blog", documents: "blogs", hasNoPhotos: true,
 		create: func(ctx context.Context, p *program, owner int64, title string) (int64, error) {
-			r, err := p.blogs.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+			r, err := p.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 				AuthorId: owner, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Location: place(), Title: title, Content: "x",
 				PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: blogv1.Weather_WEATHER_RAINBOW,
 				Vote: &blogv1.NewVote{Description: "x", Choices: []string{"a", "b", "c"}},
@@ -146,38 +150,21 @@ func blogKind() *kind {
 			return r.GetBlog().GetBlogId(), err
 		},
 		rename: func(ctx context.Context, p *program, owner, id int64, title string) error {
-			return failed(p.blogs.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: owner, BlogId: id, Title: proto.String(title)}))
+			return failed(p.Blog.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: owner, BlogId: id, Title: proto.String(title)}))
 		},
 		remove: func(ctx context.Context, p *program, owner, id int64) error {
-			return failed(p.blogs.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id}))
+			return failed(p.Blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id}))
 		},
-		show: func(ctx context.Context, p *program, id int64) (shown, error) {
-			blog, err := p.blogs.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: id})
-			if err != nil {
-				return shown{}, err
-			}
-			comments, err := p.blogs.ListComments(ctx, &blogv1.ListCommentsRequest{BlogId: id, PageSize: pageSize})
+		head: func(ctx context.Context, p *program, id int64) (shown, error) {
+			blog, err := p.Blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: id})
 			var votes []int64
 			for _, choice := range blog.GetBlog().GetVote().GetChoices() {
 				votes = append(votes, choice.GetVotes())
 			}
-			return shown{blog.GetBlog().GetTitle(), blog.GetBlog().GetScore(), votes, texts(comments.GetComments()), map[int64]string{}}, err
-		},
-		comment: func(ctx context.Context, p *program, author, id int64, text string) (int64, error) {
-			r, err := p.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: author, BlogId: id, Text: text})
-			return r.GetComment().GetCommentId(), err
-		},
-		uncomment: func(ctx context.Context, p *program, author, id, comment int64) error {
-			return failed(p.blogs.RemoveComment(ctx, &blogv1.RemoveCommentRequest{ActorId: author, BlogId: id, CommentId: comment}))
-		},
-		recommend: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.blogs.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id}))
-		},
-		withdraw: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.blogs.WithdrawRecommendation(ctx, &blogv1.WithdrawRecommendationRequest{UserId: user, BlogId: id}))
+			return shown{title: blog.GetBlog().GetTitle(), score: blog.GetBlog().GetScore(), votes: votes}, err
 		},
 		vote: func(ctx context.Context, p *program, user, id int64, choice int32) error {
-			return failed(p.blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: choice}))
+			return failed(p.Blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: choice}))
 		},
 	}
 }
@@ -187,52 +174,20 @@ const category = poiv1.PoiCategory_POI_CATEGORY_THRILL
 
 func poiKind() *kind {
 	return &kind{
-		name: "poi", documents: "pois",
+		number: typev1.Kind_KIND_POI, name: "poi", documents: "pois",
 		create: func(ctx context.Context, p *program, owner int64, title string) (int64, error) {
-			r, err := p.pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: owner, Name: title, Category: category, Location: place()})
+			r, err := p.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: owner, Name: title, Category: category, Location: place()})
 			return r.GetPoi().GetPoiId(), err
 		},
 		rename: func(ctx context.Context, p *program, owner, id int64, title string) error {
-			return failed(p.pois.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{ActorId: owner, PoiId: id, Name: proto.String(title)}))
+			return failed(p.Poi.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{ActorId: owner, PoiId: id, Name: proto.String(title)}))
 		},
 		remove: func(ctx context.Context, p *program, owner, id int64) error {
-			return failed(p.pois.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}))
+			return failed(p.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}))
 		},
-		show: func(ctx context.Context, p *program, id int64) (shown, error) {
-			poi, err := p.pois.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: id})
-			if err != nil {
-				return shown{}, err
-			}
-			comments, err := p.pois.ListComments(ctx, &poiv1.ListCommentsRequest{PoiId: id, PageSize: pageSize})
-			if err != nil {
-				return shown{}, err
-			}
-			photos, err := p.pois.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: id, PageSize: pageSize})
-			urls := map[int64]string{}
-			for _, each := range photos.GetPhotos() {
-				urls[each.GetPhotoId()] = each.GetPhotoUrl()
-			}
-			return shown{poi.GetPoi().GetName(), poi.GetPoi().GetScore(), nil, texts(comments.GetComments()), urls}, err
-		},
-		comment: func(ctx context.Context, p *program, author, id int64, text string) (int64, error) {
-			r, err := p.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: author, PoiId: id, Text: text})
-			return r.GetComment().GetCommentId(), err
-		},
-		uncomment: func(ctx context.Context, p *program, author, id, comment int64) error {
-			return failed(p.pois.RemoveComment(ctx, &poiv1.RemoveCommentRequest{ActorId: author, PoiId: id, CommentId: comment}))
-		},
-		recommend: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.pois.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id}))
-		},
-		withdraw: func(ctx context.Context, p *program, user, id int64) error {
-			return failed(p.pois.WithdrawRecommendation(ctx, &poiv1.WithdrawRecommendationRequest{UserId: user, PoiId: id}))
-		},
-		photo: func(ctx context.Context, p *program, owner, id int64, url string) (int64, error) {
-			r, err := p.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: owner, PoiId: id, PhotoUrl: url})
-			return r.GetPhoto().GetPhotoId(), err
-		},
-		unphoto: func(ctx context.Context, p *program, owner, id, photo int64) error {
-			return failed(p.pois.RemovePhoto(ctx, &poiv1.RemovePhotoRequest{ActorId: owner, PoiId: id, PhotoId: photo}))
+		head: func(ctx context.Context, p *program, id int64) (shown, error) {
+			poi, err := p.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: id})
+			return shown{title: poi.GetPoi().GetName(), score: poi.GetPoi().GetScore()}, err
 		},
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/service"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/internal/waybooktest"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -52,7 +52,7 @@ func TestNothingIsLostWhenAVersionReplacesAnOlderOne(t *testing.T) {
 	w.plant()
 	w.drive(rounds(t), older)
 	present := start(t, programs.present, uri)
-	w.keep = newKeeper(t, openStore(t, uri), present.accounts)
+	w.keep = newKeeper(t, openStore(t, uri), present.Account)
 	w.drive(2*rounds(t), older, present)
 	w.expectShown(older)
 	w.expectShown(present)
@@ -67,7 +67,7 @@ func TestNothingIsLostWhenAnOlderVersionReplacesAVersion(t *testing.T) {
 	present := start(t, programs.present, uri)
 	w := newWorld(t, uri, present)
 	w.plant()
-	w.keep = newKeeper(t, openStore(t, uri), present.accounts)
+	w.keep = newKeeper(t, openStore(t, uri), present.Account)
 	w.drive(rounds(t), present)
 	older := start(t, programs.older, uri)
 	w.drive(2*rounds(t), present, older)
@@ -178,8 +178,8 @@ func (w *world) expectNothingLost(p *program) {
 // expectFound expects that a search in a category finds exactly the landmarks that are not deleted.
 func (w *world) expectFound(p *program) {
 	w.t.Helper()
-	found, err := p.pois.SearchNearby(w.t.Context(), &poiv1.SearchNearbyRequest{
-		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: place(), RadiusMeters: 100}},
+	found, err := p.Poi.SearchNearby(w.t.Context(), &poiv1.SearchNearbyRequest{
+		Circle:   &typev1.Circle{Center: place(), RadiusMeters: 100},
 		Category: category, PageSize: pageSize,
 	})
 	if err != nil {
@@ -208,9 +208,9 @@ func (w *world) expectRewarded(p *program) {
 		}
 	}
 	for author, count := range entries {
-		got, err := p.accounts.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: author})
-		if err != nil || got.GetRewardCount() != count || got.GetTotal() != count*reward {
-			w.t.Errorf("the author of %d entries has %v, %v", count, got, err)
+		got, err := waybooktest.RewardsOf(w.t.Context(), p.Account, author)
+		if err != nil || got.Count != count || got.Total != count*reward {
+			w.t.Errorf("the author of %d entries has the rewards %+v, %v", count, got, err)
 		}
 	}
 }

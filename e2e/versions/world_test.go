@@ -93,7 +93,7 @@ func newWorld(t *testing.T, uri string, p *program) *world {
 	}
 	w.each(func(ctx context.Context, each *worker) error {
 		for range usersEach {
-			r, err := p.accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x"})
+			r, err := p.Account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x"})
 			if err != nil {
 				return err
 			}

@@ -83,7 +83,7 @@ func (w *world) changeSession(u *user) {
 		}
 		return
 	}
-	_, err := p.account.CloseSession(context.Background(), &accountv1.CloseSessionRequest{UserId: former.id, Token: former.token})
+	_, err := p.Account.CloseSession(context.Background(), &accountv1.CloseSessionRequest{UserId: former.id, Token: former.token})
 	if r := w.answered(p, u, reply{isDone: err == nil}, "has another session"); r.isDone {
 		w.model.closed = append(w.model.closed, session{former, time.Now()})
 	}
@@ -106,7 +106,7 @@ func (w *world) useClosedSession() {
 func (w *world) comeAndGo() {
 	u := &user{number: len(w.users) + len(w.model.gone), name: w.unique("visitor"), isGone: true}
 	p := w.anyProgram()
-	made, err := p.account.CreateUser(context.Background(), &accountv1.CreateUserRequest{Name: u.name})
+	made, err := p.Account.CreateUser(context.Background(), &accountv1.CreateUserRequest{Name: u.name})
 	if err != nil || p.isGone() {
 		w.mustUnlessTroubled(err)
 		return
@@ -131,9 +131,9 @@ func (w *world) comeAndGo() {
 // delete deletes a user, who may be gone already.
 func (w *world) delete(u *user) {
 	p := w.anyProgram()
-	_, err := p.account.UpdateUser(u.context(), &accountv1.UpdateUserRequest{UserId: u.id, Disabled: new(true)})
+	_, err := p.Account.UpdateUser(u.context(), &accountv1.UpdateUserRequest{UserId: u.id, Disabled: new(true)})
 	if err == nil || status.Code(err) == codes.NotFound {
-		_, err = p.account.DeleteUser(u.context(), &accountv1.DeleteUserRequest{UserId: u.id})
+		_, err = p.Account.DeleteUser(u.context(), &accountv1.DeleteUserRequest{UserId: u.id})
 	}
 	if r := w.answered(p, u, reply{isDone: err == nil}, "is deleted"); r.isDone {
 		w.model.closed = append(w.model.closed, session{*u, time.Now()})
@@ -155,7 +155,7 @@ func (w *world) hasNothing() {
 				if owner != fmt.Sprint(u.id) {
 					continue
 				}
-				_, err := p.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: u.id})
+				_, err := p.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: u.id})
 				if status.Code(err) == codes.NotFound {
 					w.violated("%s is deleted and has the reward %s", u.name, each.ID)
 				}

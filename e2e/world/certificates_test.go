@@ -174,7 +174,7 @@ func (c *certificates) expire() {
 	c.isLate = true
 	c.judge()
 	for place, m := range c.members {
-		_, err := m.account.GetUser(context.Background(), &accountv1.GetUserRequest{UserId: c.users[0].id})
+		_, err := m.Account.GetUser(context.Background(), &accountv1.GetUserRequest{UserId: c.users[0].id})
 		want := codes.OK
 		if expired[2*place] || expired[2*place+1] {
 			want = codes.Unavailable

@@ -1,11 +1,14 @@
 package world
 
 import (
+	"context"
 	"maps"
 	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
 )
 
 // follower has a copy of the contents of a kind.
@@ -15,11 +18,19 @@ type follower struct {
 	titles map[int64]string
 }
 
-// follow reads a page of changes. It reports whether more may follow.
+// follow lists a page of changes, and reads what has changed. It reports whether more may follow.
 func (w *world) follow(k *kind) (more bool) {
 	f := w.followers[k]
 	p := w.anyProgram()
-	page, err := k.changes(p, f.token)
+	page, err := p.Change.ListChanges(context.Background(), &changev1.ListChangesRequest{Kind: k.number, PageToken: f.token})
+	var ids []int64
+	for _, each := range page.GetChanges() {
+		ids = append(ids, each.GetId())
+	}
+	titles := map[int64]string{}
+	if err == nil && len(ids) > 0 {
+		titles, err = k.read(p, ids)
+	}
 	w.turns.wait(sweeper.context())
 	switch {
 	case p.isGone() || w.mayFail && (status.Code(err) == codes.Unavailable || status.Code(err) == codes.DeadlineExceeded):
@@ -35,15 +46,15 @@ func (w *world) follow(k *kind) (more bool) {
 	if f.token == "" {
 		f.titles = map[int64]string{}
 	}
-	for _, id := range page.deleted {
-		delete(f.titles, w.shown(id))
+	for _, each := range page.GetChanges() {
+		title, isThere := titles[each.GetId()]
+		if delete(f.titles, w.shown(each.GetId())); isThere {
+			f.titles[w.shown(each.GetId())] = title
+		}
 	}
-	for id, title := range page.titles {
-		f.titles[w.shown(id)] = title
-	}
-	w.note("the follower of each %s reads %d changes", k.name, len(page.titles)+len(page.deleted))
-	f.token = page.token
-	return page.hasMore
+	w.note("the follower of each %s reads %d changes", k.name, len(ids))
+	f.token = page.GetNextPageToken()
+	return page.GetHasMore()
 }
 
 // followRestless reads changes while a document does not rest. Then the operator does something, after which

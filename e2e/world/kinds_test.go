@@ -6,9 +6,11 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/waybooktest"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -27,20 +29,20 @@ type kind struct {
 	// items is the element with the items of a list.
 	items, notFound string
 	// create returns the identifier of what it created, or had created before by the same request.
-	create  func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
-	rename  func(ctx context.Context, p *program, by *user, id int64, title string) error
-	remove  func(ctx context.Context, p *program, by *user, id int64) error
-	changes func(p *program, token string) (changes, error)
-	// recommenders returns how many users recommend content, as their list has it.
-	recommenders func(p *program, id int64) (int, error)
+	create func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error)
+	rename func(ctx context.Context, p *program, by *user, id int64, title string) error
+	remove func(ctx context.Context, p *program, by *user, id int64) error
+	// read returns the titles of those that exist of some contents.
+	read func(p *program, ids []int64) (map[int64]string, error)
+	// number is that of the kind in the contracts.
+	number typev1.Kind
 }
 
-// changes is a page of a feed.
-type changes struct {
-	titles  map[int64]string
-	deleted []int64
-	token   string
-	hasMore bool
+// recommenders returns how many users recommend content, as their list has it.
+func (k *kind) recommenders(p *program, id int64) (int, error) {
+	page, err := p.Recommendation.ListRecommenders(
+		context.Background(), waybooktest.On(k.number, id, &recommendationv1.ListRecommendersRequest{}))
+	return len(page.GetRecommenders()), err
 }
 
 // A diary entry, whose vote has two choices.
@@ -50,42 +52,38 @@ var entry = []string{
 
 var kinds = []*kind{
 	{
-		name: "album", id: "albumID", title: "albumTitle", photo: "thumbnail", items: "albumList", notFound: "ALBUM NOT FOUND",
+		number: typev1.Kind_KIND_ALBUM, name: "album", id: "albumID", title: "albumTitle", photo: "thumbnail", items: "albumList", notFound: "ALBUM NOT FOUND",
 		add: "addAlbum", get: "getAlbum", update: "updateAlbum", list: "getUserAlbumList",
 		added: []string{"category", "5", "lat", "25", "lng", "121"},
 		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
-			created, err := p.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+			created, err := p.Album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 				RequestId: requestID, OwnerId: by.id, Title: title, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: here(),
 			})
 			return created.GetAlbum().GetAlbumId(), err
 		},
 		rename: func(ctx context.Context, p *program, by *user, id int64, title string) error {
-			_, err := p.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: by.id, AlbumId: id, Title: &title})
+			_, err := p.Album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: by.id, AlbumId: id, Title: &title})
 			return err
 		},
 		remove: func(ctx context.Context, p *program, by *user, id int64) error {
-			_, err := p.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: by.id, AlbumId: id})
+			_, err := p.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: by.id, AlbumId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.album.ListAlbumChanges(context.Background(), &albumv1.ListAlbumChangesRequest{PageToken: token, IncludeAlbum: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetAlbumId(), each.GetKind(), each.GetAlbum().GetTitle())
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.Album.BatchGetAlbums(context.Background(), &albumv1.BatchGetAlbumsRequest{AlbumIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetAlbums() {
+				titles[each.GetAlbumId()] = each.GetTitle()
 			}
-			return c, err
-		},
-		recommenders: func(p *program, id int64) (int, error) {
-			page, err := p.album.ListRecommenders(context.Background(), &albumv1.ListRecommendersRequest{AlbumId: id})
-			return len(page.GetRecommenders()), err
+			return titles, err
 		},
 	},
 	{
-		name: "blog", id: "blogID", title: "blogTitle", items: "blogList", notFound: "BLOG NOT FOUND",
+		number: typev1.Kind_KIND_BLOG, name: "blog", id: "blogID", title: "blogTitle", items: "blogList", notFound: "BLOG NOT FOUND",
 		add: "postBlog", get: "getBlog", update: "updateBlog", list: "getUserBlogList",
 		added: append([]string{"voteDescription", "which", "choice1", "one", "choice2", "two"}, entry...), updated: entry,
 		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
-			created, err := p.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+			created, err := p.Blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
 				RequestId: requestID, AuthorId: by.id, Type: blogv1.BlogType_BLOG_TYPE_FOOD, Location: here(), Title: title,
 				Content: "text", PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1}, Weather: blogv1.Weather(1),
 				Vote: &blogv1.NewVote{Description: "which", Choices: []string{"one", "two"}},
@@ -93,67 +91,51 @@ var kinds = []*kind{
 			return created.GetBlog().GetBlogId(), err
 		},
 		rename: func(ctx context.Context, p *program, by *user, id int64, title string) error {
-			_, err := p.blog.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: by.id, BlogId: id, Title: &title})
+			_, err := p.Blog.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: by.id, BlogId: id, Title: &title})
 			return err
 		},
 		remove: func(ctx context.Context, p *program, by *user, id int64) error {
-			_, err := p.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: by.id, BlogId: id})
+			_, err := p.Blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: by.id, BlogId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.blog.ListBlogChanges(context.Background(), &blogv1.ListBlogChangesRequest{PageToken: token, IncludeBlog: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetBlogId(), each.GetKind(), each.GetBlog().GetTitle())
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.Blog.BatchGetBlogs(context.Background(), &blogv1.BatchGetBlogsRequest{BlogIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetBlogs() {
+				titles[each.GetBlogId()] = each.GetTitle()
 			}
-			return c, err
-		},
-		recommenders: func(p *program, id int64) (int, error) {
-			page, err := p.blog.ListRecommenders(context.Background(), &blogv1.ListRecommendersRequest{BlogId: id})
-			return len(page.GetRecommenders()), err
+			return titles, err
 		},
 	}, {
-		name: "landmark", id: "POIID", title: "name", photo: "photo", items: "POIList", notFound: "POI NOT FOUND",
+		number: typev1.Kind_KIND_POI, name: "landmark", id: "POIID", title: "name", photo: "photo", items: "POIList", notFound: "POI NOT FOUND",
 		get: "getPOI", list: "getCategoryPOIList", isShared: true,
 		create: func(ctx context.Context, p *program, by *user, title, requestID string) (int64, error) {
-			created, err := p.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+			created, err := p.Poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 				RequestId: requestID, OwnerId: by.id, Name: title, Category: category, Location: here(),
 			})
 			return created.GetPoi().GetPoiId(), err
 		},
 		rename: func(ctx context.Context, p *program, by *user, id int64, title string) error {
-			_, err := p.poi.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{ActorId: by.id, PoiId: id, Name: &title})
+			_, err := p.Poi.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{ActorId: by.id, PoiId: id, Name: &title})
 			return err
 		},
 		remove: func(ctx context.Context, p *program, by *user, id int64) error {
-			_, err := p.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: by.id, PoiId: id})
+			_, err := p.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: by.id, PoiId: id})
 			return err
 		},
-		changes: func(p *program, token string) (changes, error) {
-			page, err := p.poi.ListPoiChanges(context.Background(), &poiv1.ListPoiChangesRequest{PageToken: token, IncludePoi: true})
-			c := changes{titles: map[int64]string{}, token: page.GetNextPageToken(), hasMore: page.GetHasMore()}
-			for _, each := range page.GetChanges() {
-				c.add(each.GetPoiId(), each.GetKind(), each.GetPoi().GetName())
+		read: func(p *program, ids []int64) (map[int64]string, error) {
+			found, err := p.Poi.BatchGetPois(context.Background(), &poiv1.BatchGetPoisRequest{PoiIds: ids})
+			titles := map[int64]string{}
+			for _, each := range found.GetPois() {
+				titles[each.GetPoiId()] = each.GetName()
 			}
-			return c, err
-		},
-		recommenders: func(p *program, id int64) (int, error) {
-			page, err := p.poi.ListRecommenders(context.Background(), &poiv1.ListRecommendersRequest{PoiId: id})
-			return len(page.GetRecommenders()), err
+			return titles, err
 		},
 	},
 }
 
 // category is that of all landmarks.
 const category = poiv1.PoiCategory_POI_CATEGORY_TENDER
-
-func (c *changes) add(id int64, kind typev1.ChangeKind, title string) {
-	if kind == typev1.ChangeKind_CHANGE_KIND_DELETED {
-		c.deleted = append(c.deleted, id)
-	} else {
-		c.titles[id] = title
-	}
-}
 
 func here() *typev1.Location { return &typev1.Location{Lat: 25, Lng: 121} }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -226,12 +227,12 @@ func (m *machine) backUp() {
 	m.kept = &backup{path, time.Now(), m.model.clone()}
 }
 
-// putBack puts the backup in the place of the store, as an operator does with cp.
+// putBack puts the backup in the place of the store, as an operator does with cp and waybookctl store renew.
 func (m *machine) putBack() {
 	m.goBack("put back", func() error {
 		contents, err := os.ReadFile(m.kept.path)
 		m.must(err)
-		return os.WriteFile(m.path, contents, 0o600)
+		return errors.Join(os.WriteFile(m.path, contents, 0o600), embedded.RenewFile(m.path))
 	})
 }
 

@@ -53,7 +53,7 @@ func (w *world) move(c *item) {
 	defer op.end()
 	c.moving++
 	p := w.anyProgram()
-	moved, err := p.moveIn.MoveIn(c.owner.context(), &moveinv1.MoveInRequest{Records: c.records})
+	moved, err := p.MoveIn.MoveIn(c.owner.context(), &moveinv1.MoveInRequest{Records: c.records})
 	r := w.answered(p, c.owner, reply{isDone: err == nil}, "moves %q in as album %d", c.first, c.id)
 	c.moving--
 	if c.isMoveBroken = !r.isDone; !r.isDone {
@@ -76,6 +76,11 @@ func (w *world) move(c *item) {
 		return
 	}
 	c.wasAdded, c.exists = yes, yes
+	for _, result := range results[1:] {
+		if result.GetOutcome() == moveinv1.Outcome_OUTCOME_REFUSED {
+			w.violated("what belongs to album %d, which is there, is refused: %v", c.id, result)
+		}
+	}
 	c.recommended[c.owner] = isThere(results[1])
 	for n := range c.photos[:2] {
 		w.brings(c, c.photos[n], results[2+2*n])

@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -24,10 +25,6 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
 	"github.com/waybook/waybook/services/blog"
@@ -48,12 +45,8 @@ type program struct {
 	stack    *process.Stack
 	services []service.Service
 	sweepers []service.Sweeper
-	account  accountv1.AccountServiceClient
-	album    albumv1.AlbumServiceClient
-	moveIn   moveinv1.MoveInServiceClient
-	blog     blogv1.BlogServiceClient
-	poi      poiv1.PoiServiceClient
-	edge     http.Handler
+	clients.Clients
+	edge http.Handler
 }
 
 // start starts the program in a world. Its calls of the store take turns.
@@ -82,9 +75,7 @@ func (p *program) start(w *world) error {
 		}
 	}
 	calls := extending{ofEdge}
-	p.moveIn = moveinv1.NewMoveInServiceClient(calls)
-	p.account, p.album = accountv1.NewAccountServiceClient(calls), albumv1.NewAlbumServiceClient(calls)
-	p.blog, p.poi = blogv1.NewBlogServiceClient(calls), poiv1.NewPoiServiceClient(calls)
+	p.Clients = clients.Of(calls, calls, calls, calls)
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: 365 * 24 * time.Hour}})
 	if err != nil {
 		return err
@@ -118,8 +109,7 @@ func (p *program) start(w *world) error {
 		p.sweepers, identifiers = append(p.sweepers, host.Deps.Small), edge.OldIdentifiers
 	}
 	p.edge = edge.New(edge.Config{
-		Account: p.account, Album: p.album, Blog: p.blog, Poi: p.poi,
-		Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Validator: validator, Identifiers: identifiers,
+		Clients: p.Clients, Zone: time.UTC, Additions: operation.AdditionsServed, Log: env.Log, Validator: validator, Identifiers: identifiers,
 	})
 	return nil
 }
@@ -156,7 +146,7 @@ func (u *user) context() context.Context {
 // newUser returns a new user with a number.
 func (p *program) newUser(w *world, number int) *user {
 	u := &user{number: number, name: fmt.Sprint("user ", number)}
-	made, err := p.account.CreateUser(context.Background(), &accountv1.CreateUserRequest{Name: u.name})
+	made, err := p.Account.CreateUser(context.Background(), &accountv1.CreateUserRequest{Name: u.name})
 	w.must(err)
 	u.id = made.GetUser().GetUserId()
 	w.means("user", fmt.Sprint(u.id), u.name)
@@ -166,7 +156,7 @@ func (p *program) newUser(w *world, number int) *user {
 
 // logIn opens a session for a user.
 func (p *program) logIn(u *user) error {
-	opened, err := p.account.OpenSession(context.Background(), &accountv1.OpenSessionRequest{UserId: u.id})
+	opened, err := p.Account.OpenSession(context.Background(), &accountv1.OpenSessionRequest{UserId: u.id})
 	if err == nil {
 		u.token = opened.GetToken()
 	}

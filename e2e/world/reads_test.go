@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/internal/waybooktest"
 )
 
 func (w *world) read(c *item) {
@@ -90,7 +90,7 @@ func (w *world) list(u *user, k *kind) {
 
 // hasRewards compares the rewards of a user: each blog that was ever posted has one.
 func (w *world) hasRewards(u *user) {
-	total, err := w.anyProgram().account.GetRewardTotal(context.Background(), &accountv1.GetRewardTotalRequest{UserId: u.id})
+	rewards, err := waybooktest.RewardsOf(context.Background(), w.anyProgram().Account, u.id)
 	if err != nil {
 		w.violated("the rewards of %s: %v", u.name, err)
 		return
@@ -102,8 +102,8 @@ func (w *world) hasRewards(u *user) {
 			}
 		}
 	})
-	if total.GetTotal() < int64(least*reward) || total.GetTotal() > int64(most*reward) {
-		w.violated("%s has rewards of %d for at least %d and at most %d blogs", u.name, total.GetTotal(), least, most)
+	if rewards.Total < int64(least*reward) || rewards.Total > int64(most*reward) {
+		w.violated("%s has rewards of %d for at least %d and at most %d blogs", u.name, rewards.Total, least, most)
 	}
 }
 

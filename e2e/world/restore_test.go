@@ -57,7 +57,7 @@ func (c *cluster) goBack() {
 		if c.kept.of == c.store && c.random.IntN(2) == 0 {
 			c.note("the snapshot is restored")
 			c.store.Restore(c.kept.snapshot)
-			c.store.RenewFeeds()
+			c.must(c.store.Renew(context.Background()))
 		} else {
 			c.note("the dump of the backup is loaded in another cluster")
 			c.load(c.kept.dump)

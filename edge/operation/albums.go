@@ -8,6 +8,8 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -16,7 +18,7 @@ var (
 	paramAlbumID       = form.Parameter{Name: "albumID", Hint: idHint, Syntax: form.IntegerSyntax}
 	paramAlbumTitle    = form.Parameter{Name: "albumTitle", Hint: titleHint}
 	paramAlbumCategory = form.Parameter{Name: "category", Hint: "1 to 16", Syntax: form.IntegerSyntax}
-	paramUserID        = form.Parameter{Name: "userID", Hint: idHint, Syntax: form.IntegerSyntax}
+	paramUserID        = form.Parameter{Name: "userID", Hint: idHint, Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: maxID}}
 )
 
 // A failure names parameters in the order in which the functions below read them.
@@ -74,14 +76,18 @@ func writeAlbum(ids ids) func(context.Context, *Config, *reply.Reply, *albumv1.G
 		out.Integer("category", int64(album.GetCategory()))
 		writeOwned(out.Writer, album)
 		err := writePages(ctx, c, out, albumPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
-			c.Album.ListPhotos, (*albumv1.ListPhotosResponse).GetPhotos,
-			func() *albumv1.ListPhotosRequest { return &albumv1.ListPhotosRequest{AlbumId: album.GetAlbumId()} })
+			c.Photo.ListPhotos, (*photov1.ListPhotosResponse).GetPhotos,
+			func() *photov1.ListPhotosRequest {
+				return &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_AlbumId{AlbumId: album.GetAlbumId()}}
+			})
 		if err != nil {
 			return err
 		}
 		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-			c.Album.ListComments, (*albumv1.ListCommentsResponse).GetComments,
-			func() *albumv1.ListCommentsRequest { return &albumv1.ListCommentsRequest{AlbumId: album.GetAlbumId()} })
+			c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments,
+			func() *commentv1.ListCommentsRequest {
+				return &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: album.GetAlbumId()}}
+			})
 	}
 }
 
@@ -103,26 +109,33 @@ func writeOwned(out reply.Writer, content owned) {
 }
 
 // albumPhotos writes the photos of an album (rule 5.1).
-var albumPhotos = reply.List[*albumv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *albumv1.Photo) {
+var albumPhotos = reply.List[*photov1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *photov1.Photo) {
 	out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
-	out.Text("thumbnail", photo.GetThumbnailUrl())
+	out.Text("thumbnail", photo.GetUrl())
 	out.Text("description", photo.GetDescription())
 }}
 
-// streamAlbumsRequest reads the parameters of getUserAlbumList (rules 5.8, 9.2 and 9.4).
-func streamAlbumsRequest(in *Input) *albumv1.StreamAlbumsRequest {
-	return &albumv1.StreamAlbumsRequest{
-		OwnerId:      required(in, &paramUserID, "owner_id", form.ID),
-		Limit:        askedLimit(in),
+// userAlbumsRequest reads the parameters of getUserAlbumList (rules 5.8, 9.2 and 9.4).
+func userAlbumsRequest(in *Input) *albumv1.ListAlbumsRequest {
+	return &albumv1.ListAlbumsRequest{
+		View:         typev1.View_VIEW_SUMMARY,
+		OwnerId:      required(in, &paramUserID, "owner_id", asUserID),
+		PageSize:     limitAndNext(in),
 		AfterAlbumId: form.Or(optional(in, &paramAfter, "after_album_id", form.ID), 0),
 	}
 }
 
-var albumList = reply.List[*albumv1.AlbumSummary]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.AlbumSummary) {
+// asUserID accepts the identifier of a user. The services take 0 for all users.
+func asUserID(s string) (int64, bool) {
+	value, ok := form.ParseInteger(s)
+	return value, ok && paramUserID.Range.Includes(value)
+}
+
+var albumList = reply.List[*albumv1.Album]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.Album) {
 	out.ID("albumID", album.GetAlbumId(), album.GetOldId())
 	out.Text("albumTitle", album.GetTitle())
 }}
 
-func albumIDs(album *albumv1.AlbumSummary) (id int64, oldID string) {
+func albumIDs(album *albumv1.Album) (id int64, oldID string) {
 	return album.GetAlbumId(), album.GetOldId()
 }

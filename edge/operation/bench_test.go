@@ -8,10 +8,10 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/internal/clients"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -45,10 +45,7 @@ func newExchange() (*Exchange, *reply.Document) {
 func newTable() []Operation { return Table(newConfig()) }
 
 func newConfig() *Config {
-	return &Config{
-		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
-		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
-	}
+	return &Config{Clients: clients.Of(nil, nil, nil, nil)}
 }
 
 var (
@@ -78,8 +75,8 @@ func BenchmarkXMLRenderWithChildren(b *testing.B) {
 	const text = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
 	full := &albumv1.GetAlbumResponse{Album: benchmarkAlbum.GetAlbum()}
 	for n := range int64(10) {
-		full.Photos = append(full.Photos, &albumv1.Photo{PhotoId: n, ThumbnailUrl: "upload/photo/7_t.jpg", Description: text})
-		full.Comments = append(full.Comments, &typev1.Comment{
+		full.Photos = append(full.Photos, &photov1.Photo{PhotoId: n, Url: "upload/photo/7_t.jpg", Description: text})
+		full.Comments = append(full.Comments, &commentv1.Comment{
 			CommentId: n, Author: benchmarkAlbum.GetAlbum().GetOwner(), CreateTime: benchmarkTime, Text: text,
 		})
 	}

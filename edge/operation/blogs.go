@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -102,8 +103,10 @@ func writeBlog(ids ids) func(context.Context, *Config, *reply.Reply, *blogv1.Get
 		}
 		writeBlogItself(out.Writer, blog)
 		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-			c.Blog.ListComments, (*blogv1.ListCommentsResponse).GetComments,
-			func() *blogv1.ListCommentsRequest { return &blogv1.ListCommentsRequest{BlogId: blog.GetBlogId()} })
+			c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments,
+			func() *commentv1.ListCommentsRequest {
+				return &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_BlogId{BlogId: blog.GetBlogId()}}
+			})
 	}
 }
 
@@ -143,22 +146,23 @@ func writeVote(out reply.Writer, vote *blogv1.Vote) {
 	out.End("vote")
 }
 
-// streamBlogsRequest reads the parameters of getUserBlogList (rules 7.27, 9.2 and 9.4).
-func streamBlogsRequest(in *Input) *blogv1.StreamBlogsRequest {
-	return &blogv1.StreamBlogsRequest{
-		AuthorId:    required(in, &paramUserID, "author_id", form.ID),
-		Limit:       askedLimit(in),
+// userBlogsRequest reads the parameters of getUserBlogList (rules 7.27, 9.2 and 9.4).
+func userBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
+	return &blogv1.ListBlogsRequest{
+		View:        typev1.View_VIEW_SUMMARY,
+		AuthorId:    required(in, &paramUserID, "author_id", asUserID),
+		PageSize:    limitAndNext(in),
 		AfterBlogId: form.Or(optional(in, &paramAfter, "after_blog_id", form.ID), 0),
 		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
 	}
 }
 
-var blogList = reply.List[*blogv1.BlogSummary]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.BlogSummary) {
+var blogList = reply.List[*blogv1.Blog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.Blog) {
 	out.ID("blogID", blog.GetBlogId(), blog.GetOldId())
 	out.Text("blogTitle", blog.GetTitle())
 }}
 
-func blogIDs(blog *blogv1.BlogSummary) (id int64, oldID string) {
+func blogIDs(blog *blogv1.Blog) (id int64, oldID string) {
 	return blog.GetBlogId(), blog.GetOldId()
 }
 

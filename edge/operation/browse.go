@@ -15,8 +15,8 @@ import (
 // 17.21). Items have what a card shows, so a list needs no request for each of its items.
 
 // recentAlbumsRequest reads the parameter of getRecentAlbumList (rule 17.17).
-func recentAlbumsRequest(in *Input) *albumv1.ListRecentAlbumsRequest {
-	return &albumv1.ListRecentAlbumsRequest{Category: optionalAlbumCategory(in)}
+func recentAlbumsRequest(in *Input) *albumv1.ListAlbumsRequest {
+	return &albumv1.ListAlbumsRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalAlbumCategory(in)}
 }
 
 // optionalAlbumCategory returns 0, for all categories, if the parameter is absent.
@@ -35,8 +35,8 @@ func writeShownAlbum(out reply.Writer, album *albumv1.Album) {
 }
 
 // recentPoisRequest reads the parameter of getRecentPOIList (rule 17.17).
-func recentPoisRequest(in *Input) *poiv1.ListRecentPoisRequest {
-	return &poiv1.ListRecentPoisRequest{Category: optionalPoiCategory(in)}
+func recentPoisRequest(in *Input) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{Order: typev1.ListOrder_LIST_ORDER_NEWEST_FIRST, Category: optionalPoiCategory(in)}
 }
 
 var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
@@ -48,13 +48,13 @@ var shownPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: 
 }}
 
 // poisOfOwnerRequest reads the parameter of getUserPOIList (rule 17.21).
-func poisOfOwnerRequest(in *Input) *poiv1.ListPoisOfOwnerRequest {
-	return &poiv1.ListPoisOfOwnerRequest{OwnerId: required(in, &paramUserID, "owner_id", form.ID)}
+func poisOfOwnerRequest(in *Input) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{OwnerId: required(in, &paramUserID, "owner_id", asUserID)}
 }
 
 // recentBlogsRequest reads the parameter of getRecentBlogList (rule 17.18).
-func recentBlogsRequest(in *Input) *blogv1.ListRecentBlogsRequest {
-	return &blogv1.ListRecentBlogsRequest{Type: optionalBlogType(in)}
+func recentBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
+	return &blogv1.ListBlogsRequest{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT, Type: optionalBlogType(in)}
 }
 
 // optionalBlogType returns 0, for all types, if the parameter is absent.
@@ -62,10 +62,13 @@ func optionalBlogType(in *Input) blogv1.BlogType {
 	return form.Or(optional(in, &paramBlogType, "type", asBlogType), 0)
 }
 
+// paramAuthorID is paramUserID, or 0 for all users.
+var paramAuthorID = form.Parameter{Name: "userID", Hint: idHint, Syntax: form.IntegerSyntax}
+
 // datedBlogsRequest reads the parameters of getDatedBlogList (rule 17.19). The last day is set only if
 // the first one exists; the service refuses one that does not.
 func datedBlogsRequest(in *Input) *blogv1.ListBlogsRequest {
-	author := form.Or(optional(in, &paramUserID, "author_id", form.ID), 0)
+	author := form.Or(optional(in, &paramAuthorID, "author_id", form.ID), 0)
 	first := &typev1.Date{
 		Year: required(in, &paramYear, "post_date_from.year", form.Int32),
 	}
@@ -126,7 +129,7 @@ func writePostDate(out reply.Writer, date *typev1.Date) {
 // searchAlbumsRequest reads the parameters of getNearbyAlbumList around a point (rule 17.20).
 func searchAlbumsRequest(in *Input) *albumv1.SearchNearbyRequest {
 	return &albumv1.SearchNearbyRequest{
-		Area: &albumv1.SearchNearbyRequest_Circle{Circle: requiredCircle(in)}, Category: optionalAlbumCategory(in),
+		Circle: requiredCircle(in), Category: optionalAlbumCategory(in),
 	}
 }
 
@@ -138,7 +141,7 @@ var foundAlbums = reply.List[*albumv1.FoundAlbum]{Name: "albumList", Item: "albu
 // searchBlogsRequest reads the parameters of getNearbyBlogList around a point (rule 17.20).
 func searchBlogsRequest(in *Input) *blogv1.SearchNearbyRequest {
 	return &blogv1.SearchNearbyRequest{
-		Area: &blogv1.SearchNearbyRequest_Circle{Circle: requiredCircle(in)}, Type: optionalBlogType(in),
+		Circle: requiredCircle(in), Type: optionalBlogType(in),
 		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
 	}
 }
@@ -153,21 +156,21 @@ var foundBlogs = reply.List[*blogv1.FoundBlog]{Name: "blogList", Item: "blog", W
 	writeDistance(out, found.GetDistanceMeters())
 }}
 
-// requiredBounds reads a box of any size (rule 17.5).
-func requiredBounds(in *Input) *typev1.Bounds {
-	bounds := &typev1.Bounds{
-		South: required(in, &paramLatMin, "bounds.south", form.Decimal),
-		North: required(in, &paramLatMax, "bounds.north", form.Decimal),
+// requiredBox reads a box of any size (rule 17.5).
+func requiredBox(in *Input) *typev1.Box {
+	box := &typev1.Box{
+		South: required(in, &paramLatMin, "box.south", form.Decimal),
+		North: required(in, &paramLatMax, "box.north", form.Decimal),
 	}
-	in.Imply(&paramLatMax, "bounds")
-	bounds.West = required(in, &paramLngMin, "bounds.west", form.Decimal)
-	bounds.East = required(in, &paramLngMax, "bounds.east", form.Decimal)
-	return bounds
+	in.Imply(&paramLatMax, "box")
+	box.West = required(in, &paramLngMin, "box.west", form.Decimal)
+	box.East = required(in, &paramLngMax, "box.east", form.Decimal)
+	return box
 }
 
 // albumsInBoxRequest reads the parameters of getNearbyAlbumList in a box (rule 17.20).
 func albumsInBoxRequest(in *Input) *albumv1.ListAlbumsInBoxRequest {
-	return &albumv1.ListAlbumsInBoxRequest{Bounds: requiredBounds(in), Category: optionalAlbumCategory(in)}
+	return &albumv1.ListAlbumsInBoxRequest{Box: requiredBox(in), Category: optionalAlbumCategory(in)}
 }
 
 var locatedAlbums = reply.List[*albumv1.LocatedAlbum]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.LocatedAlbum) {
@@ -179,7 +182,7 @@ var locatedAlbums = reply.List[*albumv1.LocatedAlbum]{Name: "albumList", Item: "
 
 // blogsInBoxRequest reads the parameters of getNearbyBlogList in a box (rule 17.20).
 func blogsInBoxRequest(in *Input) *blogv1.ListBlogsInBoxRequest {
-	return &blogv1.ListBlogsInBoxRequest{Bounds: requiredBounds(in), Type: optionalBlogType(in)}
+	return &blogv1.ListBlogsInBoxRequest{Box: requiredBox(in), Type: optionalBlogType(in)}
 }
 
 var locatedBlogs = reply.List[*blogv1.LocatedBlog]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.LocatedBlog) {

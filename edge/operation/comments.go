@@ -1,12 +1,14 @@
 package operation
 
 import (
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // ids says whether a reply has the identifiers of photos, comments and users, which are an addition.
@@ -19,8 +21,8 @@ const (
 
 // comments writes the comments of albums, blogs and landmarks (rules 4.12 to 4.14). Their identifiers
 // are what replyComment and removeComment take, and who wrote each comment (rule 17.15).
-func comments(ids ids) reply.List[*typev1.Comment] {
-	return reply.List[*typev1.Comment]{Name: "comments", Item: "comment", WriteItem: func(out reply.Writer, comment *typev1.Comment) {
+func comments(ids ids) reply.List[*commentv1.Comment] {
+	return reply.List[*commentv1.Comment]{Name: "comments", Item: "comment", WriteItem: func(out reply.Writer, comment *commentv1.Comment) {
 		if ids == withIDs {
 			out.ID("commentID", comment.GetCommentId(), comment.GetOldId())
 			out.Integer("commenterID", comment.GetAuthor().GetUserId())
@@ -45,124 +47,91 @@ var (
 	paramCommentID = form.Parameter{Name: "commentID", Hint: idHint, Syntax: form.IntegerSyntax}
 )
 
-// The functions below read the parameters of addComment, replyComment and removeComment for each
-// kind of content.
+// content is what a comment, a photo or a recommendation belongs to: an album, an entry or a landmark. Its parameter selects
+// the variant of an operation (rule 17.2).
+type content struct {
+	variant   Variant
+	parameter *form.Parameter
+	// field is the field of requests that names it.
+	field string
+}
 
-func addAlbumCommentRequest(in *Input) *albumv1.AddCommentRequest {
-	return &albumv1.AddCommentRequest{
-		RequestId: newRequestID(), AuthorId: int64(in.User), AlbumId: ofAlbum(in),
-		Text: required(in, &paramComment, "text", form.Text),
+// anyContent returns what comments and recommendations belong to, and withPhotos what photos belong to.
+func anyContent() []content {
+	const oneOf = "albumID, blogID or POIID"
+	return []content{{OfAlbum, contentID("albumID", oneOf), "album_id"}, {OfBlog, contentID("blogID", oneOf), "blog_id"}, {OfPoi, contentID("POIID", oneOf), "poi_id"}}
+}
+
+func withPhotos() []content {
+	const oneOf = "albumID or POIID"
+	return []content{{OfAlbum, contentID("albumID", oneOf), "album_id"}, {OfPoi, contentID("POIID", oneOf), "poi_id"}}
+}
+
+func contentID(name, oneOf string) *form.Parameter {
+	return &form.Parameter{Name: name, Hint: idHint, OneOf: oneOf, Syntax: form.IntegerSyntax}
+}
+
+// of returns an operation for each kind of content that it may be about.
+func of[Request proto.Message, Response any](
+	c *Config, contents []content, name string,
+	build func(*Input, content) Request, call call[Request, Response], write func(reply.Writer, Response),
+) (rows []Operation) {
+	for _, each := range contents {
+		build := func(in *Input) Request { return build(in, each) }
+		rows = append(rows, Operation{name, each.variant, Writes, LoginNeeded, unary(c, build, call, write)})
 	}
+	return rows
 }
 
-func replyAlbumCommentRequest(in *Input) *albumv1.ReplyToCommentRequest {
-	return &albumv1.ReplyToCommentRequest{
-		ActorId: int64(in.User), AlbumId: ofAlbum(in), CommentId: requiredCommentID(in),
-		Text: required(in, &paramReply, "text", form.Text),
-	}
+// about reads the identifier of the content into a request, and returns the request.
+func about[Request proto.Message](in *Input, of content, request Request) Request {
+	message := request.ProtoReflect()
+	id := required(in, of.parameter, of.field, form.ID)
+	message.Set(message.Descriptor().Fields().ByName(protoreflect.Name(of.field)), protoreflect.ValueOfInt64(id))
+	return request
 }
 
-func removeAlbumCommentRequest(in *Input) *albumv1.RemoveCommentRequest {
-	return &albumv1.RemoveCommentRequest{ActorId: int64(in.User), AlbumId: ofAlbum(in), CommentId: requiredCommentID(in)}
+// The functions below read the parameters of addComment, replyComment, removeComment, recommend and
+// withdrawRecommendation (rules 17.9 to 17.12).
+
+func addCommentRequest(in *Input, on content) *commentv1.AddCommentRequest {
+	request := about(in, on, &commentv1.AddCommentRequest{RequestId: newRequestID(), AuthorId: int64(in.User)})
+	request.Text = required(in, &paramComment, "text", form.Text)
+	return request
 }
 
-func addBlogCommentRequest(in *Input) *blogv1.AddCommentRequest {
-	return &blogv1.AddCommentRequest{
-		RequestId: newRequestID(), AuthorId: int64(in.User), BlogId: ofBlog(in),
-		Text: required(in, &paramComment, "text", form.Text),
-	}
+func replyToCommentRequest(in *Input, on content) *commentv1.ReplyToCommentRequest {
+	request := about(in, on, &commentv1.ReplyToCommentRequest{ActorId: int64(in.User)})
+	request.CommentId = requiredCommentID(in)
+	request.Text = required(in, &paramReply, "text", form.Text)
+	return request
 }
 
-func replyBlogCommentRequest(in *Input) *blogv1.ReplyToCommentRequest {
-	return &blogv1.ReplyToCommentRequest{
-		ActorId: int64(in.User), BlogId: ofBlog(in), CommentId: requiredCommentID(in),
-		Text: required(in, &paramReply, "text", form.Text),
-	}
-}
-
-func removeBlogCommentRequest(in *Input) *blogv1.RemoveCommentRequest {
-	return &blogv1.RemoveCommentRequest{ActorId: int64(in.User), BlogId: ofBlog(in), CommentId: requiredCommentID(in)}
-}
-
-func addPoiCommentRequest(in *Input) *poiv1.AddCommentRequest {
-	return &poiv1.AddCommentRequest{
-		RequestId: newRequestID(), AuthorId: int64(in.User), PoiId: ofPoi(in),
-		Text: required(in, &paramComment, "text", form.Text),
-	}
-}
-
-func replyPoiCommentRequest(in *Input) *poiv1.ReplyToCommentRequest {
-	return &poiv1.ReplyToCommentRequest{
-		ActorId: int64(in.User), PoiId: ofPoi(in), CommentId: requiredCommentID(in),
-		Text: required(in, &paramReply, "text", form.Text),
-	}
-}
-
-func removePoiCommentRequest(in *Input) *poiv1.RemoveCommentRequest {
-	return &poiv1.RemoveCommentRequest{ActorId: int64(in.User), PoiId: ofPoi(in), CommentId: requiredCommentID(in)}
+func removeCommentRequest(in *Input, on content) *commentv1.RemoveCommentRequest {
+	request := about(in, on, &commentv1.RemoveCommentRequest{ActorId: int64(in.User)})
+	request.CommentId = requiredCommentID(in)
+	return request
 }
 
 func requiredCommentID(in *Input) int64 { return required(in, &paramCommentID, "comment_id", form.ID) }
 
 // writeNewComment writes the reply of addComment (rule 17.9).
-func writeNewComment[Response interface{ GetComment() *typev1.Comment }](out reply.Writer, response Response) {
+func writeNewComment(out reply.Writer, response *commentv1.AddCommentResponse) {
 	out.ID("commentID", response.GetComment().GetCommentId(), "")
 }
 
-// The functions below read the parameters of recommend and withdrawRecommendation for each kind of
-// content (rule 17.12).
-
-func recommendAlbumRequest(in *Input) *albumv1.RecommendRequest {
-	return &albumv1.RecommendRequest{UserId: int64(in.User), AlbumId: ofAlbum(in)}
+func recommendRequest(in *Input, of content) *recommendationv1.RecommendRequest {
+	return about(in, of, &recommendationv1.RecommendRequest{UserId: int64(in.User)})
 }
 
-func withdrawAlbumRequest(in *Input) *albumv1.WithdrawRecommendationRequest {
-	return &albumv1.WithdrawRecommendationRequest{UserId: int64(in.User), AlbumId: ofAlbum(in)}
-}
-
-func recommendBlogRequest(in *Input) *blogv1.RecommendRequest {
-	return &blogv1.RecommendRequest{UserId: int64(in.User), BlogId: ofBlog(in)}
-}
-
-func withdrawBlogRequest(in *Input) *blogv1.WithdrawRecommendationRequest {
-	return &blogv1.WithdrawRecommendationRequest{UserId: int64(in.User), BlogId: ofBlog(in)}
-}
-
-func recommendPoiRequest(in *Input) *poiv1.RecommendRequest {
-	return &poiv1.RecommendRequest{UserId: int64(in.User), PoiId: ofPoi(in)}
-}
-
-func withdrawPoiRequest(in *Input) *poiv1.WithdrawRecommendationRequest {
-	return &poiv1.WithdrawRecommendationRequest{UserId: int64(in.User), PoiId: ofPoi(in)}
+func withdrawRequest(in *Input, of content) *recommendationv1.WithdrawRequest {
+	return about(in, of, &recommendationv1.WithdrawRequest{UserId: int64(in.User)})
 }
 
 // writeScore writes the number of recommendations as it is now.
 func writeScore[Response interface{ GetScore() int64 }](out reply.Writer, response Response) {
 	out.Integer("score", response.GetScore())
 }
-
-// The parameters that name the content to which a photo, comment or recommendation belongs. One
-// of them selects the operation (rule 17.2).
-var (
-	paramOfAlbum = form.Parameter{Name: "albumID", Hint: idHint, OneOf: anyContent, Syntax: form.IntegerSyntax}
-	paramOfBlog  = form.Parameter{Name: "blogID", Hint: idHint, OneOf: anyContent, Syntax: form.IntegerSyntax}
-	paramOfPoi   = form.Parameter{Name: "POIID", Hint: idHint, OneOf: anyContent, Syntax: form.IntegerSyntax}
-)
-
-const anyContent = "albumID, blogID or POIID"
-
-// Entries have no photos.
-var (
-	paramPhotoOfAlbum = form.Parameter{Name: "albumID", Hint: idHint, OneOf: anyWithPhotos, Syntax: form.IntegerSyntax}
-	paramPhotoOfPoi   = form.Parameter{Name: "POIID", Hint: idHint, OneOf: anyWithPhotos, Syntax: form.IntegerSyntax}
-)
-
-const anyWithPhotos = "albumID or POIID"
-
-// ofAlbum, ofBlog and ofPoi read the identifier of the content.
-func ofAlbum(in *Input) int64 { return required(in, &paramOfAlbum, "album_id", form.ID) }
-func ofBlog(in *Input) int64  { return required(in, &paramOfBlog, "blog_id", form.ID) }
-func ofPoi(in *Input) int64   { return required(in, &paramOfPoi, "poi_id", form.ID) }
 
 // The parameters of photos (rules 17.7 and 17.8). The addresses have the names that replies show.
 var (
@@ -172,49 +141,26 @@ var (
 	paramPhotoID     = form.Parameter{Name: "photoID", Hint: idHint, Syntax: form.IntegerSyntax}
 )
 
-// addAlbumPhotoRequest reads the parameters of addPhoto for an album.
-func addAlbumPhotoRequest(in *Input) *albumv1.AddPhotoRequest {
-	return &albumv1.AddPhotoRequest{
-		RequestId: newRequestID(), ActorId: int64(in.User),
-		AlbumId:      required(in, &paramPhotoOfAlbum, "album_id", form.ID),
-		ThumbnailUrl: required(in, &paramThumbnail, "thumbnail_url", form.Text),
-		Description:  optionalDescription(in),
+// addPhotoRequest reads the parameters of addPhoto (rule 17.7).
+func addPhotoRequest(in *Input, to content) *photov1.AddPhotoRequest {
+	request := about(in, to, &photov1.AddPhotoRequest{RequestId: newRequestID(), ActorId: int64(in.User)})
+	address := &paramThumbnail
+	if to.variant == OfPoi {
+		address = &paramPhoto
 	}
-}
-
-// addPoiPhotoRequest reads the parameters of addPhoto for a landmark.
-func addPoiPhotoRequest(in *Input) *poiv1.AddPhotoRequest {
-	return &poiv1.AddPhotoRequest{
-		RequestId: newRequestID(), ActorId: int64(in.User),
-		PoiId:       required(in, &paramPhotoOfPoi, "poi_id", form.ID),
-		PhotoUrl:    required(in, &paramPhoto, "photo_url", form.Text),
-		Description: optionalDescription(in),
-	}
-}
-
-func optionalDescription(in *Input) string {
-	return form.Or(optional(in, &paramDescription, "description", form.Text), "")
+	request.Url = required(in, address, "url", form.Text)
+	request.Description = form.Or(optional(in, &paramDescription, "description", form.Text), "")
+	return request
 }
 
 // writeNewPhoto writes the reply of addPhoto (rule 17.7).
-func writeNewPhoto[Photo interface{ GetPhotoId() int64 }, Response interface{ GetPhoto() Photo }](out reply.Writer, response Response) {
+func writeNewPhoto(out reply.Writer, response *photov1.AddPhotoResponse) {
 	out.ID("photoID", response.GetPhoto().GetPhotoId(), "")
 }
 
-// removeAlbumPhotoRequest reads the parameters of removePhoto for an album.
-func removeAlbumPhotoRequest(in *Input) *albumv1.RemovePhotoRequest {
-	return &albumv1.RemovePhotoRequest{
-		ActorId: int64(in.User),
-		AlbumId: required(in, &paramPhotoOfAlbum, "album_id", form.ID),
-		PhotoId: required(in, &paramPhotoID, "photo_id", form.ID),
-	}
-}
-
-// removePoiPhotoRequest reads the parameters of removePhoto for a landmark.
-func removePoiPhotoRequest(in *Input) *poiv1.RemovePhotoRequest {
-	return &poiv1.RemovePhotoRequest{
-		ActorId: int64(in.User),
-		PoiId:   required(in, &paramPhotoOfPoi, "poi_id", form.ID),
-		PhotoId: required(in, &paramPhotoID, "photo_id", form.ID),
-	}
+// removePhotoRequest reads the parameters of removePhoto (rule 17.8).
+func removePhotoRequest(in *Input, of content) *photov1.RemovePhotoRequest {
+	request := about(in, of, &photov1.RemovePhotoRequest{ActorId: int64(in.User)})
+	request.PhotoId = required(in, &paramPhotoID, "photo_id", form.ID)
+	return request
 }

@@ -11,7 +11,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/edge/form"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
+
+// maxID is the highest identifier (rule 14.1).
+const maxID = 1<<53 - 1
 
 // Description describes an operation to clients.
 type Description struct {
@@ -148,6 +152,9 @@ func (p *Parameter) follow(message protoreflect.MessageDescriptor, path string) 
 		rules = rules.GetRepeated().GetItems()
 	}
 	p.setType(field)
+	if proto.HasExtension(field.Options(), typev1.E_Id) {
+		p.Min, p.Max = new(1.0), new(float64(maxID))
+	}
 	p.setLimits(rules)
 }
 

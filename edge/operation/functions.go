@@ -90,9 +90,9 @@ var selectors = [...]struct {
 	AsWritten: {},
 	Deleting:  {"delete", &paramDelete, true},
 	WithIDs:   {"withIDs", &paramWithIDs, true},
-	OfAlbum:   {"album", &paramOfAlbum, false},
-	OfBlog:    {"blog", &paramOfBlog, false},
-	OfPoi:     {"poi", &paramOfPoi, false},
+	OfAlbum:   {"album", &paramAlbumID, false},
+	OfBlog:    {"blog", &paramBlogID, false},
+	OfPoi:     {"poi", &paramPoiID, false},
 	Around:    {"point", &paramNearLat, false},
 	InBox:     {"box", &paramLatMin, false},
 }

@@ -1,14 +1,11 @@
 package operation
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io"
 	"math"
 	"strings"
-	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -33,148 +30,25 @@ func asLimit(s string) (int64, bool) {
 	return value, ok && paramLimit.Range.Includes(value)
 }
 
-// stream returns an operation that replies with a list of any length. It holds one batch at a
-// time.
-func stream[Request listRequest, Batch, Item any](
-	c *Config,
-	build func(*Input) Request,
-	call call[Request, grpc.ServerStreamingClient[Batch]],
-	itemsOf func(*Batch) []Item,
-	list reply.List[Item],
-	idOf func(Item) (id int64, oldID string),
-) handler {
-	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(c.Validator, request); err != nil {
-			return err
-		}
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		// Only the wait for a batch has a time limit; the whole list may take long.
-		alarm := time.AfterFunc(c.CallTimeout, func() { cancel(context.DeadlineExceeded) })
-		defer alarm.Stop()
-
-		out, limited, position := &x.Out, newLimited(request, idOf), 0
-		hasBegun, isWaiting := false, false
-		resume := func() {
-			if alarm.Stop(); isWaiting {
-				isWaiting = false
-				out.Sink.Resume()
-			}
-		}
-		begin := func() {
-			if !hasBegun {
-				hasBegun = true
-				reply.StartSuccess(out.Writer)
-				out.BeginList(list.Name)
-			}
-		}
-		var failed error // of the reply, not of the service
-		write := func(batch *Batch) error {
-			resume()
-			begin()
-			if position, failed = list.Write(out, limited.take(itemsOf(batch)), position); failed != nil {
-				return failed
-			}
-			if limited.hasMore {
-				return errEnough
-			}
-			isWaiting = true
-			out.Sink.Wait()
-			alarm.Reset(c.CallTimeout)
-			return nil
-		}
-		batches, err := call(ctx, request, push.To(func(message any) error { return write(message.(*Batch)) }))
-		for err == nil {
-			var batch *Batch
-			if batch, err = batches.Recv(); err == nil {
-				err = write(batch)
-			}
-		}
-		resume()
-		switch {
-		case failed != nil:
-			return failed
-		case err != io.EOF && !limited.hasMore:
-			return causeOr(ctx, err)
-		}
-		begin() // of an empty list
-		out.EndList(list.Name)
-		limited.writeNext(out.Writer)
-		out.Finish()
-		return nil
-	}}
+// limitOf returns the number of items that a client wants; 0 means all.
+func limitOf(in *Input) int32 {
+	return int32(form.Or(optional(in, &paramLimit, "page_size", asLimit), 0))
 }
 
-// errEnough ends a stream of which the client wanted only a part.
-var errEnough = errors.New("enough")
-
-// causeOr returns context.DeadlineExceeded if the wait for a batch timed out, and err otherwise.
-func causeOr(ctx context.Context, err error) error {
-	if context.Cause(ctx) == context.DeadlineExceeded {
-		return context.DeadlineExceeded
+// limitAndNext is limitOf for an idList: one more than the client wants, because the extra item shows that more follow.
+func limitAndNext(in *Input) int32 {
+	if limit := limitOf(in); limit != 0 {
+		return limit + 1
 	}
-	return err
+	return 0
 }
 
-// askedLimit returns the number of items to ask the service for; 0 means all. It is one more
-// than the client wants: the extra item shows that more follow.
-func askedLimit(in *Input) int64 {
-	limit := optional(in, &paramLimit, "limit", asLimit)
-	if limit == nil {
-		return 0
-	}
-	return *limit + 1
-}
-
-// listRequest is a request for a list, or for a part of it.
+// listRequest is a request for a page of a list. Its page_size, as built, is the number of items that all
+// pages have together; 0 means all.
 type listRequest interface {
 	proto.Message
-	GetLimit() int64
-}
-
-// limited passes the items of a list on, up to the limit of the client.
-type limited[Item any] struct {
-	isWhole bool  // no limit was given
-	left    int64 // items still to pass on
-	idOf    func(Item) (id int64, oldID string)
-	lastID  int64
-	lastOld string
-	// hasMore says that another item follows the last one that the client wants.
-	hasMore bool
-}
-
-func newLimited[Item any](request listRequest, idOf func(Item) (id int64, oldID string)) limited[Item] {
-	asked := request.GetLimit()
-	return limited[Item]{isWhole: asked == 0, left: asked - 1, idOf: idOf}
-}
-
-// take returns the items of a batch to write.
-func (l *limited[Item]) take(items []Item) []Item {
-	if l.isWhole {
-		return items
-	}
-	if l.hasMore = int64(len(items)) > l.left; l.hasMore {
-		items = items[:l.left]
-	}
-	if n := len(items); n > 0 {
-		l.left -= int64(n)
-		l.lastID, l.lastOld = l.idOf(items[n-1])
-		l.lastOld = strings.Clone(l.lastOld) // the batch goes before writeNext
-	}
-	return items
-}
-
-// writeNext writes the `after` of the next request, if more items follow. An old identifier that reads as
-// a number is not one: the next request would mean a new identifier by it.
-func (l *limited[Item]) writeNext(out reply.Writer) {
-	if !l.hasMore {
-		return
-	}
-	if _, isNumber := form.ID(l.lastOld); isNumber {
-		l.lastOld = ""
-	}
-	out.ID("next", l.lastID, l.lastOld)
+	GetPageSize() int32
+	GetPageToken() string
 }
 
 // pageResponse is a page of a list.
@@ -188,67 +62,131 @@ func turnTo(request proto.Message, size int32, token string) {
 	message.Set(fields.ByName("page_token"), protoreflect.ValueOfString(token))
 }
 
-// pagedList returns an operation that replies with a list from pages of a service, or with a part
-// of it. It holds one page at a time. The parameter after is the page token of the service.
-func pagedList[Request proto.Message, Response pageResponse, Item any](
+// tokenList returns an operation that replies with a list from pages of a service, or with a part of it. The
+// parameter after is the page token of the service.
+func tokenList[Request listRequest, Response pageResponse, Item any](
 	c *Config,
 	build func(*Input) Request,
 	call call[Request, Response],
 	itemsOf func(Response) []Item,
 	list reply.List[Item],
 ) handler {
-	// read returns the request without its page, the number of items and the first page token.
-	read := func(in *Input) (request Request, left int64, token string) {
-		request = build(in)
-		left = form.Or(optional(in, &paramLimit, "page_size", asLimit), math.MaxInt64)
-		return request, left, form.Or(optional(in, &paramNext, "page_token", form.Text), "")
+	buildPart := func(in *Input) Request {
+		request := build(in)
+		turnTo(request, limitOf(in), form.Or(optional(in, &paramNext, "page_token", form.Text), ""))
+		return request
 	}
-	return handler{
-		build: func(in *Input) proto.Message { request, _, _ := read(in); return request },
-		run: func(ctx context.Context, x *Exchange) error {
-			request, left, token := read(&x.In)
-			if err := x.In.complaint(c.Validator, request); err != nil {
-				return err
+	return idList(c, buildPart, call, itemsOf, list, nil)
+}
+
+// idList is like tokenList, but the parameter after is the identifier that idOf returns of the last item of the part
+// before. build reads it, and limitAndNext.
+func idList[Request listRequest, Response pageResponse, Item any](
+	c *Config,
+	build func(*Input) Request,
+	call call[Request, Response],
+	itemsOf func(Response) []Item,
+	list reply.List[Item],
+	idOf func(Item) (id int64, oldID string),
+) handler {
+	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
+		request := built(ctx, c, &x.In, build)
+		if err := x.In.complaint(c.Validator, request); err != nil {
+			return err
+		}
+		out, end := &x.Out, part[Item]{idOf: idOf, left: cmp.Or(int64(request.GetPageSize()), math.MaxInt64), token: request.GetPageToken()}
+		position, hasBegun, isTaken := 0, false, false
+		var failed error // of the reply, not of the service
+		take := func(response any) error {
+			isTaken = true
+			out.Sink.Resume()
+			if !hasBegun {
+				hasBegun = true
+				reply.StartSuccess(out.Writer)
+				out.BeginList(list.Name)
 			}
-			nextPage := func() ([]Item, error) {
-				ctx, cancel := c.callContext(ctx)
-				defer cancel()
-				turnTo(request, int32(min(left, pageSize)), token)
-				page, err := call(ctx, request)
-				if err != nil {
-					return nil, err
-				}
-				token = page.GetNextPageToken()
-				items := itemsOf(page)
-				left -= int64(len(items))
-				return items, nil
+			page := response.(Response)
+			position, failed = list.Write(out, end.take(itemsOf(page), page.GetNextPageToken()), position)
+			return failed
+		}
+		nextPage := func() error {
+			ctx, cancel := c.callContext(ctx)
+			defer cancel()
+			turnTo(request, end.pageSize(hasBegun), end.token)
+			isTaken = false
+			page, err := call(ctx, request, push.To(take))
+			if err == nil && !isTaken {
+				_ = take(page)
 			}
-			items, err := nextPage()
-			if err != nil {
-				return err
-			}
-			out := &x.Out
-			reply.StartSuccess(out.Writer)
-			out.BeginList(list.Name)
-			position, err := list.Write(out, items, 0)
-			for err == nil && token != "" && left > 0 {
-				out.Sink.Wait()
-				items, err = nextPage()
-				out.Sink.Resume()
-				if err == nil {
-					position, err = list.Write(out, items, position)
-				}
-			}
-			if err != nil {
-				return err
-			}
-			out.EndList(list.Name)
-			if token != "" {
-				out.Text("next", token)
-			}
-			out.Finish()
-			return nil
-		},
+			return cmp.Or(err, failed)
+		}
+		err := nextPage()
+		for err == nil && end.hasMore() {
+			out.Sink.Wait()
+			err = nextPage()
+			out.Sink.Resume()
+		}
+		if err != nil {
+			return err
+		}
+		out.EndList(list.Name)
+		end.writeNext(out.Writer)
+		out.Finish()
+		return nil
+	}}
+}
+
+// part is the part of a list that a client wants.
+type part[Item any] struct {
+	// idOf is nil if the next part begins at the page token.
+	idOf func(Item) (id int64, oldID string)
+	// left is the number of items still to ask for. token is that of the next page.
+	left  int64
+	token string
+	// lastID and lastOld are the identifiers of the last item, for idOf.
+	lastID  int64
+	lastOld string
+}
+
+func (p *part[Item]) hasMore() bool { return p.token != "" && p.left > 0 }
+
+// pageSize returns the size of the next page. A service that leaves items out of its pages has no end in short
+// ones, so only the first one is short if the next part does not begin at a page token.
+func (p *part[Item]) pageSize(hasBegun bool) int32 {
+	if hasBegun && p.idOf != nil {
+		return pageSize
+	}
+	return int32(min(p.left, pageSize))
+}
+
+// take returns the items of a page to write.
+func (p *part[Item]) take(items []Item, token string) []Item {
+	p.token = token
+	p.left -= int64(len(items))
+	if p.idOf == nil {
+		return items
+	}
+	if p.left <= 0 {
+		items = items[:len(items)+int(p.left)-1]
+	}
+	if n := len(items); n > 0 {
+		p.lastID, p.lastOld = p.idOf(items[n-1])
+		p.lastOld = strings.Clone(p.lastOld) // the page goes before writeNext
+	}
+	return items
+}
+
+// writeNext writes the `after` of the next request, if more items follow. An old identifier that reads as
+// a number is not one: the next request would mean a new identifier by it.
+func (p *part[Item]) writeNext(out reply.Writer) {
+	switch {
+	case p.idOf == nil && p.token != "":
+		out.Text("next", p.token)
+	case p.idOf != nil && p.left <= 0:
+		if _, isNumber := form.ID(p.lastOld); isNumber {
+			p.lastOld = ""
+		}
+		out.ID("next", p.lastID, p.lastOld)
 	}
 }
 

@@ -7,9 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/parent"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -39,18 +38,20 @@ func built[Request proto.Message](ctx context.Context, c *Config, in *Input, bui
 func (c *Config) resolveRefused(ctx context.Context, in *Input, request proto.Message, replaced *map[string]string) (found bool) {
 	message := request.ProtoReflect()
 	var names []string
-	var oldIDs []*typev1.OldIdentifier
+	var oldIDs []*moveinv1.OldIdentifier
 	for _, refusal := range in.Refusals() {
 		kind := identifies(message.Descriptor(), refusal.Field)
-		if kind == typev1.Identifies_IDENTIFIES_UNSPECIFIED || refusal.Value == "" || len(refusal.Value) > maxOldID {
+		if kind == typev1.Kind_KIND_UNSPECIFIED || refusal.Value == "" || len(refusal.Value) > maxOldID {
 			continue
 		}
-		old := &typev1.OldIdentifier{Kind: kind, OldId: refusal.Value}
+		old := &moveinv1.OldIdentifier{Kind: kind, OldId: refusal.Value}
 		switch kind {
-		case typev1.Identifies_IDENTIFIES_POSITION:
-			old.Kind = typev1.Identifies_IDENTIFIES_CONTENT
-		case typev1.Identifies_IDENTIFIES_PHOTO, typev1.Identifies_IDENTIFIES_COMMENT:
-			old.ContentId = contentOf(message)
+		case typev1.Kind_KIND_POSITION:
+			old.Kind = listed(message.Descriptor())
+		case typev1.Kind_KIND_PHOTO, typev1.Kind_KIND_COMMENT:
+			if old.ParentKind, old.ParentId = parent.Of(request); old.ParentId == 0 {
+				continue
+			}
 		}
 		names, oldIDs = append(names, refusal.Name), append(oldIDs, old)
 	}
@@ -59,11 +60,11 @@ func (c *Config) resolveRefused(ctx context.Context, in *Input, request proto.Me
 	}
 	ctx, cancel := c.callContext(ctx)
 	defer cancel()
-	ids, err := c.resolveOldIDs(ctx, message.Descriptor().ParentFile().Package(), oldIDs)
-	if err != nil || len(ids) != len(oldIDs) {
+	response, err := c.MoveIn.ResolveOldIds(ctx, &moveinv1.ResolveOldIdsRequest{OldIds: oldIDs})
+	if err != nil || len(response.GetIds()) != len(oldIDs) {
 		return false
 	}
-	for i, id := range ids {
+	for i, id := range response.GetIds() {
 		if id == 0 {
 			continue
 		}
@@ -75,42 +76,26 @@ func (c *Config) resolveRefused(ctx context.Context, in *Input, request proto.Me
 	return found
 }
 
-// resolveOldIDs asks the service of a package of the contracts.
-func (c *Config) resolveOldIDs(ctx context.Context, service protoreflect.FullName, oldIDs []*typev1.OldIdentifier) ([]int64, error) {
-	switch service {
-	case "waybook.album.v1":
-		reply, err := c.Album.ResolveOldIds(ctx, &albumv1.ResolveOldIdsRequest{OldIds: oldIDs})
-		return reply.GetIds(), err
-	case "waybook.blog.v1":
-		reply, err := c.Blog.ResolveOldIds(ctx, &blogv1.ResolveOldIdsRequest{OldIds: oldIDs})
-		return reply.GetIds(), err
-	case "waybook.poi.v1":
-		reply, err := c.Poi.ResolveOldIds(ctx, &poiv1.ResolveOldIdsRequest{OldIds: oldIDs})
-		return reply.GetIds(), err
-	}
-	return nil, nil
-}
-
 // identifies returns what a field of a request identifies, other than a user.
-func identifies(message protoreflect.MessageDescriptor, field string) typev1.Identifies {
+func identifies(message protoreflect.MessageDescriptor, field string) typev1.Kind {
 	descriptor := message.Fields().ByName(protoreflect.Name(field))
 	if descriptor == nil {
-		return typev1.Identifies_IDENTIFIES_UNSPECIFIED
+		return typev1.Kind_KIND_UNSPECIFIED
 	}
-	kind, _ := proto.GetExtension(descriptor.Options(), typev1.E_Identifies).(typev1.Identifies)
-	if kind == typev1.Identifies_IDENTIFIES_USER {
-		return typev1.Identifies_IDENTIFIES_UNSPECIFIED
+	kind, _ := proto.GetExtension(descriptor.Options(), typev1.E_Id).(typev1.Kind)
+	if kind == typev1.Kind_KIND_USER {
+		return typev1.Kind_KIND_UNSPECIFIED
 	}
 	return kind
 }
 
-// contentOf returns the content that a request names, or 0.
-func contentOf(message protoreflect.Message) int64 {
-	fields := message.Descriptor().Fields()
-	for i := range fields.Len() {
-		if identifies(message.Descriptor(), string(fields.Get(i).Name())) == typev1.Identifies_IDENTIFIES_CONTENT {
-			return message.Get(fields.Get(i)).Int()
-		}
+// listed returns the kind of the content in whose list a request names a position.
+func listed(request protoreflect.MessageDescriptor) typev1.Kind {
+	switch request.ParentFile().Package() {
+	case "waybook.album.v1":
+		return typev1.Kind_KIND_ALBUM
+	case "waybook.blog.v1":
+		return typev1.Kind_KIND_BLOG
 	}
-	return 0
+	return typev1.Kind_KIND_POI
 }

@@ -12,19 +12,13 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/clients"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // Config has the dependencies of the operations. All are required.
 type Config struct {
-	Account accountv1.AccountServiceClient
-	Album   albumv1.AlbumServiceClient
-	Blog    blogv1.BlogServiceClient
-	Poi     poiv1.PoiServiceClient
+	clients.Clients
 
 	// Additions says whether the table has operations that the legacy contract lacks.
 	Additions Additions
@@ -32,7 +26,7 @@ type Config struct {
 	Sessions Sessions
 	// Validator finds the other violations of a request that already has one.
 	Validator protovalidate.Validator
-	// CallTimeout bounds each call to a service. In a stream it bounds the wait for each batch.
+	// CallTimeout bounds each call to a service. A list takes a call for each page.
 	CallTimeout time.Duration
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -16,16 +18,17 @@ var (
 	paramPoiID       = form.Parameter{Name: "POIID", Hint: idHint, Syntax: form.IntegerSyntax}
 )
 
-// streamPoisRequest reads the parameters of getCategoryPOIList (rules 6.3, 9.2 and 9.4).
-func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
-	return &poiv1.StreamPoisRequest{
+// categoryPoisRequest reads the parameters of getCategoryPOIList (rules 6.3, 9.2 and 9.4).
+func categoryPoisRequest(in *Input) *poiv1.ListPoisRequest {
+	return &poiv1.ListPoisRequest{
+		View:       typev1.View_VIEW_SUMMARY,
 		Category:   required(in, &paramPoiCategory, "category", form.Enum[poiv1.PoiCategory]),
-		Limit:      askedLimit(in),
+		PageSize:   limitAndNext(in),
 		AfterPoiId: form.Or(optional(in, &paramAfter, "after_poi_id", form.ID), 0),
 	}
 }
 
-var poiList = reply.List[*poiv1.PoiSummary]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.PoiSummary) {
+var poiList = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
 	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
 	out.Text("name", poi.GetName())
 }}
@@ -47,31 +50,35 @@ func writePoi(ids ids) func(context.Context, *Config, *reply.Reply, *poiv1.GetPo
 		out.Integer("category", int64(poi.GetCategory()))
 		writeOwned(out.Writer, poi)
 		err := writePages(ctx, c, out, photos, response.GetPhotos(), response.GetNextPhotosToken(),
-			c.Poi.ListPhotos, (*poiv1.ListPhotosResponse).GetPhotos,
-			func() *poiv1.ListPhotosRequest { return &poiv1.ListPhotosRequest{PoiId: poi.GetPoiId()} })
+			c.Photo.ListPhotos, (*photov1.ListPhotosResponse).GetPhotos,
+			func() *photov1.ListPhotosRequest {
+				return &photov1.ListPhotosRequest{Parent: &photov1.ListPhotosRequest_PoiId{PoiId: poi.GetPoiId()}}
+			})
 		if err != nil {
 			return err
 		}
 		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-			c.Poi.ListComments, (*poiv1.ListCommentsResponse).GetComments,
-			func() *poiv1.ListCommentsRequest { return &poiv1.ListCommentsRequest{PoiId: poi.GetPoiId()} })
+			c.Comment.ListComments, (*commentv1.ListCommentsResponse).GetComments,
+			func() *commentv1.ListCommentsRequest {
+				return &commentv1.ListCommentsRequest{Parent: &commentv1.ListCommentsRequest_PoiId{PoiId: poi.GetPoiId()}}
+			})
 	}
 }
 
 // poiPhotos writes the photos of a landmark. Each has its address twice, because the old
 // interface has two names for it (rule 6.6). Its identifier is what removePhoto takes (rule 17.15).
-func poiPhotos(ids ids) reply.List[*poiv1.Photo] {
-	return reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
+func poiPhotos(ids ids) reply.List[*photov1.Photo] {
+	return reply.List[*photov1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *photov1.Photo) {
 		if ids == withIDs {
 			out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
 		}
 		out.Text("description", photo.GetDescription())
-		out.Text("photoPath", photo.GetPhotoUrl())
-		out.Text("photo", photo.GetPhotoUrl())
+		out.Text("photoPath", photo.GetUrl())
+		out.Text("photo", photo.GetUrl())
 	}}
 }
 
-func poiIDs(poi *poiv1.PoiSummary) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
+func poiIDs(poi *poiv1.Poi) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
 
 // The parameters of areas (rules 17.3 to 17.6).
 var (
@@ -85,10 +92,7 @@ var (
 
 // searchNearbyRequest reads the parameters of getNearbyPOIList around a point (rule 17.3).
 func searchNearbyRequest(in *Input) *poiv1.SearchNearbyRequest {
-	return &poiv1.SearchNearbyRequest{
-		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: requiredCircle(in)},
-		Category: optionalPoiCategory(in),
-	}
+	return &poiv1.SearchNearbyRequest{Circle: requiredCircle(in), Category: optionalPoiCategory(in)}
 }
 
 func requiredCircle(in *Input) *typev1.Circle {
@@ -126,11 +130,7 @@ func writeDistance(out reply.Writer, meters float64) {
 
 // listPoisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
 func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
-	b := requiredBounds(in)
-	return &poiv1.ListPoisInBoxRequest{
-		Bounds:   &poiv1.Bounds{South: b.GetSouth(), West: b.GetWest(), North: b.GetNorth(), East: b.GetEast()},
-		Category: optionalPoiCategory(in),
-	}
+	return &poiv1.ListPoisInBoxRequest{Box: requiredBox(in), Category: optionalPoiCategory(in)}
 }
 
 // locatedPois writes landmarks for a map (rule 17.5).

@@ -3,7 +3,6 @@ package operation
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"buf.build/go/protovalidate"
 	"github.com/google/uuid"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/waybook/waybook/edge/push"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/platform/rules"
 )
 
 // call is one method of a generated client.
@@ -85,9 +85,9 @@ func (in *Input) complaint(validator protovalidate.Validator, request proto.Mess
 	if !in.Faulty() {
 		return nil
 	}
-	if invalid, isInvalid := errors.AsType[*protovalidate.ValidationError](validator.Validate(request)); isInvalid {
-		for _, violation := range invalid.Violations {
-			in.Refuse(protovalidate.FieldPathString(violation.Proto.GetField()))
+	if violations, err := rules.Violations(validator, request); err == nil {
+		for _, violation := range violations {
+			in.Refuse(violation.Field)
 		}
 	}
 	return in.Failure()

@@ -1,6 +1,8 @@
 package operation
 
 import (
+	"slices"
+
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -18,9 +20,9 @@ func legacyOperations(c *Config) []Operation {
 		{"updateAlbum", AsWritten, Writes, LoginNeeded, unary(c, updateAlbumRequest, c.Album.UpdateAlbum, writeNothing)},
 		{"updateAlbum", Deleting, Writes, LoginNeeded, unary(c, deleteAlbumRequest, c.Album.DeleteAlbum, writeNothing)},
 		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withoutIDs))},
-		{"getUserAlbumList", AsWritten, Reads, Anonymous, stream(c, streamAlbumsRequest, c.Album.StreamAlbums, (*albumv1.StreamAlbumsResponse).GetAlbums, albumList, albumIDs)},
+		{"getUserAlbumList", AsWritten, Reads, Anonymous, idList(c, userAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, albumList, albumIDs)},
 
-		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, (*poiv1.StreamPoisResponse).GetPois, poiList, poiIDs)},
+		{"getCategoryPOIList", AsWritten, Reads, Anonymous, idList(c, categoryPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, poiList, poiIDs)},
 		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withoutIDs))},
 
 		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, postBlogRequest(c), c.Blog.CreateBlog, writeNewBlog)},
@@ -37,54 +39,37 @@ func additions(c *Config) []Operation {
 		return nil
 	}
 	rows := []Operation{
-		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, (*blogv1.StreamBlogsResponse).GetBlogs, blogList, blogIDs)},
+		{"getUserBlogList", AsWritten, Reads, Anonymous, idList(c, userBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, blogList, blogIDs)},
 
-		{"getUserPOIList", AsWritten, Reads, Anonymous, pagedList(c, poisOfOwnerRequest, c.Poi.ListPoisOfOwner, (*poiv1.ListPoisOfOwnerResponse).GetPois, shownPois)},
+		{"getUserPOIList", AsWritten, Reads, Anonymous, tokenList(c, poisOfOwnerRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)},
 
-		{"getNearbyPOIList", Around, Reads, Anonymous, pagedList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
-		{"getNearbyPOIList", InBox, Reads, Anonymous, pagedList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
+		{"getNearbyPOIList", Around, Reads, Anonymous, tokenList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
+		{"getNearbyPOIList", InBox, Reads, Anonymous, tokenList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
 
-		{"getNearbyAlbumList", Around, Reads, Anonymous, pagedList(c, searchAlbumsRequest, c.Album.SearchNearby, (*albumv1.SearchNearbyResponse).GetAlbums, foundAlbums)},
-		{"getNearbyAlbumList", InBox, Reads, Anonymous, pagedList(c, albumsInBoxRequest, c.Album.ListAlbumsInBox, (*albumv1.ListAlbumsInBoxResponse).GetAlbums, locatedAlbums)},
-		{"getNearbyBlogList", Around, Reads, Anonymous, pagedList(c, searchBlogsRequest, c.Blog.SearchNearby, (*blogv1.SearchNearbyResponse).GetBlogs, foundBlogs)},
-		{"getNearbyBlogList", InBox, Reads, Anonymous, pagedList(c, blogsInBoxRequest, c.Blog.ListBlogsInBox, (*blogv1.ListBlogsInBoxResponse).GetBlogs, locatedBlogs)},
+		{"getNearbyAlbumList", Around, Reads, Anonymous, tokenList(c, searchAlbumsRequest, c.Album.SearchNearby, (*albumv1.SearchNearbyResponse).GetAlbums, foundAlbums)},
+		{"getNearbyAlbumList", InBox, Reads, Anonymous, tokenList(c, albumsInBoxRequest, c.Album.ListAlbumsInBox, (*albumv1.ListAlbumsInBoxResponse).GetAlbums, locatedAlbums)},
+		{"getNearbyBlogList", Around, Reads, Anonymous, tokenList(c, searchBlogsRequest, c.Blog.SearchNearby, (*blogv1.SearchNearbyResponse).GetBlogs, foundBlogs)},
+		{"getNearbyBlogList", InBox, Reads, Anonymous, tokenList(c, blogsInBoxRequest, c.Blog.ListBlogsInBox, (*blogv1.ListBlogsInBoxResponse).GetBlogs, locatedBlogs)},
 
-		{"getRecentAlbumList", AsWritten, Reads, Anonymous, pagedList(c, recentAlbumsRequest, c.Album.ListRecentAlbums, (*albumv1.ListRecentAlbumsResponse).GetAlbums, shownAlbums)},
-		{"getRecentBlogList", AsWritten, Reads, Anonymous, pagedList(c, recentBlogsRequest, c.Blog.ListRecentBlogs, (*blogv1.ListRecentBlogsResponse).GetBlogs, shownBlogs)},
-		{"getRecentPOIList", AsWritten, Reads, Anonymous, pagedList(c, recentPoisRequest, c.Poi.ListRecentPois, (*poiv1.ListRecentPoisResponse).GetPois, shownPois)},
-		{"getDatedBlogList", AsWritten, Reads, Anonymous, pagedList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},
+		{"getRecentAlbumList", AsWritten, Reads, Anonymous, tokenList(c, recentAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, shownAlbums)},
+		{"getRecentBlogList", AsWritten, Reads, Anonymous, tokenList(c, recentBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},
+		{"getRecentPOIList", AsWritten, Reads, Anonymous, tokenList(c, recentPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)},
+		{"getDatedBlogList", AsWritten, Reads, Anonymous, tokenList(c, datedBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, shownBlogs)},
 
 		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withIDs))},
 		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withIDs))},
 		{"getBlog", WithIDs, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog(withIDs))},
-
-		{"addPhoto", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumPhotoRequest, c.Album.AddPhoto, writeNewPhoto)},
-		{"addPhoto", OfPoi, Writes, LoginNeeded, unary(c, addPoiPhotoRequest, c.Poi.AddPhoto, writeNewPhoto)},
-		{"removePhoto", OfAlbum, Writes, LoginNeeded, unary(c, removeAlbumPhotoRequest, c.Album.RemovePhoto, writeNothing)},
-		{"removePhoto", OfPoi, Writes, LoginNeeded, unary(c, removePoiPhotoRequest, c.Poi.RemovePhoto, writeNothing)},
-
-		{"addComment", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumCommentRequest, c.Album.AddComment, writeNewComment)},
-		{"addComment", OfBlog, Writes, LoginNeeded, unary(c, addBlogCommentRequest, c.Blog.AddComment, writeNewComment)},
-		{"addComment", OfPoi, Writes, LoginNeeded, unary(c, addPoiCommentRequest, c.Poi.AddComment, writeNewComment)},
-
-		{"replyComment", OfAlbum, Writes, LoginNeeded, unary(c, replyAlbumCommentRequest, c.Album.ReplyToComment, writeNothing)},
-		{"replyComment", OfBlog, Writes, LoginNeeded, unary(c, replyBlogCommentRequest, c.Blog.ReplyToComment, writeNothing)},
-		{"replyComment", OfPoi, Writes, LoginNeeded, unary(c, replyPoiCommentRequest, c.Poi.ReplyToComment, writeNothing)},
-
-		{"removeComment", OfAlbum, Writes, LoginNeeded, unary(c, removeAlbumCommentRequest, c.Album.RemoveComment, writeNothing)},
-		{"removeComment", OfBlog, Writes, LoginNeeded, unary(c, removeBlogCommentRequest, c.Blog.RemoveComment, writeNothing)},
-		{"removeComment", OfPoi, Writes, LoginNeeded, unary(c, removePoiCommentRequest, c.Poi.RemoveComment, writeNothing)},
-
-		{"recommend", OfAlbum, Writes, LoginNeeded, unary(c, recommendAlbumRequest, c.Album.Recommend, writeScore)},
-		{"recommend", OfBlog, Writes, LoginNeeded, unary(c, recommendBlogRequest, c.Blog.Recommend, writeScore)},
-		{"recommend", OfPoi, Writes, LoginNeeded, unary(c, recommendPoiRequest, c.Poi.Recommend, writeScore)},
-
-		{"withdrawRecommendation", OfAlbum, Writes, LoginNeeded, unary(c, withdrawAlbumRequest, c.Album.WithdrawRecommendation, writeScore)},
-		{"withdrawRecommendation", OfBlog, Writes, LoginNeeded, unary(c, withdrawBlogRequest, c.Blog.WithdrawRecommendation, writeScore)},
-		{"withdrawRecommendation", OfPoi, Writes, LoginNeeded, unary(c, withdrawPoiRequest, c.Poi.WithdrawRecommendation, writeScore)},
-
-		{"castVote", AsWritten, Writes, LoginNeeded, unary(c, castBallotRequest, c.Blog.CastBallot, writeVoteNow)},
 	}
+	rows = slices.Concat(rows,
+		of(c, withPhotos(), "addPhoto", addPhotoRequest, c.Photo.AddPhoto, writeNewPhoto),
+		of(c, withPhotos(), "removePhoto", removePhotoRequest, c.Photo.RemovePhoto, writeNothing),
+		of(c, anyContent(), "addComment", addCommentRequest, c.Comment.AddComment, writeNewComment),
+		of(c, anyContent(), "replyComment", replyToCommentRequest, c.Comment.ReplyToComment, writeNothing),
+		of(c, anyContent(), "removeComment", removeCommentRequest, c.Comment.RemoveComment, writeNothing),
+		of(c, anyContent(), "recommend", recommendRequest, c.Recommendation.Recommend, writeScore),
+		of(c, anyContent(), "withdrawRecommendation", withdrawRequest, c.Recommendation.Withdraw, writeScore),
+		[]Operation{{"castVote", AsWritten, Writes, LoginNeeded, unary(c, castBallotRequest, c.Blog.CastBallot, writeVoteNow)}},
+	)
 	if c.Sessions == OpenedHere {
 		rows = append(rows,
 			Operation{"login", AsWritten, Writes, Anonymous, logIn(c)},

@@ -14,12 +14,9 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/process"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // Config holds the settings of the process.
@@ -154,7 +151,6 @@ func dial(env process.Env, config Config, served *edge.Config) error {
 		}
 	}
 	call(served, func(name string) grpc.ClientConnInterface { return links[name] })
-	served.GathersSessions = true
 	return nil
 }
 
@@ -165,8 +161,6 @@ func CallWithin(served *edge.Config, services grpc.ClientConnInterface) {
 
 // call makes the edge call services over connections.
 func call(served *edge.Config, to func(name string) grpc.ClientConnInterface) {
-	served.Account = accountv1.NewAccountServiceClient(edge.NamedCalls(to("account")))
-	served.Album = albumv1.NewAlbumServiceClient(edge.NamedCalls(to("album")))
-	served.Blog = blogv1.NewBlogServiceClient(edge.NamedCalls(to("blog")))
-	served.Poi = poiv1.NewPoiServiceClient(edge.NamedCalls(to("poi")))
+	named := func(name string) grpc.ClientConnInterface { return edge.NamedCalls(to(name)) }
+	served.Clients = clients.Of(named("account"), named("album"), named("blog"), named("poi"))
 }

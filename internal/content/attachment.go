@@ -4,14 +4,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/parent"
+	"github.com/waybook/waybook/internal/platform/service"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -42,7 +45,7 @@ type ChildSpec[P, C any] struct {
 	// Latest and LatestField are those of child.Set.
 	Latest      func(*P) *int64
 	LatestField string
-	// Part is the part of the parent that the children are; see Feed.
+	// Part is that of child.Set.
 	Part string
 	// ParentOf and RequestKey are those of child.Set. Etag returns the child's etag.
 	ParentOf   func(*C) int64
@@ -108,12 +111,26 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		opened, err := Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
-			Latest: spec.LatestComment, LatestField: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf, RequestKey: comments.RequestKey,
+			Latest: spec.LatestComment, LatestField: LatestComment, Part: child.Comments, ParentOf: comments.ParentOf, RequestKey: comments.RequestKey,
 		})(ctx, deps, parents)
 		if err == nil {
 			set.Limit(deps.Comments)
 		}
 		return opened, err
+	}
+}
+
+// photosOf attaches photos.
+func photosOf[P any](into **photos.Set[P], spec Spec[P]) Attachment[P] {
+	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
+		set := &photos.Set[P]{}
+		*into = set
+		return Children(&set.Set, ChildSpec[P, photos.Photo]{
+			Documents: photos.Spec(spec.Name + "_photos"), ByParent: photos.ByParent(),
+			Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
+			Latest: spec.LatestPhoto, LatestField: LatestPhoto, Part: child.Photos,
+			ParentOf: photos.ParentOf, RequestKey: photos.RequestKey, Etag: photos.Etag, Clock: deps.Now,
+		})(ctx, deps, parents)
 	}
 }
 
@@ -123,9 +140,11 @@ const ChoicesPage = 200
 // Recommended is the choice of a user who recommends a document.
 const Recommended int32 = 1
 
-// Recommendations counts the users who recommend documents of type P. A document's score is
-// their number. It may be used concurrently.
+// Recommendations counts the users who recommend documents of type P, and implements RecommendationService for them. A
+// document's score is their number. It may be used concurrently.
 type Recommendations[P any] struct {
+	recommendationv1.UnimplementedRecommendationServiceServer
+
 	counter  *choices.Counter[P]
 	profiles *profiles.Directory
 	score    func(*P) int64
@@ -145,39 +164,55 @@ func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachmen
 	}
 }
 
-// Recommend records a user's recommendation of a document and returns the new score. The
-// user must exist.
-func (r *Recommendations[P]) Recommend(ctx context.Context, id, userID int64) (score int64, err error) {
-	if _, err := r.profiles.Require(ctx, userID); err != nil {
-		return 0, err
+// Recommend records a user's recommendation. The user must exist.
+func (r *Recommendations[P]) Recommend(
+	ctx context.Context, request *recommendationv1.RecommendRequest,
+) (*recommendationv1.RecommendResponse, error) {
+	if _, err := r.profiles.Require(ctx, request.GetUserId()); err != nil {
+		return nil, err
 	}
-	return r.put(ctx, id, userID, Recommended)
-}
-
-// Withdraw removes a user's recommendation, if there is one, and returns the score.
-func (r *Recommendations[P]) Withdraw(ctx context.Context, id, userID int64) (score int64, err error) {
-	return r.put(ctx, id, userID, choices.None)
-}
-
-// List returns a page of the users who recommend a document, and the next page's token.
-func (r *Recommendations[P]) List(ctx context.Context, id int64, limit int, token string) ([]*typev1.Profile, string, error) {
-	if err := r.counter.Parents.Require(ctx, id); err != nil {
-		return nil, "", err
-	}
-	listed, next, err := r.counter.List(ctx, id, limit, token)
+	score, err := r.put(ctx, request, Recommended)
 	if err != nil {
-		return nil, "", err
+		return nil, err
+	}
+	return &recommendationv1.RecommendResponse{Score: score}, nil
+}
+
+// Withdraw removes a user's recommendation, if there is one.
+func (r *Recommendations[P]) Withdraw(
+	ctx context.Context, request *recommendationv1.WithdrawRequest,
+) (*recommendationv1.WithdrawResponse, error) {
+	score, err := r.put(ctx, request, choices.None)
+	if err != nil {
+		return nil, err
+	}
+	return &recommendationv1.WithdrawResponse{Score: score}, nil
+}
+
+// ListRecommenders returns a page of the users who recommend a document.
+func (r *Recommendations[P]) ListRecommenders(
+	ctx context.Context, request *recommendationv1.ListRecommendersRequest,
+) (*recommendationv1.ListRecommendersResponse, error) {
+	_, id := parent.Of(request)
+	if err := r.counter.Parents.Require(ctx, id); err != nil {
+		return nil, err
+	}
+	listed, next, err := r.counter.List(ctx, id, service.PageSize(request.GetPageSize(), ChoicesPage, service.MaxPage), request.GetPageToken())
+	if err != nil {
+		return nil, err
 	}
 	profiles := r.profiles.Show(ctx, choices.Users(listed)...)
 	users := make([]*typev1.Profile, len(listed))
 	for i, choice := range listed {
 		users[i] = profiles.Of(choice.UserID()).Proto(choice.UserID())
 	}
-	return users, next, nil
+	return &recommendationv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, nil
 }
 
-func (r *Recommendations[P]) put(ctx context.Context, id, userID int64, value int32) (int64, error) {
-	counted, err := r.counter.Put(ctx, id, userID, choices.Always[P](value))
+// put stores a user's choice, and returns the new score.
+func (r *Recommendations[P]) put(ctx context.Context, request interface{ GetUserId() int64 }, value int32) (int64, error) {
+	_, id := parent.Of(request)
+	counted, err := r.counter.Put(ctx, id, request.GetUserId(), choices.Always[P](value))
 	if err != nil {
 		return 0, err
 	}

@@ -7,7 +7,6 @@ package content
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -17,18 +16,26 @@ import (
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // LatestComment is the field of a document that holds the highest id of a comment so far. It is a counter of
 // Spec.Documents.
 const LatestComment = "comment_latest"
 
+// LatestPhoto is the same of a photo.
+const LatestPhoto = "photo_latest"
+
 // Spec declares a kind of content whose documents have type P.
 type Spec[P any] struct {
+	// Kind is the kind in contracts.
+	Kind typev1.Kind
 	// Documents declares the collection of the documents.
 	Documents docstore.Spec
 	// Name begins the names of the related collections, such as album in album_comments.
@@ -36,13 +43,17 @@ type Spec[P any] struct {
 	// unknown id.
 	Name, Noun, NotFound string
 	// ID returns a document's id. Owner returns its owner's id, which is in the field OwnerField.
-	// RequestKey returns the key of the request that created it, without the owner. Etag returns its etag.
+	// RequestKey returns the key of the request that created it, without the owner. Etag returns its etag, and Revision
+	// its owned.ContentRevision.
 	ID, Owner  func(*P) int64
 	OwnerField string
 	RequestKey func(*P) string
 	Etag       func(*P) string
+	Revision   func(*P) *int64
 	// LatestComment returns the highest id of a comment so far; see child.Set.
 	LatestComment func(*P) *int64
+	// LatestPhoto is the same of a photo; nil if documents have no photos.
+	LatestPhoto func(*P) *int64
 	// Score returns the document's number of recommendations. Recommendations returns the
 	// mark of those counted last; see package choices.
 	Score           func(*P) *int64
@@ -62,8 +73,12 @@ func (s Spec[P]) shownScore(document *P) int64 {
 // concurrently.
 type Kind[P any] struct {
 	*owned.Collection[P]
+	// Kind is Spec.Kind.
+	Kind            typev1.Kind
 	Comments        *comments.Set[P]
 	Recommendations *Recommendations[P]
+	// Photos is nil if the kind has none.
+	Photos *photos.Set[P]
 
 	attached []attached
 	// kept is how long a deletion is shown to followers.
@@ -80,8 +95,8 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	if err != nil {
 		return nil, err
 	}
-	kind := &Kind[P]{kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
-		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag,
+	kind := &Kind[P]{Kind: spec.Kind, kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
+		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField, Etag: spec.Etag, Revision: spec.Revision,
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
 	if deps.numbers, err = deps.Small.Open(ctx, deps.Store, spec.Name); err != nil {
@@ -91,6 +106,9 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 		return nil, err
 	}
 	common := []Attachment[P]{commentsOf(&kind.Comments, spec), recommendationsOf(&kind.Recommendations, spec)}
+	if spec.LatestPhoto != nil {
+		common = append(common, photosOf(&kind.Photos, spec))
+	}
 	for _, attach := range slices.Concat(spec.Attached, common) {
 		opened, err := attach(ctx, deps, kind.Collection)
 		if err != nil {
@@ -134,6 +152,15 @@ func (k *Kind[P]) Sweep(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// Parts returns what the kind serves of the contracts that services share.
+func (k *Kind[P]) Parts() service.Parts {
+	parts := service.Parts{Kind: k.Kind, Comments: k.Comments, Recommendations: k.Recommendations}
+	if k.Photos != nil {
+		parts.Photos = k.Photos
+	}
+	return parts
 }
 
 // Constraints returns the constraints between the documents and the attached ones.
@@ -221,7 +248,7 @@ func (k *Kind[P]) RequireOwner(ctx context.Context, users *profiles.Directory, i
 	return err
 }
 
-// Summaries are the documents of a kind as long lists show them. S is the stored form and M
+// Summaries are the documents of a kind as lists show them with VIEW_SUMMARY. S is the stored part and M
 // the message of the contract. They may be used concurrently.
 type Summaries[S, M any] struct {
 	documents *docstore.Projection[S]
@@ -241,61 +268,44 @@ func Summarize[S, M, P any](
 	return &Summaries[S, M]{docstore.Project[S](kind.Documents), show, id, kind.oldIDs, tell}
 }
 
-// Send sends the summaries that query finds and keep accepts, in batches of the query's
-// limit. It sends at most count, or all if count is 0. keep may be nil. Send reports
-// whether the query found any document. It stops at the first error of send. A batch is good until send returns:
-// its memory is then that of the next one, also if keep refuses a whole batch.
-func (s *Summaries[S, M]) Send(
-	ctx context.Context, query docstore.Query, count int64, keep func(*S) bool, send func([]*M) error,
-) (found bool, err error) {
-	left, read := count, count
-	query.Arena = arena.Of(ctx)
-	if count == 0 {
-		left = math.MaxInt64
+// maxSummaryBytes bounds the documents of a page, which the embedded engine counts whole. It is as much as the photos and
+// comments of a reply, because a page waits in memory for a client that reads slowly.
+const maxSummaryBytes = 2 * docstore.MaxPageBytes
+
+// Page returns the summaries of a page of documents, without those that keep refuses, and the token of the next
+// page. keep may be nil. The summaries are in the memory of the call.
+func (s *Summaries[S, M]) Page(ctx context.Context, query docstore.Query, keep func(*S) bool) (shown []*M, next string, err error) {
+	query.Arena, query.MaxBytes = arena.Of(ctx), maxSummaryBytes
+	page, err := s.documents.Page(ctx, query)
+	if err != nil {
+		return nil, "", err
 	}
-	if keep != nil {
-		read = 0 // the number of documents to read is unknown
+	messages := arena.Slice[M](query.Arena, len(page.Documents)) // one allocation for all
+	shown = arena.Slice[*M](query.Arena, len(page.Documents))[:0]
+	var untold []int64
+	var of map[int64]*M
+	for i := range page.Documents {
+		document, message := &page.Documents[i], &messages[i]
+		if keep != nil && !keep(document) {
+			continue
+		}
+		s.show(message, document)
+		shown = append(shown, message)
+		if newID := s.id(document); aliases.IsText(newID) {
+			if of == nil {
+				of = map[int64]*M{}
+			}
+			untold, of[newID] = append(untold, newID), message
+		}
 	}
-	for documents, err := range s.documents.BatchesUpTo(ctx, query, read) {
+	if len(untold) > 0 {
+		oldIDs, err := s.oldIDs(ctx, untold)
 		if err != nil {
-			return found, err
+			return nil, "", err
 		}
-		found = true
-		messages := arena.Slice[M](query.Arena, len(documents)) // one allocation per batch: there may be millions
-		batch := arena.Slice[*M](query.Arena, len(documents))[:0]
-		var untold []int64
-		var shown map[int64]*M
-		for i := range documents {
-			if left > 0 && (keep == nil || keep(&documents[i])) {
-				s.show(&messages[i], &documents[i])
-				batch = append(batch, &messages[i])
-				left--
-				if newID := s.id(&documents[i]); aliases.IsText(newID) {
-					if shown == nil {
-						shown = map[int64]*M{}
-					}
-					untold, shown[newID] = append(untold, newID), &messages[i]
-				}
-			}
-		}
-		if len(untold) > 0 {
-			oldIDs, err := s.oldIDs(ctx, untold)
-			if err != nil {
-				return found, err
-			}
-			for newID, oldID := range oldIDs {
-				s.tell(shown[newID], oldID)
-			}
-		}
-		if len(batch) > 0 {
-			if err := send(batch); err != nil {
-				return found, err
-			}
-		}
-		query.Arena.Reset()
-		if left == 0 {
-			break
+		for newID, oldID := range oldIDs {
+			s.tell(of[newID], oldID)
 		}
 	}
-	return found, nil
+	return shown, page.Next, nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
@@ -21,7 +20,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 )
 
 // box is a document with every kind of attachment.
@@ -153,9 +153,9 @@ func (w *world) fill(t *testing.T, boxID int64) {
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always[box](2))
 	must(t, err)
-	_, err = w.Comments.Post(t.Context(), boxID, &albumv1.AddCommentRequest{AuthorId: 2, Text: "nice"})
+	_, err = w.Comments.AddComment(t.Context(), &commentv1.AddCommentRequest{Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: boxID}, AuthorId: 2, Text: "nice"})
 	must(t, err)
-	_, err = w.Recommendations.Recommend(t.Context(), boxID, 2)
+	_, err = w.Recommendations.Recommend(t.Context(), &recommendationv1.RecommendRequest{UserId: 2, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: boxID}})
 	must(t, err)
 }
 
@@ -227,18 +227,22 @@ func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
 
 func TestAScoreIsTheNumberOfUsersWhoRecommend(t *testing.T) {
 	w := newWorld(t)
+	recommend := func(user int64) (interface{ GetScore() int64 }, error) {
+		return w.Recommendations.Recommend(t.Context(), &recommendationv1.RecommendRequest{
+			UserId: user, Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: boxID},
+		})
+	}
+	withdraw := func(user int64) (interface{ GetScore() int64 }, error) {
+		return w.Recommendations.Withdraw(t.Context(), &recommendationv1.WithdrawRequest{
+			UserId: user, Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: boxID},
+		})
+	}
 	for _, step := range []struct {
-		do   func(context.Context, int64, int64) (int64, error)
-		user int64
-		want int64
-	}{
-		{w.Recommendations.Recommend, 2, 1},
-		{w.Recommendations.Recommend, 3, 2},
-		{w.Recommendations.Withdraw, 2, 1},
-		{w.Recommendations.Withdraw, 4, 1},
-	} {
-		if got, err := step.do(t.Context(), boxID, step.user); got != step.want || err != nil {
-			t.Errorf("user %d: score %d and %v, want %d", step.user, got, err, step.want)
+		do         func(user int64) (interface{ GetScore() int64 }, error)
+		user, want int64
+	}{{recommend, 2, 1}, {recommend, 3, 2}, {withdraw, 2, 1}, {withdraw, 4, 1}} {
+		if got, err := step.do(step.user); err != nil || got.GetScore() != step.want {
+			t.Errorf("user %d: %v and %v, want %d", step.user, got, err, step.want)
 		}
 	}
 }
@@ -269,56 +273,32 @@ type boxSummary struct {
 	ID int64 `bson:"_id"`
 }
 
-// tenBoxes returns the summaries of the boxes 7 to 16, and a query of two at a time.
-func tenBoxes(t *testing.T) (*content.Summaries[boxSummary, int64], docstore.Query) {
-	t.Helper()
+func TestAPageOfSummariesLeavesOutWhatIsRefused(t *testing.T) {
 	w := newWorld(t)
 	for id := int64(8); id <= 16; id++ {
 		must(t, w.Documents.Insert(t.Context(), box{ID: id, OwnerID: owner}))
 	}
 	summaries := content.Summarize(w.Kind, func(message *int64, s *boxSummary) { *message = s.ID },
 		func(s *boxSummary) int64 { return s.ID }, func(*int64, string) {})
-	return summaries, docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 2}
-}
-
-func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
-	summaries, query := tenBoxes(t)
 	isEven := func(s *boxSummary) bool { return s.ID%2 == 0 }
-	for _, c := range []struct {
-		count int64
-		keep  func(*boxSummary) bool
-		want  []int64
+	for name, c := range map[string]struct {
+		keep func(*boxSummary) bool
+		want [][]int64
 	}{
-		{0, nil, []int64{7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
-		{4, nil, []int64{7, 8, 9, 10}},
-		{0, isEven, []int64{8, 10, 12, 14, 16}},
-		{3, isEven, []int64{8, 10, 12}},
-		{5, isEven, []int64{8, 10, 12, 14, 16}},
+		"all":  {nil, [][]int64{{7, 8, 9, 10}, {11, 12, 13, 14}, {15, 16}}},
+		"even": {isEven, [][]int64{{8, 10}, {12, 14}, {16}}},
 	} {
-		var sent []int64
-		found, err := summaries.Send(t.Context(), query, c.count, c.keep, func(batch []*int64) error {
-			for _, id := range batch {
-				sent = append(sent, *id)
+		query := docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 4}
+		for i, want := range c.want {
+			page, next, err := summaries.Page(t.Context(), query, c.keep)
+			var got []int64
+			for _, id := range page {
+				got = append(got, *id)
 			}
-			return nil
-		})
-		if err != nil || !found || !slices.Equal(sent, c.want) {
-			t.Errorf("%d: sent %v, want %v (%v, %v)", c.count, sent, c.want, found, err)
+			if err != nil || !slices.Equal(got, want) || (next == "") != (i == len(c.want)-1) {
+				t.Errorf("%s: page %d is %v, want %v (next %q, %v)", name, i, got, want, next, err)
+			}
+			query.Token = next
 		}
-	}
-}
-
-func TestBatchesThatAListLeavesOutTakeNoMoreMemory(t *testing.T) {
-	summaries, query := tenBoxes(t)
-	ctx, memory := arena.With(t.Context())
-	defer memory.Free()
-	var at []*int64
-	isFirstOrNinth := func(s *boxSummary) bool { return s.ID == 7 || s.ID == 15 }
-	_, err := summaries.Send(ctx, query, 0, isFirstOrNinth, func(batch []*int64) error {
-		at = append(at, batch...)
-		return nil
-	})
-	if err != nil || len(at) != 2 || at[0] != at[1] {
-		t.Errorf("the first messages of two batches are at %v (%v)", at, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/storetest"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // neighbourID is a box of the same owner that nobody deletes.
@@ -119,7 +119,9 @@ func newShop(t *testing.T, engine docstore.Engine, clock *storetest.Clock) *shop
 	w.world = openWorld(t, engine, w.now)
 	for _, id := range []int64{boxID, neighbourID} {
 		w.fill(t, id)
-		_, err := w.Comments.Post(t.Context(), id, &albumv1.AddCommentRequest{AuthorId: 3, Text: "very nice"})
+		_, err := w.Comments.AddComment(t.Context(), &commentv1.AddCommentRequest{
+			Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, AuthorId: 3, Text: "very nice",
+		})
 		must(t, err)
 	}
 	must(t, w.counting.Wait(t.Context()))
@@ -147,7 +149,9 @@ func (w *shop) expectNothingHalf(t *testing.T) {
 	t.Helper()
 	w.expectNeighbour(t)
 	found, err := w.Get(t.Context(), boxID)
-	comments, _, listed := w.Comments.List(t.Context(), boxID, 10, "")
+	comments, listed := w.Comments.ListComments(t.Context(), &commentv1.ListCommentsRequest{
+		Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: boxID},
+	})
 	switch {
 	case err == nil:
 		want := w.neighbour
@@ -155,8 +159,8 @@ func (w *shop) expectNothingHalf(t *testing.T) {
 		if !same(found, want) {
 			t.Errorf("the box is %+v, want %+v", found, want)
 		}
-		if listed != nil || len(comments) != 2 || w.mustBeGone {
-			t.Errorf("the box is there with %d comments (%v); must it be gone: %v", len(comments), listed, w.mustBeGone)
+		if listed != nil || len(comments.GetComments()) != 2 || w.mustBeGone {
+			t.Errorf("the box is there with %d comments (%v); must it be gone: %v", len(comments.GetComments()), listed, w.mustBeGone)
 		}
 	case !isNotFound(err) || !isNotFound(listed):
 		t.Errorf("the box: %v; its comments: %v", err, listed)
@@ -192,9 +196,11 @@ func (w *shop) expectNeighbour(t *testing.T) {
 	if !same(found, w.neighbour) {
 		t.Errorf("the neighbour became %+v", found)
 	}
-	comments, _, err := w.Comments.List(t.Context(), neighbourID, 10, "")
-	if err != nil || len(comments) != 2 {
-		t.Errorf("the neighbour has %d comments: %v", len(comments), err)
+	comments, err := w.Comments.ListComments(t.Context(), &commentv1.ListCommentsRequest{
+		Parent: &commentv1.ListCommentsRequest_AlbumId{AlbumId: neighbourID},
+	})
+	if err != nil || len(comments.GetComments()) != 2 {
+		t.Errorf("the neighbour has %d comments: %v", len(comments.GetComments()), err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 )
 
 // limited is a kind whose comments have limits, on a clock of its own.
@@ -32,7 +32,9 @@ func newLimited(t *testing.T, limits comments.Limits) *limited {
 }
 
 func (l *limited) post(ctx context.Context, box, author int64, requestID string) error {
-	_, err := l.Comments.Post(ctx, box, &albumv1.AddCommentRequest{AuthorId: author, Text: "c", RequestId: requestID})
+	_, err := l.Comments.AddComment(ctx, &commentv1.AddCommentRequest{
+		Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: box}, AuthorId: author, Text: "c", RequestId: requestID,
+	})
 	return err
 }
 
@@ -62,7 +64,10 @@ func TestTheCommentsOfAUserUnderADocumentHaveARate(t *testing.T) {
 	page, err := l.Comments.Page(ctx, boxID, 10, "")
 	must(t, err)
 	for n := range 5 {
-		_, err = l.Comments.Reply(ctx, boxID, page.Documents[0].ID, owner, fmt.Sprint("reply ", n))
+		_, err = l.Comments.ReplyToComment(ctx, &commentv1.ReplyToCommentRequest{
+			Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: boxID}, CommentId: page.Documents[0].ID, ActorId: owner,
+			Text: fmt.Sprint("reply ", n),
+		})
 		if n < 4 {
 			must(t, err)
 		}
@@ -81,7 +86,10 @@ func TestTheCommentsOfAUserUnderADocumentHaveANumber(t *testing.T) {
 	must(t, l.post(ctx, boxID+1, 3, ""))
 	page, err := l.Comments.Page(ctx, boxID, 2, "")
 	must(t, err)
-	must(t, l.Comments.Withdraw(ctx, boxID, page.Documents[1].ID, 3))
+	_, err = l.Comments.RemoveComment(ctx, &commentv1.RemoveCommentRequest{
+		Parent: &commentv1.RemoveCommentRequest_AlbumId{AlbumId: boxID}, CommentId: page.Documents[1].ID, ActorId: 3,
+	})
+	must(t, err)
 	must(t, l.post(ctx, boxID, 3, ""))
 	expectRefusal(t, l.post(ctx, boxID, 3, ""), "COMMENT_LIMIT_REACHED", 0)
 }

@@ -33,6 +33,8 @@ type Change struct {
 	Add   []Amount
 	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
 	Raise Amount
+	// Touches says that followers are to see the change, whatever it changes.
+	Touches bool
 	// Fields are those that Update returns, as in Scan. IsWhole says that it returns all.
 	Fields  []string
 	IsWhole bool

@@ -17,9 +17,8 @@ import (
 // the tags is _id, with a field of type K.
 type Collection[K Key, T any] struct {
 	reader[T]
-	shape    shape
-	store    Engine
-	restless restless
+	shape shape
+	store Engine
 }
 
 // Open opens a collection as declared by spec, and creates it if necessary.
@@ -115,6 +114,11 @@ func (c *Collection[K, T]) GetLinearizable(ctx context.Context, id K) (T, error)
 	return c.get(ctx, id, Linearizable)
 }
 
+// GetListed is Get for followers; see Listed.
+func (c *Collection[K, T]) GetListed(ctx context.Context, id K) (T, error) {
+	return c.get(ctx, id, Listed)
+}
+
 // GetRecent is Get, and the result shows every write that was durable longer than staleness
 // ago, also while the servers do not agree which of them is the primary. It is mostly as fast
 // as Get. On a sharded cluster it promises this only for a collection that is not sharded.
@@ -154,6 +158,9 @@ func (c *Collection[K, T]) Raise(ctx context.Context, id K, to Amount, set map[s
 	return before, c.wrap("raise", err)
 }
 
+// Plus, in place of a value to set, is added to an integer field.
+type Plus int64
+
 // modify makes a change of any revision that also sets fields, and returns it with what Table.Update returns.
 func (c *Collection[K, T]) modify(ctx context.Context, m Change, set map[string]any) (made Change, was bson.Raw, err error) {
 	fields := slices.Sorted(maps.Keys(set))
@@ -169,13 +176,16 @@ func (c *Collection[K, T]) modify(ctx context.Context, m Change, set map[string]
 		if !isSet {
 			continue
 		}
+		if by, isAdded := value.(Plus); isAdded {
+			m.Add = append(slices.Clip(m.Add), Amount{field, int64(by)})
+			continue
+		}
 		kind, raw, err := bson.MarshalValue(value)
 		if err != nil {
 			return m, nil, err
 		}
 		m.Set = append(m.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
 	}
-	c.spec.Feed.raise(&m)
 	was, err = c.table.Update(ctx, m)
 	return m, was, err
 }

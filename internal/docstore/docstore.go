@@ -81,7 +81,7 @@ type Spec struct {
 	// Tombstones says that a deleted document stays as its own tombstone; see Deletion. A collection with
 	// tombstones allows no DeleteAll.
 	Tombstones bool
-	// Feed, unless nil, makes the changes of the collection known to followers. It needs Tombstones.
+	// Feed, unless nil, lets followers list the changes of the collection. It needs Tombstones.
 	Feed *Feed
 }
 
@@ -123,6 +123,9 @@ type Engine interface {
 	// default, and returns how many. A program calls it now and then: an older version may
 	// have written such documents, and an index may not show them before.
 	Backfill(ctx context.Context) (int64, error)
+	// Renew gives the store another identifier, so that the tokens of changes of before are refused: what followers have
+	// seen may have been taken back.
+	Renew(ctx context.Context) error
 	// IsLocal reports whether the store is in this process, so that no read waits for a network.
 	IsLocal() bool
 	// Ping checks that the store can be used now.
@@ -169,17 +172,15 @@ type Table interface {
 	// deleted. It is not atomic: if it fails, some of them may be deleted, and a retry
 	// deletes the rest.
 	DeleteAll(ctx context.Context, where Where) (int64, error)
-	// Feed returns changes after a position, in a collection with a Feed. It shows a change once the
-	// change is durable and older than Feed.Settling, so no later call finds one that belongs before. If
-	// there is none to show, Feed waits until the changes of the present are old enough.
-	Feed(ctx context.Context, scan FeedScan) (FeedBatch, error)
+	// Changes returns changes from a position on, up to now, in a collection with a Feed.
+	Changes(ctx context.Context, scan ChangeScan) (ChangeBatch, error)
 	// Tombstones returns the tombstones, in a collection that has them, that became due after a moment, in
 	// that order, and the present moment of the store. No failure of a server undoes the deletions that it
 	// returns.
 	Tombstones(ctx context.Context, after Moment, limit int) (due []Tombstone, now Moment, err error)
 	// Postpone makes a tombstone clear, and due at a moment. Errors: ErrNotFound.
 	Postpone(ctx context.Context, tombstone Tombstone, until Moment) error
-	// Forget removes a tombstone for good. The feed knows from then on that deletions up to its moment
+	// Forget removes a tombstone for good. Changes knows from then on that deletions up to its moment
 	// may be missing. Errors: ErrNotFound.
 	Forget(ctx context.Context, tombstone Tombstone) error
 }
@@ -195,7 +196,7 @@ const (
 	// PlaceField holds the document's place where the engine stores it. No read returns it.
 	PlaceField = "_place"
 	// ChangedField and MadeField hold the moments of the latest change and of the insert where the
-	// engine stores them, in a collection with a feed. Only Feed returns them.
+	// engine stores them, in a collection with a feed. Only Changes returns them.
 	ChangedField, MadeField = "_changed", "_made"
 	// DueField holds Tombstone.Due where the engine stores it. No read returns it.
 	DueField = "_due"
@@ -236,8 +237,8 @@ func (readOnly) Delete(ctx context.Context, _ Deletion) error { return refuseWri
 
 func (readOnly) DeleteAll(ctx context.Context, _ Where) (int64, error) { return 0, refuseWrite(ctx) }
 
-func (readOnly) Feed(ctx context.Context, _ FeedScan) (FeedBatch, error) {
-	return FeedBatch{}, refuseWrite(ctx)
+func (readOnly) Changes(ctx context.Context, _ ChangeScan) (ChangeBatch, error) {
+	return ChangeBatch{}, refuseWrite(ctx)
 }
 
 func (readOnly) Tombstones(ctx context.Context, _ Moment, _ int) ([]Tombstone, Moment, error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -63,7 +62,7 @@ func (s Spec) Validate() error {
 
 // isMaintained reports whether engines maintain a field.
 func isMaintained(field string) bool {
-	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField, DueField}, field) || strings.HasPrefix(field, partPrefix)
+	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField, DueField}, field)
 }
 
 // CheckDocument returns an error if every engine must refuse the document. There are

@@ -55,11 +55,11 @@ func getMany[K Key](ctx context.Context, table Table, ids []K, scan Scan) (found
 	return table.Scan(ctx, scan)
 }
 
-// GetFitting is GetMany for documents that may be large: it reads in the order of the ids, and ends
+// GetFitting is GetMany for followers (Listed), whose documents may be large: it reads in the order of the ids, and ends
 // before it exceeds MaxBatchBytes. It always returns the first document. unread are the ids that it
 // has not looked up, in the order of ids.
 func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents []T, unread []K, err error) {
-	documents, err = c.many(ctx, valuesOf(ids), Scan{MaxBytes: MaxBatchBytes}, func(last bson.Raw) error {
+	documents, err = c.many(ctx, valuesOf(ids), Scan{MaxBytes: MaxBatchBytes, As: Listed}, func(last bson.Raw) error {
 		end, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(last)
 		for _, id := range ids {
 			if err == nil && ValueOf(id).Compare(end) > 0 {

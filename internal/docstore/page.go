@@ -33,7 +33,7 @@ type Query struct {
 	// MaxBytes bounds their total size; 0 means MaxPageBytes. A page of a single document may be
 	// larger.
 	MaxBytes int
-	// As says which writes the page shows: Present or Durable.
+	// As says which writes the page shows: Present, Durable or Listed.
 	As Consistency
 	// Arena has the documents of the page and their texts; nil if the caller keeps them.
 	Arena *arena.Arena

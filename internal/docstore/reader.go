@@ -247,8 +247,9 @@ func (l *Loan) End() {
 }
 
 const (
-	// mostRoom is how many documents a loan that waits for its next scan has room for.
-	mostRoom = 1024
+	// mostRoom is how many documents a loan that waits for its next scan has room for. append grows to that
+	// for a page of 1,000.
+	mostRoom = 1280
 	// sharedTextBytes bounds an allocation that texts share, so that a text which is kept keeps few others.
 	sharedTextBytes = 8 << 10
 	// firstTextBytes bounds the first one, whose documents show how much of them is text.

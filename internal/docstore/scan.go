@@ -45,6 +45,8 @@ const (
 	// Linearizable is Present, and whatever it shows is durable. It takes about as long as a write, and
 	// serves only a document by its id.
 	Linearizable Consistency = -2
+	// Listed is Durable, and shows at least what Changes has listed in this process. Followers read this way.
+	Listed Consistency = -3
 )
 
 // Recent is Present, and shows every write that was durable longer than staleness ago. While the servers
@@ -66,7 +68,7 @@ func (s Scan) Verb() string {
 	switch {
 	case !s.IsIDs():
 		return "scan"
-	case s.As == Durable:
+	case s.As == Durable, s.As == Listed:
 		return "get_durable"
 	case s.As == Linearizable:
 		return "get_linearizable"
@@ -102,7 +104,7 @@ func (s Scan) Resolve(fields []Field) (Bounds, error) {
 	if s.Limit < 1 {
 		return Bounds{}, fmt.Errorf("docstore: the limit is %d; it must be 1 or more", s.Limit)
 	}
-	if _, isOne := s.OneID(); !isOne && s.As != Present && s.As != Durable {
+	if _, isOne := s.OneID(); !isOne && s.As != Present && s.As != Durable && s.As != Listed {
 		return Bounds{}, errors.New("docstore: only a document by its id can be read as linearizable or recent")
 	}
 	b, err := s.Where.Resolve(fields)

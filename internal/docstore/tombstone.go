@@ -178,11 +178,6 @@ func (c *Collection[K, T]) DeleteSetting(ctx context.Context, id K, set []Condit
 // lost returns the fields that a deletion removes.
 func (c *Collection[K, T]) lost() (fields []string) {
 	fields = []string{AddsField, DigestField}
-	if c.spec.Feed != nil {
-		for _, part := range c.spec.Feed.names() {
-			fields = append(fields, partField(part))
-		}
-	}
 	for field := range c.shape {
 		if !c.spec.Keeps(field) {
 			fields = append(fields, field)

@@ -116,11 +116,6 @@ func (c *Collection[K, T]) updateFrom(ctx context.Context, raw bson.Raw, change 
 	} else {
 		_, err = c.table.Update(ctx, made)
 	}
-	if err == nil && len(made.Add) > 0 { // the revisions of parts
-		if raw, err = made.Apply(raw); err == nil {
-			document, err = c.decode(raw)
-		}
-	}
 	if err != nil {
 		return none, errors.Is(err, ErrConflict), c.wrap("update", err)
 	}
@@ -223,7 +218,6 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 		return Change{}, err
 	}
 	made.ID, made.Revision = id, revision
-	c.spec.Feed.raise(&made)
 	if c.spec.ChangesKeys(made) {
 		if isMoved := slices.ContainsFunc(made.Set, func(set Assignment) bool { return slices.Contains(c.spec.PlaceFields, set.Path) }); isMoved {
 			return Change{}, fmt.Errorf("the change altered a place field of document %v", id)
@@ -234,7 +228,7 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 }
 
 // Set sets fields of a document without reading it before, and returns the document as it becomes. An Update
-// that has read them runs again. mark are further fields to set. They do not count: if the document has all
+// that has read them runs again. mark are further fields to set, or to add to (Plus). They do not count: if the document has all
 // values of set, Set writes nothing and returns it. Errors as of Raise.
 func (c *Collection[K, T]) Set(ctx context.Context, id K, set, mark map[string]any, conditions ...Condition) (document T, err error) {
 	all := maps.Clone(set)

@@ -64,12 +64,6 @@ func IsMoved(id int64) bool {
 	return ticks > movedTicks && ticks < drawnTicks
 }
 
-// IsDrawn reports whether a number may be an identifier that a source drew before now.
-func IsDrawn(number int64, now time.Time) bool {
-	ticks := number >> PlaceBits
-	return ticks >= drawnTicks && ticks <= int64(now.Sub(epoch)/tick)
-}
-
 // TimeOf returns the time that the clock of a source showed when it drew an identifier, or a later one
 // if identifiers ran ahead of it.
 func TimeOf(id int64) time.Time { return epoch.Add(time.Duration(id>>PlaceBits) * tick) }

@@ -22,7 +22,6 @@ func budgetCases() []testCase {
 		{"GetFitting returns each document that exists once, and the ids that do not fit", getsFitting},
 		{"a projection reads its fields and pages as the collection does", projects},
 		{"a projection to the fields of an index reads them at any page size, in both directions", projectsIndex},
-		{"a page of a feed stays within the budget of bytes", feedsBudget},
 		{"a scan with a budget keeps about as much memory as it returns", scanMemory},
 		{"a document that is kept does not keep its neighbours alive", keptAlone},
 	}

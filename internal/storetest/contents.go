@@ -91,10 +91,10 @@ func firstPage[T any](t *testing.T, c pager[T], query docstore.Query) docstore.P
 	return page
 }
 
-// feedOf returns a page of a feed.
-func feedOf(t *testing.T, c *posts, query docstore.FeedQuery) docstore.FeedPage[int64, post] {
+// changesOf returns a page of changes.
+func changesOf(t *testing.T, c *posts, query docstore.ChangesQuery) docstore.ChangesPage[int64] {
 	t.Helper()
-	page, err := c.Feed(t.Context(), query)
+	page, err := c.Changes(t.Context(), query)
 	must(t, err)
 	return page
 }

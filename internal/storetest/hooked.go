@@ -84,8 +84,8 @@ func (t *hookedTable) Delete(ctx context.Context, deletion docstore.Deletion) er
 	return t.write(ctx, "delete", func() error { return t.Table.Delete(ctx, deletion) })
 }
 
-func (t *hookedTable) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstore.FeedBatch, err error) {
-	err = t.read(ctx, "feed", func() (err error) { batch, err = t.Table.Feed(ctx, scan); return err })
+func (t *hookedTable) Changes(ctx context.Context, scan docstore.ChangeScan) (batch docstore.ChangeBatch, err error) {
+	err = t.read(ctx, "changes", func() (err error) { batch, err = t.Table.Changes(ctx, scan); return err })
 	return batch, err
 }
 

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -99,4 +101,66 @@ func closeWaits(t *testing.T, engine docstore.Engine) {
 			}
 		}
 	})
+}
+
+// followsWriters compares a follower's copy with the store, after writers have raced. The follower
+// forgets everything behind its saved token now and then, as if it was killed.
+func followsWriters(t *testing.T, engine docstore.Engine) {
+	c := openPosts(t, engine)
+	const writers, rounds, ids = 4, 40, 12
+	var running sync.WaitGroup
+	for w := range writers {
+		running.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(w), 1)) // #nosec G404 -- a test
+			for round := range rounds {
+				// Ids that are deleted stay taken, so each few rounds have others.
+				id, title := int64(round/8)*ids+random.Int64N(ids), fmt.Sprint(w, ".", round)
+				var err error
+				switch random.IntN(4) {
+				case 0:
+					err = c.Delete(t.Context(), id)
+				case 1:
+					_, err = c.Update(t.Context(), id, func(p *post) error { p.Title = title; return nil })
+				case 2:
+					_, err = c.Raise(t.Context(), id, docstore.Amount{Field: "photos", By: int64(round)}, nil)
+				default:
+					err = c.Insert(t.Context(), post{ID: id, Title: title})
+				}
+				var duplicate *docstore.DuplicateError
+				if err != nil && !errors.Is(err, docstore.ErrNotFound) && !errors.As(err, &duplicate) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	copied, saved := map[int64]post{}, ""
+	for round, isLast := 0, false; !isLast; round++ {
+		isLast = round >= 9
+		if isLast {
+			running.Wait()
+		}
+		f := &follower{posts: c, limit: 3, token: saved}
+		listed := f.round(t)
+		read, _, err := c.GetFitting(t.Context(), idsOfTypes(listed))
+		must(t, err)
+		if round%3 == 1 { // killed before it stores these
+			continue
+		}
+		for id := range listed {
+			delete(copied, id)
+		}
+		for _, each := range read {
+			copied[each.ID] = each
+		}
+		saved = f.token
+	}
+	stored := map[int64]post{}
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 100}) {
+		must(t, err)
+		for _, each := range batch {
+			stored[each.ID] = each
+		}
+	}
+	wantEqual(t, "the copy", copied, stored)
 }

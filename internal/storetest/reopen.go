@@ -23,7 +23,6 @@ func reopeningCases(prepare Prepare) []reopeningCase {
 		{"an index that becomes unique refuses duplicates, and accepts them when it no longer is", changesUnique(prepare)},
 		{"a unique index that documents violate fails Open and damages nothing", doesNotFit},
 		{"an index on a field that documents lack fails Open and damages nothing", lacksField},
-		{"a token of a feed is good after Close and Open", feedContinues},
 		{"another kind of id fails Open", otherID},
 		{"Inspect reports missing and undeclared indexes, and changes nothing", inspectsOtherwise},
 		{"another kind of id fails Inspect", inspectsOtherID},

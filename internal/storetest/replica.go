@@ -22,7 +22,7 @@ import (
 //
 //   - The primary takes the writes. A write is acknowledged when the majority has it.
 //   - Hold stops replication. A present Scan, Count and Highest show what only the primary has. A durable
-//     Scan and Feed show what the majority has.
+//     Scan and Changes show what the majority has.
 //   - Fail makes another server the primary. What only the old one had is rolled back. Until a majority has
 //     a write of the new one, a durable Scan may show what the majority had when Remember was called last, within a minute.
 //   - The deposed primary may still answer a present Scan, Count and Highest with what it had, rolled
@@ -30,7 +30,7 @@ import (
 //     the staleness only, and a linearizable one never.
 //
 // Replica is the store as one process sees it; Process returns that of another. A test makes these events
-// happen, or they happen by themselves (Trouble). Calls and events happen one at a time, except Feed. So a
+// happen, or they happen by themselves (Trouble). Calls and events happen one at a time. So a
 // seed gives a test of one goroutine the same events each time.
 type Replica struct {
 	*cluster
@@ -49,8 +49,8 @@ type cluster struct {
 	clock     storeClock
 
 	mu sync.Mutex
-	// epoch names the history of the feeds.
-	epoch int64
+	// store identifies the store to followers.
+	store int64
 	// specs declare the indexes of all processes.
 	specs   []docstore.Spec
 	shards  []*shard
@@ -126,7 +126,7 @@ var (
 // NewReplica returns an empty store, which is closed at the end of the test.
 func NewReplica(t testing.TB, settings ReplicaSettings) *Replica {
 	t.Helper()
-	r := &Replica{cluster: &cluster{settings: settings, t: t, directory: FastDirectory(t), epoch: newEpoch()}}
+	r := &Replica{cluster: &cluster{settings: settings, t: t, directory: FastDirectory(t), store: newStore()}}
 	if r.settings.Now == nil {
 		r.settings.Now = time.Now
 	}
@@ -142,10 +142,8 @@ func NewReplica(t testing.TB, settings ReplicaSettings) *Replica {
 		r.shards = append(r.shards, &shard{number: n, primary: first, majority: first})
 		r.knows = append(r.knows, 0)
 	}
-	if len(r.shards) > 1 {
-		_, err := r.Open(context.Background(), tickSpec())
-		r.expect(err)
-	}
+	_, err := r.Open(context.Background(), tickSpec())
+	r.expect(err)
 	return r
 }
 

@@ -36,13 +36,13 @@ type note struct {
 
 type notes = docstore.Collection[int64, note]
 
-// settling is short, because the feed waits for it.
+// settling is short, because tests wait for it.
 const settling = 10 * time.Millisecond
 
 func openNotes(t testing.TB, store docstore.Engine) *notes {
 	t.Helper()
 	c, err := docstore.Open[int64, note](t.Context(), store, docstore.Spec{
-		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Feed: &docstore.Feed{Rest: "all", Settling: settling},
+		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Feed: &docstore.Feed{Settling: settling},
 	})
 	must(t, err)
 	return c
@@ -252,14 +252,13 @@ func TestAFollowerSeesWhatFailoversLeave(t *testing.T) {
 	}
 }
 
-// A feed that began before replication was held waits while only the primary has some changes.
+// What only the primary has is not listed.
 func TestAFollowerMissesNothingWhileReplicationIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := storetest.NewReplica(t, storetest.ReplicaSettings{})
 		c, f := openNotes(t, r), &follower{}
 		must(t, c.Insert(t.Context(), note{ID: 1}))
 		f.follow(t, c, 1)
-		time.Sleep(settling / 10) // so that it looks at the present again, but not at once
 		go func() {
 			synctest.Wait()
 			r.Hold(0)
@@ -279,8 +278,8 @@ type follower struct {
 	last  time.Time
 }
 
-// follow reads the feed until it has shown the changes that are expected. If there are none, it waits for
-// them for a while.
+// follow lists changes until it has those that are expected. If there are none, it waits for them for a while. Changes that
+// are listed again do not count.
 func (f *follower) follow(t *testing.T, c *notes, want ...int64) {
 	t.Helper()
 	var got []int64
@@ -289,17 +288,17 @@ func (f *follower) follow(t *testing.T, c *notes, want ...int64) {
 		patience = time.Now().Add(time.Minute)
 	}
 	for len(got) < max(len(want), 1) && time.Now().Before(patience) {
-		page, err := c.Feed(t.Context(), docstore.FeedQuery{Token: f.token, Limit: 10})
+		page, err := c.Changes(t.Context(), docstore.ChangesQuery{Token: f.token, Limit: 10})
 		must(t, err)
 		for _, change := range page.Changes {
-			if !change.Time.After(f.last) {
-				t.Errorf("note %d has the stamp %v, after %v", change.ID, change.Time, f.last)
+			if change.Time.After(f.last) {
+				got, f.last = append(got, change.ID), change.Time
 			}
-			got, f.last = append(got, change.ID), change.Time
 		}
 		f.token = page.Next
+		time.Sleep(settling / 10)
 	}
-	expect(t, "the feed", got, want...)
+	expect(t, "the changes", got, want...)
 }
 
 func TestASeedRepeatsItsEvents(t *testing.T) {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/pause"
 )
 
 // page is what a shard has of a scan.
@@ -27,6 +28,8 @@ func (t *replicaTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw
 	switch staleness := scan.As.Staleness(); {
 	case scan.As == docstore.Durable:
 		shows = durable
+	case scan.As == docstore.Listed:
+		shows = majority
 	case scan.As == docstore.Linearizable:
 		shows = linearizable
 	case staleness > 0 && t.replica.deposedFor(shards[0]) >= staleness: // the deposed one may lack an older write
@@ -123,81 +126,69 @@ func (m *merger) cut(limit, maxBytes int) (documents []bson.Raw, more bool) {
 	return documents, m.known != nil
 }
 
-// tickSpec is a collection whose writes show the moment of a shard, which may have no other writes.
+// tickSpec is a collection whose only document shows the moment of a shard, which may have no other writes.
 func tickSpec() docstore.Spec {
-	return docstore.Spec{Name: "replica_ticks", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "all"}}
+	return docstore.Spec{Name: "replica_ticks", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{}}
 }
 
-// Feed merges the feeds of the shards. Its chapters are the epochs of the store.
-func (t *replicaTable) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
-	if err := t.spec.CheckFeed(scan); err != nil {
-		return docstore.FeedBatch{}, err
+// Changes merges the changes of the shards. It shows what the majority has.
+func (t *replicaTable) Changes(ctx context.Context, scan docstore.ChangeScan) (all docstore.ChangeBatch, err error) {
+	if err := t.spec.CheckChanges(scan); err != nil {
+		return all, err
 	}
-	t.replica.mu.Lock()
-	epoch := t.replica.epoch
-	t.replica.mu.Unlock()
-	batch, err := t.mergedFeed(ctx, scan)
-	batch.Chapter, batch.IsElsewhere = epoch, scan.Chapter != 0 && scan.Chapter != epoch
-	return batch, err
-}
-
-func (t *replicaTable) mergedFeed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
-	shards := t.replica.shards
+	shards, began := t.replica.shards, time.Now()
 	if t.spec.Sharding == docstore.OneShard {
 		shards = shards[:1]
 	}
-	for {
-		batches := make([]docstore.FeedBatch, len(shards))
-		for i, s := range shards {
-			var err error
-			if batches[i], err = t.feedOf(ctx, s, scan); err != nil {
-				return docstore.FeedBatch{}, err
+	present, upTo := docstore.Moment(math.MaxUint64), docstore.Moment(math.MaxUint64)
+	for _, s := range shards {
+		batch, err := read(ctx, t, s, majority, func(on docstore.Table) (batch docstore.ChangeBatch, err error) {
+			if !s.isHeld() {
+				err = s.primary.tick(ctx)
 			}
-		}
-		if len(batches) == 1 {
-			return batches[0], nil
-		}
-		if scan.IsUnsettled {
-			return docstore.FeedBatch{Changes: slices.Concat(batches[0].Changes, batches[1].Changes)}, nil
-		}
-		batch, isBehind := mergeFeeds(batches, scan)
-		if len(batch.Changes) > 0 || !isBehind {
-			return batch, nil
-		}
-		// A shard knows a change that another shard is not yet settled for.
-		if err := pause.For(ctx, t.spec.SettlingTime()/8); err != nil {
-			return docstore.FeedBatch{}, err
-		}
-	}
-}
-
-// feedOf reads the feed of a shard. It does not stop other calls while it waits. If the majority has become
-// another server meanwhile, it reads again: no majority has acknowledged what the former one shows.
-func (t *replicaTable) feedOf(ctx context.Context, s *shard, scan docstore.FeedScan) (docstore.FeedBatch, error) {
-	scan.Chapter = 0 // each server has a file of its own
-	for {
-		var from *server
-		on, err := read(ctx, t, s, majority, func(on docstore.Table) (docstore.Table, error) {
-			from = s.majority
-			if len(t.replica.shards) == 1 || s.isHeld() {
-				return on, nil
+			if err == nil {
+				batch, err = s.majority.tables[tickSpec().Name].Changes(ctx, docstore.ChangeScan{Limit: 1})
 			}
-			return on, s.primary.tick(ctx)
+			if err != nil {
+				return batch, err
+			}
+			at := docstore.Moment(0)
+			if len(batch.Changes) > 0 {
+				at = batch.Changes[0].At
+			}
+			present = min(present, at)
+			return on.Changes(ctx, scan)
 		})
 		if err != nil {
-			return docstore.FeedBatch{}, err
+			return docstore.ChangeBatch{}, err
 		}
-		batch, err := on.Feed(ctx, scan)
-		if err != nil || t.replica.isMajority(s, from) {
-			return batch, err
+		if batch.More {
+			upTo, all.More = min(upTo, batch.Changes[len(batch.Changes)-1].At), true
 		}
+		all.Changes = append(all.Changes, batch.Changes...)
+		all.Forgotten = max(all.Forgotten, batch.Forgotten)
 	}
+	slices.SortFunc(all.Changes, func(a, b docstore.RawChange) int { return cmp.Or(cmp.Compare(a.At, b.At), a.ID.Compare(b.ID)) })
+	if beyond := slices.IndexFunc(all.Changes, func(c docstore.RawChange) bool { return c.At > upTo }); beyond >= 0 {
+		all.Changes = all.Changes[:beyond]
+	}
+	if len(all.Changes) > scan.Limit {
+		all.Changes, all.More = all.Changes[:scan.Limit], true
+	}
+	t.replica.mu.Lock()
+	defer t.replica.mu.Unlock()
+	all.Store, all.Known = t.replica.store, math.MaxUint64
+	if began.Sub(t.observed[1].at) >= t.spec.SettlingTime() {
+		t.observed = [2]observation{t.observed[1], {present, time.Now()}}
+	}
+	all.Settled = t.observed[0].moment
+	return all, nil
 }
 
-func (r *cluster) isMajority(s *shard, m *server) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return s.majority == m
+// observation is a present moment of the store, which all shards had reached at a time.
+type observation struct {
+	moment docstore.Moment
+	at     time.Time
 }
 
 // tick makes a write, so that the moment of the server is the present.
@@ -213,56 +204,6 @@ func (m *server) tick(ctx context.Context) error {
 	}
 	errs, err := ticks.Insert(ctx, []bson.Raw{first})
 	return errors.Join(append(errs, err)...)
-}
-
-// mergeFeeds merges the changes up to the position that all shards know. isBehind reports that some
-// changes are behind it.
-func mergeFeeds(batches []docstore.FeedBatch, scan docstore.FeedScan) (batch docstore.FeedBatch, isBehind bool) {
-	type position = docstore.FeedPosition
-	compare := func(a, b position) int {
-		switch order := cmp.Compare(a.At, b.At); {
-		case order != 0 || a.ID == b.ID:
-			return order
-		case a.ID.IsNone(): // behind all of the moment
-			return 1
-		case b.ID.IsNone():
-			return -1
-		}
-		return a.ID.Compare(b.ID)
-	}
-	var all []docstore.RawChange
-	batch.Until = batches[0].Until
-	known := batches[0].Next
-	for _, each := range batches {
-		all = append(all, each.Changes...)
-		batch.Until = min(batch.Until, each.Until)
-		batch.Forgotten = max(batch.Forgotten, each.Forgotten)
-		batch.More = batch.More || each.More
-		if compare(each.Next, known) < 0 {
-			known = each.Next
-		}
-	}
-	if compare(known, scan.After) < 0 {
-		known = scan.After
-	}
-	at := func(change docstore.RawChange) position { return position{At: change.At, ID: change.ID} }
-	slices.SortFunc(all, func(a, b docstore.RawChange) int { return compare(at(a), at(b)) })
-	size := 0
-	for i, change := range all {
-		if compare(at(change), known) > 0 {
-			isBehind = true
-			break
-		}
-		size += len(change.Document)
-		if i == scan.Limit || scan.MaxBytes > 0 && i > 0 && size > scan.MaxBytes {
-			batch.More = true
-			batch.Next = at(all[i-1])
-			return batch, true
-		}
-		batch.Changes = append(batch.Changes, change)
-	}
-	batch.Next = known
-	return batch, isBehind
 }
 
 // Tombstones shows what the majority has, in the order of all shards. The store's time is that of the first

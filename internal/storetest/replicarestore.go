@@ -1,6 +1,10 @@
 package storetest
 
-import "github.com/waybook/waybook/internal/chance"
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/chance"
+)
 
 // Snapshot is what the shards of a Replica had at one moment.
 type Snapshot struct{ servers []*server }
@@ -16,7 +20,7 @@ func (r *cluster) Snapshot() (taken Snapshot) {
 }
 
 // Restore puts a snapshot in the place of what the shards have, as an operator does with the tools of a database
-// while no process runs. Followers of feeds do not notice it before RenewFeeds.
+// while no process runs. Followers do not notice it before Renew.
 func (r *cluster) Restore(taken Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -27,12 +31,13 @@ func (r *cluster) Restore(taken Snapshot) {
 	}
 }
 
-// RenewFeeds makes the feeds refuse the tokens of before, as the command for MongoDB does.
-func (r *cluster) RenewFeeds() {
+// Renew implements docstore.Engine.
+func (r *cluster) Renew(context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.epoch = newEpoch()
+	r.store = newStore()
+	return nil
 }
 
-// newEpoch returns the name of a history of the feeds.
-func newEpoch() int64 { return 1 + chance.Below[int64](1<<62) }
+// newStore returns an identifier of a store.
+func newStore() int64 { return 1 + chance.Below[int64](1<<62) }

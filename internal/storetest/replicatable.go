@@ -17,6 +17,8 @@ type replicaTable struct {
 	spec    docstore.Spec
 	// isInspected says that the collection is read as it is, whether it is open or not.
 	isInspected bool
+	// observed are two present moments, at least a settling time apart.
+	observed [2]observation
 }
 
 // on returns the collection on a server.

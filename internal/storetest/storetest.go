@@ -55,7 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
 // RunWith is Run with settings.
 func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.Engine) {
 	settings = settings.withDefaults()
-	groups := [][]testCase{orderCases(), sparseCases(), feedCases(), tombstoneCases(), placedCases(settings)}
+	groups := [][]testCase{orderCases(), sparseCases(), changesCases(), tombstoneCases(), placedCases(settings)}
 	if !settings.IsShort {
 		groups = append(groups,
 			readCases(), rangeCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), raiseCases(), advanceCases(), manyCases(),

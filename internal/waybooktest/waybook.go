@@ -18,16 +18,12 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/storetest"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/standalone/app"
 )
 
@@ -36,19 +32,16 @@ type Waybook struct {
 	// HTTP, GRPC and Admin are addresses, host:port.
 	HTTP, GRPC, Admin string
 	Connection        grpc.ClientConnInterface
-	Account           accountv1.AccountServiceClient
-	Album             albumv1.AlbumServiceClient
-	Blog              blogv1.BlogServiceClient
-	Poi               poiv1.PoiServiceClient
-	MoveIn            moveinv1.MoveInServiceClient
+	clients.Clients
 	// Services, Edge, Counting and Clock are those of a Waybook that StartOn started.
 	Services []service.Service
 	Edge     http.Handler
 	Counting *choices.Background
 	Clock    *storetest.Clock
 
-	t    testing.TB
-	stop func()
+	t     testing.TB
+	stop  func()
+	apart func(service.Service) *Waybook
 }
 
 // Option changes how a Waybook starts.
@@ -182,19 +175,32 @@ func StartOn(t testing.TB, store docstore.Engine, options ...Option) *Waybook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := process.Listen(t.Context(), "grpc", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	serve := func(interceptors *service.Interceptors, services ...service.Service) *Waybook {
+		t.Helper()
+		listener, err := process.Listen(t.Context(), "grpc", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		service.Serve(s.env, "grpc port", listener, nil, interceptors, source(store), services...)
+		return Connect(t, listener.Addr().String())
 	}
-	service.Serve(s.env, "grpc port", listener, nil, host.Interceptors, source(store), parts.Services...)
-	w := Connect(t, listener.Addr().String())
+	w := serve(host.Interceptors, parts.Services...)
 	w.Services, w.Edge, w.Counting, w.Clock, w.stop = parts.Services, parts.Edge, parts.Counting, clock, stop
+	w.apart = func(one service.Service) *Waybook {
+		return serve(service.NewInterceptors(validator, service.Load{}, nil, process.NewMetrics(), s.env.Log), one)
+	}
 	return w
+}
+
+// Apart serves one of the services of StartOn alone, as a program of its own does.
+func (w *Waybook) Apart(one service.Service) *Waybook {
+	w.t.Helper()
+	return w.apart(one)
 }
 
 // EdgeWith returns another edge of the services, by changed settings.
 func (w *Waybook) EdgeWith(change func(*edge.Config)) http.Handler {
-	config := edge.Config{Account: w.Account, Album: w.Album, Blog: w.Blog, Poi: w.Poi, Zone: time.UTC}
+	config := edge.Config{Clients: w.Clients, Zone: time.UTC}
 	change(&config)
 	return edge.New(config)
 }
@@ -226,10 +232,8 @@ func Connect(t testing.TB, address string) *Waybook {
 func Over(t testing.TB, connection grpc.ClientConnInterface) *Waybook {
 	return &Waybook{
 		Connection: connection,
-		Account:    accountv1.NewAccountServiceClient(connection), Album: albumv1.NewAlbumServiceClient(connection),
-		Blog: blogv1.NewBlogServiceClient(connection), Poi: poiv1.NewPoiServiceClient(connection),
-		MoveIn: moveinv1.NewMoveInServiceClient(connection),
-		t:      t, stop: func() {},
+		Clients:    clients.Of(connection, connection, connection, connection),
+		t:          t, stop: func() {},
 	}
 }
 

@@ -91,10 +91,21 @@ func TestEachRuleAllowsItsDifferencesAndNoOthers(t *testing.T) {
 			t.Errorf("%s and %s: %q", old, new, differences)
 		}
 	}
-	for _, rule := range Rules {
-		if !tried[rule.Name] {
-			t.Errorf("the rule %s has no case", rule.Name)
+	guide, err := os.ReadFile("../../docs/moving-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(guide), "| rule | allows |\n| --- | --- |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for row := range strings.Lines(table) {
+		rule := strings.Trim(strings.Fields(row)[1], "`")
+		if !tried[rule] {
+			t.Errorf("the rule %s has no case", rule)
 		}
+		delete(tried, rule)
+	}
+	if len(tried) > 0 {
+		t.Errorf("docs/moving-in.md lacks %v", tried)
 	}
 }
 
@@ -269,20 +280,6 @@ func TestAReplyThatCannotBeReadIsTrouble(t *testing.T) {
 		if err := new(Server).UnmarshalText([]byte(address)); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", address, err)
 		}
-	}
-}
-
-func TestTheGuideHasTheRules(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/moving-in.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := "| rule | allows |\n| --- | --- |\n"
-	for _, each := range Rules {
-		table += fmt.Sprintf("| `%s` | %s |\n", each.Name, each.Allows)
-	}
-	if !strings.Contains(string(guide), "\n\n"+table+"\n") {
-		t.Errorf("docs/moving-in.md does not have this table:\n%s", table)
 	}
 }
 

@@ -19,19 +19,6 @@ import (
 	"github.com/waybook/waybook/internal/text"
 )
 
-// Rules name the differences on which no client of the legacy contract relies. docs/moving-in.md has them.
-var Rules = []struct{ Name, Allows string }{
-	{"ids", "another identifier of an album, entry, landmark, photo or comment, if the two always stand for each other"},
-	{"times", "a time without seconds, with `/` for `-`, with `T`, or with a zone"},
-	{"numbers", "another form of a number, such as 25.0330 and 25.033, or 3 and 03"},
-	{"order", "another order of the fields of an element"},
-	{"images", "another scheme or host in the address of an image, or none"},
-	{"additions", "an element that only an addition of Waybook brings, and a landmark's photo under its second name"},
-	{"optional", "an optional element that one reply lacks, and that is empty or has its default in the other"},
-	{"info", "another text of `info`, or none, where both replies are `FAILED`"},
-	{"space", "white space at the ends of a text; CR LF as a line break"},
-}
-
 var (
 	// identifiers are the elements with an identifier that a move may change, and a letter for its kind.
 	identifiers = map[string]byte{"albumID": 'a', "blogID": 'b', "replyBlogID": 'b', "POIID": 'l', "photoID": 'p', "commentID": 'c'}
@@ -119,7 +106,8 @@ type walk struct {
 	added []id
 }
 
-// compare returns the differences of two replies to a function, and the rules that allowed others.
+// compare returns the differences of two replies to a function, and the rules that allowed others. docs/moving-in.md has
+// the rules. No client of the legacy contract relies on what they allow.
 func (c *comparer) compare(function string, old, new *element) (differences []string, rules map[string]bool) {
 	w := walk{comparer: c, function: function, isFailed: old.child("status") == "FAILED", rules: map[string]bool{}}
 	if w.isFailed != (new.child("status") == "FAILED") {

@@ -94,7 +94,7 @@ const (
 type Decoder struct {
 	// Zone is the time zone of times that name none.
 	Zone *time.Location
-	// Repair mends the faults that Repairs lists.
+	// Repair mends what a rule mends.
 	Repair bool
 }
 
@@ -135,9 +135,11 @@ func SubjectOf(record *moveinv1.Record) (s Subject) {
 		return s
 	}
 	for _, f := range p.fields {
+		if f.form != formID && f.form != formUser || !message.Has(f.FieldDescriptor) {
+			continue
+		}
 		id := message.Get(f.FieldDescriptor)
 		switch {
-		case !message.Has(f.FieldDescriptor):
 		case f.name == "id":
 			s.ID = id.String()
 		case f.parent != "":

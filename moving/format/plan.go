@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/waybook/waybook/internal/id"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -129,6 +130,7 @@ func newField(of protoreflect.FieldDescriptor) *field {
 		f.form, f.read = formText, (*reading).text
 	case kind == protoreflect.Int64Kind && isID:
 		f.form, f.read = formUser, (*reading).id
+		f.max, f.required = id.Max, !rules.GetInt64().HasGte() // as the option waybook.type.v1.id says
 	case kind == protoreflect.Int64Kind, kind == protoreflect.Int32Kind:
 		f.form, f.read, f.wanted = formInteger, (*reading).number, "an integer"
 	case kind == protoreflect.DoubleKind:

@@ -13,51 +13,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Repair is a rule by which a record is mended. Repairs lists them.
+// Repair is a rule by which a record is mended. docs/moving-in.md lists all.
 type Repair string
 
 // dash is the text in place of a required one.
 const dash = "-"
-
-// RepairEntry explains a repair to operators.
-type RepairEntry struct {
-	Repair Repair
-	// Finds says what is mended, and Gives what the record has then.
-	Finds, Gives string
-}
-
-// Repairs returns all repairs.
-func Repairs() []RepairEntry {
-	return []RepairEntry{
-		{"long-text", "a text with too many characters", "its beginning"},
-		{"long-address", "an address of an avatar image that is too long", "none"},
-		{"empty-text", "a missing, empty or blank title, name, content, comment, question or choice", "`-`"},
-		{"utf8-as-latin1", "UTF-8 stored as Latin-1: a text that is UTF-8 once its characters are taken for bytes of Windows-1252", "the text"},
-		{"big5", "Big5 stored as Latin-1, or bytes of Big5 in a line that is not UTF-8: pairs of bytes most of which are frequent characters", "the text"},
-		{"latin1", "other bytes in a line that is not UTF-8", "the text by Windows-1252"},
-		{"entities", "entities of HTML with a semicolon, such as `&amp;` and `&#26481;`", "their characters, once"},
-		{"control-characters", "characters that XML 1.0 cannot carry", "the text without them"},
-		{"blanks", "blanks around an identifier, a time or a word", "the value without them"},
-		{"number", "a number in quotes, an integer with decimals such as 3.0", "the number"},
-		{"category", "a missing or unknown category", "16 (albums), 4 (landmarks)"},
-		{"type", "a missing or unknown type of an entry", "0_2"},
-		{"weather", "a missing or unknown weather", "晴空萬里"},
-		{"map", "an unknown zoom level or map type", "none, which is zoom level 14 and map type 1"},
-		{"position", "a missing, unreadable or impossible coordinate", "0"},
-		{"amount", "a negative, unreadable or too high score, reward, amount or number of votes", "0; the highest one if it is too high"},
-		{"vote", "a vote with another number of choices than 2 to 20, or that cannot be read", "the entry without the vote"},
-		{"time", "a missing or bad time, such as 0000-00-00", "none; if it is required, that of the parent, or 1970-01-01"},
-		{"post-date", "a missing or bad day of an entry", "the day of its creation"},
-		{"email", "an email address that is none", "none"},
-		{"password", "a password hash in an unknown form, or without an email address", "none"},
-		{"author", "an author with an account and a name; without either", "the account; the name `-`"},
-		{"reply-time", "the time of no reply", "none"},
-		{"unknown-field", "an unknown field", "none"},
-		{"missing-author", "an unknown author of a comment", "an author without a name"},
-		{"missing-quote", "an unknown quoted entry", "none"},
-		{"duplicate-email", "the email address of an earlier user", "none, and no password"},
-	}
-}
 
 // standards returns the rules for bad values, by the names of the fields.
 func standards() map[string]Repair {

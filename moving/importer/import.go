@@ -3,11 +3,15 @@
 package importer
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 
@@ -15,6 +19,7 @@ import (
 
 	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/linefile"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
 
@@ -24,7 +29,7 @@ type Input struct {
 	// Files are the paths, in order; "-" is Stdin, for a check only.
 	Files []string
 	Stdin io.Reader
-	// Scratch is the folder of the index, which takes some 50 bytes for each record; "" is that of the system.
+	// Scratch is the folder of temporary files, which take some 60 bytes for each record; "" is that of the system.
 	Scratch string
 	// Problems gets all problems, a JSON object in each line.
 	Problems io.Writer
@@ -32,8 +37,9 @@ type Input struct {
 
 // Options say how an import is done.
 type Options struct {
-	Input    Input
-	Services Services
+	Input Input
+	// Service takes the records.
+	Service moveinv1.MoveInServiceClient
 	// IsWhole says that the files are whole, whatever their end records say.
 	IsWhole bool
 	// Verify inserts nothing.
@@ -47,11 +53,23 @@ var ErrIncomplete = errors.New("the files are incomplete")
 
 // Check reads the files, and reports what they hold and what is wrong. With ErrIncomplete, it returns a report, too.
 func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, error) {
+	return check(ctx, input, watch, io.Discard)
+}
+
+// check is Check, and writes the verdict of each line.
+func check(ctx context.Context, input Input, watch progress.Reporter, to io.Writer) (_ *Report, err error) {
 	watch.Start("checking", progress.Records, 0)
 	defer watch.Finish()
+	seen, err := newIndex(input.Scratch)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, seen.file.Close()) }()
+	j, verdicts := &judge{index: seen, decoder: input.Decoder}, bufio.NewWriter(to)
 	report, expected, done := newReport(input.Problems), map[format.Kind]int64{}, int64(0)
 	end := place{File: input.Files[len(input.Files)-1]}
-	err := judged(ctx, input, func(l *line) error {
+	err = walk(ctx, input, func(l *line) error {
+		j.take(l)
 		done++
 		watch.Reach(done)
 		if l.Kind == format.KindEnd {
@@ -67,39 +85,28 @@ func Check(ctx context.Context, input Input, watch progress.Reporter) (*Report, 
 				return err
 			}
 		}
-		return nil
+		_, err := verdicts.Write(binary.LittleEndian.AppendUint64(nil, uint64(l.verdict)))
+		return cmp.Or(seen.err, err)
 	})
-	if err != nil {
+	if err = cmp.Or(err, verdicts.Flush()); err != nil {
 		return nil, err
 	}
 	return report, report.compare(end, expected)
 }
 
-// judged reads the files, and calls take with each line.
-func judged(ctx context.Context, input Input, take func(*line) error) (err error) {
-	seen, err := newIndex(input.Scratch)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, seen.close()) }()
-	j := &judge{index: seen, decoder: input.Decoder}
-	return walk(ctx, input, func(l *line) error {
-		j.take(l)
-		if seen.err != nil {
-			return seen.err
-		}
-		return take(l)
-	})
-}
-
 // Import checks the files, and sends what they hold to the services. If it fails after the check, it returns a report, too.
 // It may be repeated.
-func Import(ctx context.Context, options Options, watch progress.Reporter) (*Report, error) {
+func Import(ctx context.Context, options Options, watch progress.Reporter) (_ *Report, err error) {
 	before, err := state(options.Input.Files)
 	if err != nil {
 		return nil, err
 	}
-	report, err := Check(ctx, options.Input, watch)
+	file, err := newScratch(options.Input.Scratch)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	report, err := check(ctx, options.Input, watch, file)
 	if err != nil && !(options.IsWhole && errors.Is(err, ErrIncomplete)) {
 		return report, err
 	}
@@ -114,10 +121,16 @@ func Import(ctx context.Context, options Options, watch progress.Reporter) (*Rep
 	watch.Start(map[bool]string{false: "importing", true: "verifying"}[options.Verify], progress.Records, total)
 	defer watch.Finish()
 	s := newSender(ctx, options, report, watch)
-	err = judged(ctx, options.Input, func(l *line) error {
-		if !l.isKept {
+	verdicts, written := bufio.NewReader(io.NewSectionReader(file, 0, math.MaxInt64)), [8]byte{}
+	err = walk(ctx, options.Input, func(l *line) error {
+		if _, err := io.ReadFull(verdicts, written[:]); err != nil {
+			return err
+		}
+		l.verdict = verdict(binary.LittleEndian.Uint64(written[:]))
+		if !l.isKept() || !l.isSound() { // a kept line that is not sound has changed meanwhile
 			return nil
 		}
+		l.mend(options.Input.Decoder)
 		return s.put(l)
 	})
 	if err == nil {
@@ -160,10 +173,9 @@ const (
 // line is a line of a file.
 type line struct {
 	format.Line
-	at   place
-	text []byte
-	// isKept says that the record stays; judged sets it.
-	isKept bool
+	at      place
+	text    []byte
+	verdict verdict
 }
 
 // block is some lines of a file, which are decoded once the channel is closed.

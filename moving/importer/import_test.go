@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/moving/format"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
@@ -33,18 +34,10 @@ type stored struct {
 	fail, after func(call int, first format.Kind) error
 }
 
-// service is one of them.
+// service takes their records.
 type service struct {
+	moveinv1.MoveInServiceClient
 	*stored
-	kinds []format.Kind
-}
-
-func (s *stored) services() Services {
-	service := func(kinds ...format.Kind) moveinv1.MoveInServiceClient { return &service{s, kinds} }
-	return Services{
-		format.KindUser:  service(format.KindUser, format.KindSession, format.KindReward),
-		format.KindAlbum: service(format.KindAlbum), format.KindEntry: service(format.KindEntry), format.KindLandmark: service(format.KindLandmark),
-	}
 }
 
 func kindOf(record *moveinv1.Record) format.Kind {
@@ -59,7 +52,7 @@ func nameOf(record *moveinv1.Record) string {
 }
 
 // MoveIn stores what is not there.
-func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _ ...grpc.CallOption) (*moveinv1.MoveInResponse, error) {
+func (s service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _ ...grpc.CallOption) (*moveinv1.MoveInResponse, error) {
 	if ctx.Err() != nil {
 		return nil, status.FromContextError(ctx.Err()).Err()
 	}
@@ -76,10 +69,10 @@ func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _
 	}
 	reply := &moveinv1.MoveInResponse{}
 	added := map[string]*moveinv1.Record{}
+	first, _ := parent.OfRecord(request.GetRecords()[0])
 	for _, record := range request.GetRecords() {
-		kind := kindOf(record)
-		if parent := format.SubjectOf(record).Parent; !slices.Contains(s.kinds, kind) && !slices.Contains(s.kinds, parent) {
-			return nil, status.Errorf(codes.InvalidArgument, "a %s of another server", kind)
+		if kind, _ := parent.OfRecord(record); kind != first {
+			return nil, status.Errorf(codes.InvalidArgument, "a %s with a %s", kind, first)
 		}
 		reply.Results = append(reply.Results, s.moveIn(record, added))
 	}
@@ -92,7 +85,7 @@ func (s *service) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest, _
 	return reply, nil
 }
 
-func (s *service) moveIn(record *moveinv1.Record, added map[string]*moveinv1.Record) *moveinv1.Result {
+func (s service) moveIn(record *moveinv1.Record, added map[string]*moveinv1.Record) *moveinv1.Result {
 	name := nameOf(record)
 	if s.deleted[name] {
 		return &moveinv1.Result{Outcome: moveinv1.Outcome_OUTCOME_DELETED}
@@ -131,7 +124,7 @@ func newStored() *stored {
 // options returns those of an import of files into the services.
 func (s *stored) options(t *testing.T, paths ...string) (Options, *strings.Builder) {
 	in, problems := input(t, false, paths...)
-	return Options{Input: in, Services: s.services(), Workers: 4}, problems
+	return Options{Input: in, Service: service{stored: s}, Workers: 4}, problems
 }
 
 // many returns lines of many kinds, whose entries quote each other.
@@ -261,17 +254,20 @@ func TestAServiceThatIsAwayIsAskedAgain(t *testing.T) {
 
 func TestRepairedRecordsAreSent(t *testing.T) {
 	s := newStored()
-	options, problems := s.options(t, write(t, user, with(album, "create_time", `"0000-00-00 00:00:00"`), with(entry, "quoted_id", "7"),
-		with(comment, "entry_id", "", "album_id", "5", "create_time", "", "author_id", "99"), `{"kind":"end","user":1,"album":1,"entry":1,"comment":1}`))
+	options, problems := s.options(t, write(t, user, with(user, "id", "13"), with(album, "create_time", `"0000-00-00 00:00:00"`), with(entry, "quoted_id", "7"),
+		with(comment, "entry_id", "", "album_id", "5", "create_time", "", "author_id", "99"), `{"kind":"end","user":2,"album":1,"entry":1,"comment":1}`))
 	options.Input.Repair = true
 	report, err := Import(t.Context(), options, quiet())
-	if err != nil || report.Unmended() > 0 || len(s.records) != 4 || strings.Count(problems.String(), "\n") != 4 {
+	if err != nil || report.Unmended() > 0 || len(s.records) != 5 || strings.Count(problems.String(), "\n") != 5 {
 		t.Fatalf("%v, %d records, %s", err, len(s.records), problems)
 	}
 	created := time.Date(2006, 3, 5, 9, 7, 31, 0, time.UTC) // the user's
 	c := s.records["commentalbum 77"].GetComment()
 	if got := s.records["album 5"].GetAlbum().GetCreateTime().AsTime(); !got.Equal(created) || !c.GetCreateTime().AsTime().Equal(created) {
 		t.Errorf("%v and %v", got, c.GetCreateTime().AsTime())
+	}
+	if second := s.records["user 13"].GetUser(); second.GetEmail() != "" || second.GetPasswordHash() != "" {
+		t.Errorf("two users have one address: %v", second)
 	}
 	if quoted := s.records["entry 8"].GetEntry().GetQuotedId(); quoted != "" || c.GetAuthorId() != 99 {
 		t.Errorf("quotes %q; by %d", quoted, c.GetAuthorId())

@@ -13,7 +13,7 @@ import (
 // Two keys with the same 64 bits of a hash count as the same one: among 20 million keys, with a probability of 1 in
 // 100,000. The hash has a new seed in each run.
 type index struct {
-	file    *os.File
+	file    scratch
 	seed    maphash.Seed
 	buckets [1 << 16]bucket
 	// end is the size of the file.
@@ -41,17 +41,25 @@ const (
 
 // newIndex makes an empty index in a folder; "" is the system's folder for temporary files.
 func newIndex(folder string) (*index, error) {
-	file, err := os.CreateTemp(folder, "waybook-move-")
-	if err != nil {
-		return nil, err
-	}
-	_ = os.Remove(file.Name()) // some systems refuse it while the file is open; close removes it there
-	return &index{file: file, seed: maphash.MakeSeed()}, nil
+	file, err := newScratch(folder)
+	return &index{file: file, seed: maphash.MakeSeed()}, err
 }
 
-func (x *index) close() error {
-	defer func() { _ = os.Remove(x.file.Name()) }() // most often it is removed already
-	return x.file.Close()
+// scratch is a temporary file. Some systems delete it only when it is closed.
+type scratch struct{ *os.File }
+
+func newScratch(folder string) (scratch, error) {
+	file, err := os.CreateTemp(folder, "waybook-move-")
+	if err == nil {
+		_ = os.Remove(file.Name())
+	}
+	return scratch{file}, err
+}
+
+// Close closes and deletes the file.
+func (s scratch) Close() error {
+	defer func() { _ = os.Remove(s.Name()) }() // most often it is removed already
+	return s.File.Close()
 }
 
 func (x *index) hash(key string) uint64 { return max(1, maphash.String(x.seed, key)) }

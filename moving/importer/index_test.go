@@ -29,7 +29,7 @@ func TestAnIndexKeepsTheValueOfEachKey(t *testing.T) {
 			t.Fatalf("%d has %d", n, got)
 		}
 	}
-	if err := errors.Join(x.err, x.close()); err != nil {
+	if err := errors.Join(x.err, x.file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
@@ -50,7 +50,7 @@ func BenchmarkIndex(b *testing.B) {
 		x.add(hash, 1)
 	}
 	b.ReportMetric(float64(x.end)/float64(b.N), "file-bytes/key")
-	if err := errors.Join(x.err, x.close()); err != nil {
+	if err := errors.Join(x.err, x.file.Close()); err != nil {
 		b.Fatal(err)
 	}
 }

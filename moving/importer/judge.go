@@ -33,15 +33,46 @@ const (
 	maskChoices known = 1<<7 - 1
 )
 
-// take judges a line. The record stays if it has no faults but those that were mended.
+// verdict says whether a record stays, and how it is mended: what it loses, and behind that, in 8 bits, the creation of
+// what it belongs to, in seconds since 1970, for a time that it lacks.
+type verdict uint64
+
+const (
+	kept verdict = 1 << iota
+	withoutQuote
+	withoutEmail
+	whatItLoses = 1<<8 - 1
+)
+
+func (l *line) isKept() bool { return l.verdict&kept != 0 }
+
+// isSound reports whether a line has a record with no faults but those that were mended.
+func (l *line) isSound() bool { return l.Record != nil && format.IsMended(l.Faults) }
+
+// mend mends a record as its verdict says.
+func (l *line) mend(decoder format.Decoder) {
+	if l.verdict&withoutQuote != 0 {
+		l.Record.GetEntry().QuotedId = ""
+	}
+	if l.verdict&withoutEmail != 0 {
+		l.Record.GetUser().Email, l.Record.GetUser().PasswordHash = "", ""
+	}
+	if len(l.Faults) > 0 {
+		decoder.Complete(l.Record, time.Unix(int64(l.verdict)>>8, 0)) // #nosec G115 -- as it was
+	}
+}
+
+// take judges a line, and mends its record.
 func (j *judge) take(l *line) {
 	j.line, j.hashes, j.parent = l, j.hashes[:0], 0
-	if l.Record != nil && format.IsMended(l.Faults) {
+	if l.isSound() {
 		j.compare(l.Record)
-		l.isKept = format.IsMended(l.Faults)
+		l.verdict |= verdict(j.parent) &^ whatItLoses
 	}
 	j.hasUsers = j.hasUsers || l.Kind == format.KindUser
-	if l.isKept {
+	if l.isSound() {
+		l.verdict |= kept
+		l.mend(j.decoder)
 		j.enter(l.Record)
 	}
 }
@@ -70,8 +101,8 @@ func (j *judge) compare(record *moveinv1.Record) {
 		id = of.UserID + "/" + id
 	case *moveinv1.Record_Entry:
 		quoted := r.Entry.GetQuotedId()
-		if quoted != "" && j.refer("quoted_id", format.KindEntry, quoted, "missing-quote") == 0 && j.decoder.Repair {
-			r.Entry.QuotedId = ""
+		if quoted != "" && j.refer("quoted_id", format.KindEntry, quoted, "missing-quote") == 0 {
+			j.verdict |= withoutQuote
 		}
 	case *moveinv1.Record_Ballot:
 		field = of.UserField
@@ -83,8 +114,8 @@ func (j *judge) compare(record *moveinv1.Record) {
 	}
 	j.unique(field, j.Kind+of.Parent, id, "")
 	email := record.GetUser().GetEmail()
-	if email != "" && !j.unique("email", "email", strings.ToLower(email), "duplicate-email") && j.decoder.Repair {
-		record.GetUser().Email, record.GetUser().PasswordHash = "", ""
+	if email != "" && !j.unique("email", "email", strings.ToLower(email), "duplicate-email") {
+		j.verdict |= withoutEmail
 	}
 }
 
@@ -135,9 +166,8 @@ func (j *judge) unique(field string, kind format.Kind, id string, rule format.Re
 	return isNew
 }
 
-// enter notes that the record is there, and gives a mended one the times that it lacks.
+// enter notes that the record is there.
 func (j *judge) enter(record *moveinv1.Record) {
-	j.decoder.Complete(record, time.Unix(int64(j.parent)>>8, 0))                        // #nosec G115 -- as it was
 	value := isThere | known(len(record.GetEntry().GetVote().GetChoices()))&maskChoices // #nosec G115 -- 0 to 20
 	created := cmp.Or(record.GetUser().GetCreateTime(), record.GetAlbum().GetCreateTime(),
 		record.GetEntry().GetCreateTime(), record.GetLandmark().GetCreateTime())

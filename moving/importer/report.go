@@ -80,7 +80,7 @@ func (r *Report) of(kind format.Kind) Counts {
 func (r *Report) count(l *line) {
 	counts := r.of(l.Kind)
 	counts["read"]++
-	if !l.isKept {
+	if !l.isKept() {
 		counts["left_out"]++
 	}
 }

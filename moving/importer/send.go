@@ -10,14 +10,13 @@ import (
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/moving/format"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/retry"
 )
-
-// Services are the clients of the services, by a kind that each has; the account server has users.
-type Services map[format.Kind]moveinv1.MoveInServiceClient
 
 // A request has at most maxRecords and maxBytes, or one record.
 const (
@@ -28,10 +27,11 @@ const (
 // sender sends records in batches, several at a time.
 type sender struct {
 	Options
-	ctx     context.Context
-	pending map[moveinv1.MoveInServiceClient]*batch
-	// rank is that of the last record. One of a higher rank waits until all before it are acknowledged.
-	rank rank
+	ctx context.Context
+	// pending are the batches that are not sent yet, by the kind of content that their records are of, or belong to.
+	pending map[typev1.Kind]*batch
+	// stage is that of the last record. One of another stage waits until all before it are acknowledged.
+	stage stage
 	// group sends, until ctx of it ends.
 	group   *errgroup.Group
 	working context.Context
@@ -45,7 +45,6 @@ type sender struct {
 
 // batch is a request, with where its records are from.
 type batch struct {
-	client  moveinv1.MoveInServiceClient
 	records []*moveinv1.Record
 	places  []place
 	bytes   int
@@ -54,19 +53,12 @@ type batch struct {
 	isChained bool
 }
 
-// rank orders records, which need some of lower ranks: users, sessions and rewards; content; what belongs to content.
-type rank int
-
-const (
-	rankUser rank = iota
-	rankContent
-	rankChild
-	rankNone
-)
+// stage is the part of the files that a record is in: users, with their sessions and rewards; content; what belongs to it.
+// Its records need those of earlier ones.
+type stage struct{ isOfUsers, isOfChildren bool }
 
 func newSender(ctx context.Context, options Options, report *Report, watch progress.Reporter) *sender {
-	s := &sender{Options: options, ctx: ctx, report: report, watch: watch, rank: rankNone}
-	s.pending = map[moveinv1.MoveInServiceClient]*batch{}
+	s := &sender{Options: options, ctx: ctx, report: report, watch: watch, pending: map[typev1.Kind]*batch{}}
 	s.begin()
 	return s
 }
@@ -76,29 +68,18 @@ func (s *sender) begin() {
 	s.group.SetLimit(s.Workers)
 }
 
-// route returns the service of a record, and its rank.
-func (s *sender) route(l *line) (moveinv1.MoveInServiceClient, rank) {
-	if parent := format.SubjectOf(l.Record).Parent; parent != "" {
-		return s.Services[parent], rankChild
-	}
-	if client := s.Services[l.Kind]; client != nil && l.Kind != format.KindUser {
-		return client, rankContent
-	}
-	return s.Services[format.KindUser], rankUser
-}
-
 // put sends a record, now or later.
 func (s *sender) put(l *line) error {
-	client, rank := s.route(l)
-	if rank > s.rank {
+	kind, parentOldID := parent.OfRecord(l.Record)
+	if next := (stage{kind == typev1.Kind_KIND_USER, parentOldID != ""}); next != s.stage {
 		if err := s.settle(); err != nil {
 			return err
 		}
+		s.stage = next
 	}
-	s.rank = rank
 	const lead = 4 // the tag and the length of a record, at most
 	size := proto.Size(l.Record) + lead
-	b := s.pending[client]
+	b := s.pending[kind]
 	if b != nil && (len(b.records) == maxRecords || b.bytes+size > maxBytes) {
 		if err := s.dispatch(b); err != nil {
 			return err
@@ -106,11 +87,11 @@ func (s *sender) put(l *line) error {
 		b = nil
 	}
 	if b == nil {
-		b = &batch{client: client}
-		s.pending[client] = b
+		b = &batch{}
+		s.pending[kind] = b
 	}
 	b.records, b.places, b.bytes = append(b.records, l.Record), append(b.places, l.at), b.bytes+size
-	b.isChained = b.isChained || rank == rankUser || l.Kind == format.KindEntry
+	b.isChained = b.isChained || s.stage.isOfUsers || l.Kind == format.KindEntry
 	return nil
 }
 
@@ -155,7 +136,7 @@ func (s *sender) send(ctx context.Context, b *batch) error {
 		defer s.mu.Unlock()
 		s.watch.Note(text)
 	}}, func() error {
-		reply, err := b.client.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.Verify})
+		reply, err := s.Service.MoveIn(ctx, &moveinv1.MoveInRequest{Records: b.records, ValidateOnly: s.Verify})
 		results = reply.GetResults()
 		return err
 	})

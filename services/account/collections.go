@@ -3,7 +3,6 @@ package account
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 )
@@ -50,7 +49,7 @@ func byName() docstore.Index1[string] { return docstore.Index1[string]{Name: "na
 
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "users", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: changes.Content, Settling: settings.Settling},
+		Name: "users", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: settings.Settling},
 		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare()},
 	}
 }

@@ -8,12 +8,12 @@ import (
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
-// find returns the names of the users that a request finds, in pages of two.
-func (s *server) find(t testing.TB, request *accountv1.FindUsersRequest) (names []string) {
+// listUsers returns the names of the users that a request lists, in pages of two.
+func (s *server) listUsers(t testing.TB, request *accountv1.ListUsersRequest) (names []string) {
 	t.Helper()
 	request.PageSize = 2
 	for {
-		page, err := s.FindUsers(t.Context(), request)
+		page, err := s.ListUsers(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,15 +26,15 @@ func (s *server) find(t testing.TB, request *accountv1.FindUsersRequest) (names 
 	}
 }
 
-func byNamePrefix(prefix string) *accountv1.FindUsersRequest {
-	return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: prefix}}
+func byNamePrefix(prefix string) *accountv1.ListUsersRequest {
+	return &accountv1.ListUsersRequest{Prefix: &accountv1.ListUsersRequest_NamePrefix{NamePrefix: prefix}}
 }
 
-func byEmailPrefix(prefix string) *accountv1.FindUsersRequest {
-	return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: prefix}}
+func byEmailPrefix(prefix string) *accountv1.ListUsersRequest {
+	return &accountv1.ListUsersRequest{Prefix: &accountv1.ListUsersRequest_EmailPrefix{EmailPrefix: prefix}}
 }
 
-func TestUsersAreFoundByTheBeginningOfNameOrAddressInAnyLetterCase(t *testing.T) {
+func TestUsersAreListedByTheBeginningOfNameOrAddressInAnyLetterCase(t *testing.T) {
 	s := newBench(t).newServer(t)
 	s.resultsOf(t, false,
 		&moveinv1.User{Id: 1, Name: "Ann", Email: "Zed@waybook.example"},
@@ -45,9 +45,10 @@ func TestUsersAreFoundByTheBeginningOfNameOrAddressInAnyLetterCase(t *testing.T)
 		&moveinv1.User{Id: 6, Name: "小明"},
 	)
 	for _, c := range []struct {
-		request *accountv1.FindUsersRequest
+		request *accountv1.ListUsersRequest
 		want    []string
 	}{
+		{&accountv1.ListUsersRequest{}, []string{"Ann", "anna", "ANNABEL", "Bann", "小旅人", "小明"}},
 		{byNamePrefix("ANN"), []string{"Ann", "anna", "ANNABEL"}},
 		{byNamePrefix("annab"), []string{"ANNABEL"}},
 		{byNamePrefix("小"), []string{"小旅人", "小明"}},
@@ -57,27 +58,27 @@ func TestUsersAreFoundByTheBeginningOfNameOrAddressInAnyLetterCase(t *testing.T)
 		{byEmailPrefix("ann@waybook.example"), []string{"anna"}},
 		{byEmailPrefix("#"), []string{"小旅人"}}, // and no key of a user without an address
 	} {
-		got := s.find(t, c.request)
+		got := s.listUsers(t, c.request)
 		slices.Sort(got)
 		slices.Sort(c.want)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%v found %q, want %q", c.request, got, c.want)
+			t.Errorf("%v listed %q, want %q", c.request, got, c.want)
 		}
 	}
 }
 
-func TestARenamedUserIsFoundByTheNewNameOnly(t *testing.T) {
+func TestARenamedUserIsListedByTheNewNameOnly(t *testing.T) {
 	s := newBench(t).newServer(t)
 	id := s.newUser(t, "a@waybook.example", "")
 	name, email := "Zoë", "z@waybook.example"
 	if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: id, Name: &name, Email: &email}); err != nil {
 		t.Fatal(err)
 	}
-	for request, want := range map[*accountv1.FindUsersRequest]int{
+	for request, want := range map[*accountv1.ListUsersRequest]int{
 		byNamePrefix("x"): 0, byNamePrefix("zoË"): 1, byEmailPrefix("a@"): 0, byEmailPrefix("z@"): 1,
 	} {
-		if got := s.find(t, request); len(got) != want {
-			t.Errorf("%v found %q", request, got)
+		if got := s.listUsers(t, request); len(got) != want {
+			t.Errorf("%v listed %q", request, got)
 		}
 	}
 }

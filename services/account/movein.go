@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/content/movein"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
@@ -16,20 +18,21 @@ import (
 const (
 	// maxMoveTries bounds how often documents are read again that other calls store or delete.
 	maxMoveTries = 16
-	// emailsBatch is how many addresses one query looks for. MongoDB plans each of them.
-	emailsBatch = 100
+	// maxMovedSessionLife bounds a session from the call on. Browsers keep no cookie longer.
+	maxMovedSessionLife = 400 * 24 * time.Hour
+	// movedRewardSource begins the source of a reward that was moved in. GrantReward takes no
+	// such word with an identifier of ours, because the edge names no such source.
+	movedRewardSource = "old/"
 )
 
 // insertion is one call of MoveIn.
 type insertion struct {
 	*server
-	isDry bool
-	now   time.Time
-	// present are the users of records who are there, or would be. gone are those who were deleted here.
+	now time.Time
+	// userIDs are those of records. present are those who are there, or would be. gone are those who were deleted here.
+	userIDs []int64
 	present map[int64]user
 	gone    map[int64]bool
-	// owners are the users of sessions and rewards.
-	owners []int64
 
 	givenUsers    intake[int64, user]
 	givenSessions intake[string, session]
@@ -38,13 +41,16 @@ type insertion struct {
 
 // intake are the records of one kind that are not refused.
 type intake[K docstore.Key, T any] struct {
-	id func(T) K
-	// look reads what is stored, as no failover undoes, and what was deleted.
-	look func(ctx context.Context, ids []K) (stored map[K]T, gone map[K]bool, err error)
-	// store is that of docstore.Collection.InsertMany.
-	store    func(ctx context.Context, documents []T) (errs []error, err error)
+	documents *docstore.Collection[K, T]
+	id        func(T) K
+	// store is InsertMany, or says what that would return.
+	store    func(context.Context, []T) ([]error, error)
 	incomers []incomer[T]
 	isGiven  map[K]bool
+}
+
+func newIntake[K docstore.Key, T any](documents *docstore.Collection[K, T], id func(T) K) intake[K, T] {
+	return intake[K, T]{documents, id, documents.InsertMany, nil, map[K]bool{}}
 }
 
 // incomer is the document that a record is stored as.
@@ -56,30 +62,39 @@ type incomer[T any] struct {
 	meet func(stored T)
 }
 
-// TakesRecord reports whether a record is a user, a session or a reward.
-func (s *server) TakesRecord(record *moveinv1.Record) bool {
-	return record.GetUser() != nil || record.GetSession() != nil || record.GetReward() != nil
-}
-
 // MoveIn inserts users, sessions and rewards of an old service. It stores users first, so what belongs to them may
 // be in the same request.
 func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
-	i := &insertion{server: s, isDry: request.GetValidateOnly(), now: s.now(), present: map[int64]user{}, gone: map[int64]bool{}}
-	i.givenUsers = intake[int64, user]{id: func(u user) int64 { return u.ID }, look: i.lookForUsers, store: i.storeUsers, isGiven: map[int64]bool{}}
-	i.givenSessions = partsIn(s.sessions, i.isDry, func(part session) string { return part.ID })
-	i.givenRewards = partsIn(s.rewards, i.isDry, func(part reward) string { return part.ID })
-	reply := &moveinv1.MoveInResponse{Results: make([]*moveinv1.Result, len(request.GetRecords()))}
-	for n, record := range request.GetRecords() {
-		reply.Results[n] = &moveinv1.Result{}
-		if err := i.take(record, reply.Results[n]); err != nil {
+	i := &insertion{
+		server: s, now: s.now(), present: map[int64]user{}, gone: map[int64]bool{},
+		givenUsers:    newIntake(s.users, func(u user) int64 { return u.ID }),
+		givenSessions: newIntake(s.sessions, func(opened session) string { return opened.ID }),
+		givenRewards:  newIntake(s.rewards, func(got reward) string { return got.ID }),
+	}
+	if request.GetValidateOnly() {
+		i.givenUsers.store, i.givenSessions.store, i.givenRewards.store = i.takenEmails, pretend[session], pretend[reward]
+	}
+	reply := &moveinv1.MoveInResponse{}
+	for _, record := range request.GetRecords() {
+		result := &moveinv1.Result{}
+		reply.Results = append(reply.Results, result)
+		if isValid, err := movein.Check(s.validator, record, result); err != nil {
 			return nil, err
+		} else if isValid {
+			i.take(record, result)
 		}
 	}
+	if err := i.look(ctx); err != nil {
+		return nil, err
+	}
+	i.givenUsers.incomers = slices.DeleteFunc(i.givenUsers.incomers, i.isDeleted)
 	if err := i.givenUsers.insert(ctx); err != nil {
 		return nil, err
 	}
-	if _, _, err := i.lookForUsers(ctx, i.owners); err != nil {
-		return nil, err
+	for _, each := range i.givenUsers.incomers {
+		if each.result.GetOutcome() == moveinv1.Outcome_OUTCOME_INSERTED {
+			each.result.Id, i.present[each.userID] = each.userID, each.document
+		}
 	}
 	// In another generation than the first, all sessions of the old service are closed.
 	i.givenSessions.incomers = owned(i, i.givenSessions.incomers, func(u user) bool { return u.CredentialGeneration == 0 })
@@ -90,57 +105,107 @@ func (s *server) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*
 	return reply, i.givenRewards.insert(ctx)
 }
 
-// partsIn returns the intake of sessions or rewards.
-func partsIn[T any](c *docstore.Collection[string, T], isDry bool, id func(T) string) intake[string, T] {
-	parts := intake[string, T]{id: id, store: c.InsertMany, isGiven: map[string]bool{}}
-	if isDry {
-		parts.store = func(_ context.Context, documents []T) ([]error, error) { return make([]error, len(documents)), nil }
+// take adds a record to those of its kind, or refuses it.
+func (i *insertion) take(record *moveinv1.Record, result *moveinv1.Result) {
+	switch of := record.GetRecord().(type) {
+	case *moveinv1.Record_User:
+		i.takeUser(of.User, result)
+	case *moveinv1.Record_Session:
+		i.takeSession(of.Session, result)
+	case *moveinv1.Record_Reward:
+		id, userID := rewardID(of.Reward.GetUserId(), movedRewardSource+of.Reward.GetId()), of.Reward.GetUserId()
+		i.userIDs = append(i.userIDs, userID)
+		i.givenRewards.add(incomer[reward]{reward{ID: id, Amount: of.Reward.GetAmount()}, userID, result, func(stored reward) {
+			movein.Settle(result, of.Reward, &moveinv1.Reward{Id: of.Reward.GetId(), UserId: userID, Amount: stored.Amount})
+		}})
 	}
-	parts.look = func(ctx context.Context, ids []string) (map[string]T, map[string]bool, error) {
-		stored := make(map[string]T, len(ids))
-		found, err := c.GetDurable(ctx, ids)
-		for _, each := range found {
-			stored[id(each.Document)] = each.Document
+}
+
+// takeUser adds a user whose password has a known form, and belongs to an address.
+func (i *insertion) takeUser(given *moveinv1.User, result *moveinv1.Result) {
+	switch hash := given.GetPasswordHash(); {
+	case checkMovedHash(hash) != nil:
+		movein.Refuse(result, "INVALID_PARAMETER", "user.password_hash: must be in one of the known forms")
+	case hash != "" && given.GetEmail() == "":
+		movein.Refuse(result, "INVALID_PARAMETER", "user.password_hash: needs an email address")
+	case !i.small.Admits(decimal(given.GetId())):
+		movein.Refuse(result, "ID_NOT_SMALL", "%s", i.small.NotAdmitted())
+	default:
+		i.userIDs = append(i.userIDs, given.GetId())
+		i.givenUsers.add(incomer[user]{i.userOf(given), given.GetId(), result, func(stored user) {
+			i.present[stored.ID], result.Id = stored, stored.ID
+			if !stored.IsMoved {
+				movein.Refuse(result, "ID_TAKEN", "a user who was created here has this identifier")
+				return
+			}
+			movein.Settle(result, given, stored.asMoved(given))
+		}})
+	}
+}
+
+// takeSession adds a session that has not ended. It has the first generation, in which moved sessions are open.
+func (i *insertion) takeSession(given *moveinv1.Session, result *moveinv1.Result) {
+	end := i.now.Add(i.life.Total)
+	if given.GetExpireTime() != nil {
+		end = given.GetExpireTime().AsTime()
+	}
+	opened := session{
+		ID: tokenID(given.GetIdrand()), UserID: given.GetUserId(), UsedMillis: i.now.UnixMilli(), IsMoved: true,
+		ExpireMillis: min(end.UnixMilli(), i.now.Add(maxMovedSessionLife).UnixMilli()),
+		CreateMillis: max(0, given.GetCreateTime().AsTime().UnixMilli()),
+	}
+	if i.hasEnded(opened) {
+		result.Outcome = moveinv1.Outcome_OUTCOME_DELETED
+		return
+	}
+	i.userIDs = append(i.userIDs, opened.UserID)
+	i.givenSessions.add(incomer[session]{opened, opened.UserID, result, func(stored session) {
+		switch {
+		case stored.UserID != opened.UserID:
+			movein.Refuse(result, "ID_TAKEN", "another user has this session")
+		case !i.isOpen(stored, i.present[opened.UserID]):
+			result.Outcome = moveinv1.Outcome_OUTCOME_DELETED
+		default:
+			// Times may follow from the use of the session, or from the time of a call.
+			result.Outcome = moveinv1.Outcome_OUTCOME_UNCHANGED
 		}
-		return stored, nil, err
-	}
-	return parts
+	}})
 }
 
 // add adds a record, unless an earlier one of the request is the same thing.
 func (in *intake[K, T]) add(each incomer[T]) {
-	id := in.id(each.document)
-	if in.isGiven[id] {
-		refuseRecord(each.result, "REPEATED", "an earlier record of the request is the same thing")
-		return
+	if id := in.id(each.document); in.isGiven[id] {
+		movein.Refuse(each.result, "REPEATED", "an earlier record of the request is the same thing")
+	} else {
+		in.isGiven[id] = true
+		in.incomers = append(in.incomers, each)
 	}
-	in.isGiven[id] = true
-	in.incomers = append(in.incomers, each)
 }
 
-// insert inserts the documents that are not there, and compares the others. If a document is there and its look does
-// not show it, it is not durable yet or another call is deleting it.
+// insert inserts the documents that are not there, and compares the others. If a document is there and a read does not
+// show it, it is not durable yet or another call is deleting it.
 func (in *intake[K, T]) insert(ctx context.Context) error {
 	open := in.incomers
 	for range maxMoveTries {
-		if len(open) == 0 {
-			return nil
-		}
 		ids := make([]K, len(open))
 		for n, each := range open {
 			ids[n] = in.id(each.document)
 		}
-		stored, gone, err := in.look(ctx, ids)
+		found, gone, err := in.documents.GetManyOrGone(ctx, ids)
 		if err != nil {
 			return err
+		}
+		stored := make(map[K]T, len(found))
+		for _, each := range found {
+			stored[in.id(each)] = each
 		}
 		var absent []incomer[T]
 		var documents []T
 		for n, each := range open {
-			if found, isThere := stored[ids[n]]; isThere {
-				each.meet(found)
+			if document, isThere := stored[ids[n]]; isThere {
+				each.meet(document)
 			} else if gone[ids[n]] {
-				each.result.Id, each.result.Outcome = 0, moveinv1.Outcome_OUTCOME_DELETED
+				each.result.Outcome = moveinv1.Outcome_OUTCOME_DELETED
 			} else {
 				absent, documents = append(absent, each), append(documents, each.document)
 			}
@@ -152,93 +217,73 @@ func (in *intake[K, T]) insert(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if open, err = unsettled(absent, errs); err != nil {
-			return err
+		open = nil
+		for n, each := range absent {
+			duplicate, isDuplicate := errors.AsType[*docstore.DuplicateError](errs[n])
+			switch {
+			case errs[n] == nil:
+				each.result.Outcome = moveinv1.Outcome_OUTCOME_INSERTED
+			case !isDuplicate:
+				return errs[n]
+			case duplicate.Index == byEmail().Name:
+				movein.Refuse(each.result, "EMAIL_TAKEN", "another user already has this email address")
+			default:
+				open = append(open, each)
+			}
 		}
 	}
 	return apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same records; retry")
 }
 
-// unsettled sets the results of documents that were stored or not, and returns those that another call has stored.
-func unsettled[T any](absent []incomer[T], errs []error) (taken []incomer[T], err error) {
-	for n, each := range absent {
-		var duplicate *docstore.DuplicateError
-		switch {
-		case errs[n] == nil:
-			each.result.Outcome = moveinv1.Outcome_OUTCOME_INSERTED
-		case !errors.As(errs[n], &duplicate):
-			return nil, errs[n]
-		case duplicate.Index == byEmail().Name:
-			refuseRecord(each.result, "EMAIL_TAKEN", "another user already has this email address")
-		default:
-			taken = append(taken, each)
-		}
-	}
-	return taken, nil
-}
-
-// storeUsers stores new users. In a dry run it returns the errors that it would.
-func (i *insertion) storeUsers(ctx context.Context, users []user) (errs []error, err error) {
-	if i.isDry {
-		errs, err = i.takenEmails(ctx, users)
-	} else {
-		errs, err = i.users.InsertMany(ctx, users)
-	}
-	for n := range errs {
-		if errs[n] == nil {
-			i.present[users[n].ID] = users[n]
-		}
-	}
-	return errs, err
+// pretend says that all documents would be inserted.
+func pretend[T any](_ context.Context, documents []T) ([]error, error) {
+	return make([]error, len(documents)), nil
 }
 
 // takenEmails returns an error for each user whose address another one has.
-func (i *insertion) takenEmails(ctx context.Context, users []user) (errs []error, err error) {
-	keys, isTaken := make([]docstore.Span, len(users)), map[string]bool{}
+func (i *insertion) takenEmails(ctx context.Context, users []user) ([]error, error) {
+	errs, isTaken := make([]error, len(users)), map[string]bool{}
 	for n, u := range users {
-		keys[n] = docstore.Between(u.EmailKey, u.EmailKey)
-	}
-	for some := range slices.Chunk(keys, emailsBatch) {
-		others, err := i.users.Page(ctx, docstore.Query{Where: byEmail().In(some[0], some[1:]...), Limit: len(some)})
-		if err != nil {
-			return nil, err
-		}
-		for _, other := range others.Documents {
-			isTaken[other.EmailKey] = true
-		}
-	}
-	errs = make([]error, len(users))
-	for n, u := range users {
-		if isTaken[u.EmailKey] {
+		_, err := i.users.Find(ctx, byEmail().Is(u.EmailKey))
+		switch {
+		case err == nil || isTaken[u.EmailKey]:
 			errs[n] = &docstore.DuplicateError{Index: byEmail().Name}
+		case !errors.Is(err, docstore.ErrNotFound):
+			return nil, err
 		}
 		isTaken[u.EmailKey] = true
 	}
 	return errs, nil
 }
 
-// lookForUsers reads burials last, because a deletion writes them first.
-func (i *insertion) lookForUsers(ctx context.Context, ids []int64) (map[int64]user, map[int64]bool, error) {
-	found, gone, err := i.users.GetManyOrGone(ctx, ids)
+// look finds the users of records. It reads burials last, because a deletion writes them first.
+func (i *insertion) look(ctx context.Context) error {
+	found, gone, err := i.users.GetManyOrGone(ctx, i.userIDs)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	for _, each := range found {
 		i.present[each.ID] = each
 	}
 	var missing []string
-	for _, id := range ids {
+	for _, id := range i.userIDs {
 		if _, isThere := i.present[id]; !isThere {
 			missing = append(missing, decimal(id))
 		}
 	}
 	_, buried, err := i.moved.OfManyOrGone(ctx, missing)
-	for _, id := range ids {
-		if gone[id] || buried[decimal(id)] {
-			i.gone[id] = true
-		}
+	for _, id := range i.userIDs {
+		i.gone[id] = gone[id] || buried[decimal(id)]
 	}
-	return i.present, i.gone, err
+	return err
+}
+
+// isDeleted reports whether a user was deleted here, and then sets the result.
+func (i *insertion) isDeleted(given incomer[user]) bool {
+	if i.gone[given.userID] {
+		given.result.Outcome = moveinv1.Outcome_OUTCOME_DELETED
+	}
+	return i.gone[given.userID]
 }
 
 // owned returns the sessions or rewards of users who were moved in and may have them, and sets the results of the
@@ -250,7 +295,7 @@ func owned[T any](i *insertion, incomers []incomer[T], mayHave func(user) bool) 
 		case i.gone[each.userID], owner.IsMoved && !mayHave(owner):
 			each.result.Outcome = moveinv1.Outcome_OUTCOME_DELETED
 		case !owner.IsMoved:
-			refuseRecord(each.result, "USER_NOT_FOUND", "no user was moved in with this identifier")
+			movein.Refuse(each.result, "USER_NOT_FOUND", "no user was moved in with this identifier")
 		default:
 			return false
 		}
@@ -258,6 +303,30 @@ func owned[T any](i *insertion, incomers []incomer[T], mayHave func(user) bool) 
 	})
 }
 
-func refuseRecord(result *moveinv1.Result, reason, message string) {
-	result.Id, result.Outcome, result.Reason, result.Message = 0, moveinv1.Outcome_OUTCOME_REFUSED, reason, message
+// userOf returns the user to store.
+func (i *insertion) userOf(record *moveinv1.User) user {
+	u := user{
+		// noEmailKey is also as unique as the id.
+		ID: record.GetId(), RequestKey: noEmailKey(record.GetId()), IconURL: record.GetIconUrl(),
+		CreateTime:   movein.TimeOr(record.GetCreateTime(), timestamppb.New(i.now)),
+		PasswordHash: record.GetPasswordHash(), PasswordIsMoved: record.GetPasswordHash() != "", IsMoved: true,
+	}
+	u.setName(record.GetName())
+	u.setEmail(record.GetEmail())
+	return u
+}
+
+// asMoved returns the record of a stored user. It says as the given one does what that leaves open or what is the same
+// when it is stored. A password that was made here, also when the user logged in with the old one, is not compared.
+func (u user) asMoved(given *moveinv1.User) *moveinv1.User {
+	stored := &moveinv1.User{
+		Id: u.ID, Name: u.Name, IconUrl: u.IconURL, Email: u.Email, PasswordHash: u.PasswordHash, CreateTime: timestamppb.New(u.CreateTime),
+	}
+	if u.PasswordHash != "" && !u.PasswordIsMoved {
+		stored.PasswordHash = given.GetPasswordHash()
+	}
+	if given.GetCreateTime() == nil || movein.Time(given.GetCreateTime()).Equal(u.CreateTime) {
+		stored.CreateTime = given.GetCreateTime()
+	}
+	return stored
 }

@@ -14,13 +14,9 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-const (
-	// rewardsBatch is how many rewards are read at a time.
-	rewardsBatch = 1000
-	// rewardDayGrace is how long a day's record is kept after the day: the next day, and longer
-	// than any call and than the difference between clocks.
-	rewardDayGrace = 25 * time.Hour
-)
+// rewardDayGrace is how long a day's record is kept after the day: the next day, and longer
+// than any call and than the difference between clocks.
+const rewardDayGrace = 25 * time.Hour
 
 // GrantReward gives a user a reward, once per source. Beyond the limit of the day the reward
 // has the amount 0.
@@ -120,26 +116,6 @@ func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (
 		return true, nil
 	}
 	return err == nil, err
-}
-
-// GetRewardTotal adds up a user's rewards. The sum is not stored, so it always matches
-// the rewards.
-func (s *server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewardTotalRequest) (*accountv1.GetRewardTotalResponse, error) {
-	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
-		return nil, noUser(err, request.GetUserId())
-	}
-	reply := &accountv1.GetRewardTotalResponse{}
-	all := docstore.Query{Where: rewardsOf(request.GetUserId()), Limit: rewardsBatch}
-	for batch, err := range s.rewards.Batches(ctx, all) {
-		if err != nil {
-			return nil, err
-		}
-		for _, each := range batch {
-			reply.Total += each.Amount
-		}
-		reply.RewardCount += int64(len(batch))
-	}
-	return reply, nil
 }
 
 // ListRewards returns a page of a user's rewards.

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/storetest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -28,19 +29,18 @@ func (s *server) reward(t testing.TB, userID int64, count int) {
 	}
 }
 
-func TestATotalIncludesTheRewardsOfEveryPageAndOfNoOtherUser(t *testing.T) {
+func TestRewardsAreListedByPagesAndThoseOfNoOtherUser(t *testing.T) {
 	s := newBench(t).newServer(t)
 	first, second := s.newUser(t, "", ""), s.newUser(t, "", "")
-	const many = 2*rewardsBatch + 1
+	const many = 2*service.MaxPage + 1
 	s.reward(t, first, many)
 	s.reward(t, second, 3)
 	for _, neighbor := range []int64{first / 10, first * 10, first*10 + 9, first + 1} { // their ids begin alike
 		s.reward(t, neighbor, 1)
 	}
-	for id, count := range map[int64]int64{first: many, second: 3} {
-		reply, err := s.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: id})
-		if err != nil || reply.GetTotal() != count*(count+1)/2 || reply.GetRewardCount() != count {
-			t.Errorf("got %v, %v, want %d rewards", reply, err, count)
+	for id, want := range map[int64]int64{first: many, second: 3} {
+		if total, count := s.total(t, id); total != want*(want+1)/2 || count != want {
+			t.Errorf("a total of %d in %d rewards, want %d rewards", total, count, want)
 		}
 	}
 }
@@ -58,11 +58,20 @@ func (s *server) grant(t testing.TB, user int64, source string) int64 {
 // total returns the sum and the number of a user's rewards.
 func (s *server) total(t testing.TB, user int64) (total, count int64) {
 	t.Helper()
-	reply, err := s.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: user})
-	if err != nil {
-		t.Fatal(err)
+	request := &accountv1.ListRewardsRequest{UserId: user, PageSize: service.MaxPage}
+	for {
+		page, err := s.ListRewards(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, each := range page.GetRewards() {
+			total += each.GetAmount()
+			count++
+		}
+		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+			return total, count
+		}
 	}
-	return reply.GetTotal(), reply.GetRewardCount()
 }
 
 func TestConcurrentRewardsOfADayAreLimitedExactly(t *testing.T) {
@@ -177,21 +186,6 @@ func TestARewardThatWasAdmittedBeforeMidnightIsGrantedAfterIt(t *testing.T) {
 		if amount := s.grant(t, user, step.source); amount != step.want {
 			t.Errorf("at %v, %s got %d, want %d", b.clock(), step.source, amount, step.want)
 		}
-	}
-}
-
-func BenchmarkGetRewardTotal(b *testing.B) {
-	for _, count := range []int{100, 10_000} {
-		s := newBench(b).newServer(b)
-		id := s.newUser(b, "", "")
-		s.reward(b, id, count)
-		b.Run(fmt.Sprint("of ", count), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := s.GetRewardTotal(b.Context(), &accountv1.GetRewardTotalRequest{UserId: id}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
 

@@ -20,6 +20,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/platform/smallids"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 const (
@@ -60,6 +62,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 // server implements AccountService. It may be used concurrently.
 type server struct {
 	accountv1.UnimplementedAccountServiceServer
+	moveinv1.UnimplementedMoveInServiceServer
 
 	store     docstore.Engine
 	users     *docstore.Collection[int64, user]
@@ -69,9 +72,8 @@ type server struct {
 	passwords *passwords
 	logins    *limiter
 	// moved are the deleted users who were moved in.
-	moved   *aliases.Aliases
-	changes *changes.Feed[user, accountv1.UserChange]
-	ids     *id.Source
+	moved *aliases.Aliases
+	ids   *id.Source
 	// small draws small identifiers instead, unless it is nil.
 	small     *smallids.Counter
 	validator protovalidate.Validator
@@ -129,7 +131,6 @@ func New(ctx context.Context, deps service.Deps, config Config) (Service, error)
 	if s.small, err = openSmall(ctx, deps, users); err != nil {
 		return nil, err
 	}
-	s.changes = changes.New(users, deps.Changes, s.showChanges)
 	return s, nil
 }
 
@@ -139,6 +140,11 @@ func (s *server) Name() string { return "account" }
 // Register registers the service with a gRPC server.
 func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
+}
+
+// Parts implements service.Service.
+func (s *server) Parts() service.Parts {
+	return service.Parts{Kind: typev1.Kind_KIND_USER, Changes: changes.New(s.users), Records: s}
 }
 
 // Sweep removes expired sessions, and old counts of login attempts and of rewards. It

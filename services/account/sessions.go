@@ -99,30 +99,6 @@ func (s *server) VerifySession(ctx context.Context, request *accountv1.VerifySes
 	return &accountv1.VerifySessionResponse{Session: s.sessionProto(found)}, nil
 }
 
-// VerifySessions returns for each session whether it is open.
-func (s *server) VerifySessions(ctx context.Context, request *accountv1.VerifySessionsRequest) (*accountv1.VerifySessionsResponse, error) {
-	reply := &accountv1.VerifySessionsResponse{Open: make([]bool, len(request.GetSessions()))}
-	verifications := make([]func() error, len(request.GetSessions()))
-	for i, asked := range request.GetSessions() {
-		verifications[i] = func() error {
-			found, err := s.openSession(ctx, asked.GetUserId(), asked.GetToken())
-			if errors.Is(err, docstore.ErrNotFound) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			s.noteUse(ctx, found)
-			reply.Open[i] = true
-			return nil
-		}
-	}
-	if err := docstore.Together(s.store, verifications...); err != nil {
-		return nil, err
-	}
-	return reply, nil
-}
-
 func loginRequired(message string) error {
 	return apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "%s", message)
 }

@@ -174,36 +174,6 @@ func TestVerifyingASessionWritesAtMostEveryFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestSessionsVerifiedTogetherAreVerifiedEachByItself(t *testing.T) {
-	b := newBench(t)
-	s := b.newServer(t)
-	user, other := s.newUser(t, "", ""), s.newUser(t, "", "")
-	open, closed, generation := s.open(t, user), s.open(t, user), s.open(t, other)
-	ofAnother := &accountv1.VerifySessionRequest{UserId: other, Token: open.GetToken()}
-	verify := func() []bool {
-		t.Helper()
-		reply, err := s.VerifySessions(t.Context(), &accountv1.VerifySessionsRequest{
-			Sessions: []*accountv1.VerifySessionRequest{ofAnother, closed, open, generation, open},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return reply.GetOpen()
-	}
-	if got, want := verify(), []bool{false, true, true, true, true}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if _, err := s.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: closed.GetToken()}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: other}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := verify(), []bool{false, false, true, false, true}; !slices.Equal(got, want) {
-		t.Errorf("after some were closed: got %v, want %v", got, want)
-	}
-}
-
 // BenchmarkVerifySession reports the cost of what each write through the edge does first.
 func BenchmarkVerifySession(b *testing.B) {
 	s := newBench(b).newServer(b)

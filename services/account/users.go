@@ -69,7 +69,7 @@ func openSmall(ctx context.Context, deps service.Deps, users *docstore.Collectio
 
 // GetUser returns a user.
 func (s *server) GetUser(ctx context.Context, request *accountv1.GetUserRequest) (*accountv1.GetUserResponse, error) {
-	found, err := s.users.Get(ctx, request.GetUserId())
+	found, err := s.users.GetListed(ctx, request.GetUserId())
 	if err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}

@@ -5,11 +5,11 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -17,9 +17,6 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
-
-// firstPhotos is how many photos a reply includes with the album itself.
-const firstPhotos = 200
 
 // CreateAlbum creates an album.
 func (s *server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRequest) (*albumv1.CreateAlbumResponse, error) {
@@ -97,10 +94,10 @@ func (s *server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	if err != nil {
 		return nil, err
 	}
-	var photos docstore.Page[photo]
+	var shown docstore.Page[photos.Photo]
 	var written docstore.Page[comments.Comment]
 	err = s.albums.Together(mask.Read(func() (err error) {
-		photos, err = s.photos.First(ctx, found.ID, &found, firstPhotos)
+		shown, err = s.albums.Photos.First(ctx, found.ID, &found, photos.FirstPage)
 		return err
 	}, "photos", "next_photos_token"), mask.Read(func() (err error) {
 		written, err = s.albums.Comments.First(ctx, found.ID, &found, comments.FirstPage)
@@ -116,8 +113,8 @@ func (s *server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &albumv1.GetAlbumResponse{
 		Album:             albumProto(found, profiles.Of(found.OwnerID)),
-		Photos:            photosProto(ctx, photos.Documents),
-		NextPhotosToken:   photos.Next,
+		Photos:            photos.Proto(ctx, shown.Documents),
+		NextPhotosToken:   shown.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
@@ -164,15 +161,4 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 		Etag:       owned.EtagOf(a.ContentRevision, a.UpdateTime),
 		IsSmall:    aliases.IsSmall(a.ID, a.RequestKey),
 	}
-}
-
-func photosProto(ctx context.Context, photos []photo) []*albumv1.Photo {
-	shown := arena.Slice[*albumv1.Photo](arena.Of(ctx), len(photos))
-	messages := arena.Slice[albumv1.Photo](arena.Of(ctx), len(photos)) // one allocation for all
-	for i, p := range photos {
-		shown[i] = &messages[i]
-		shown[i].PhotoId, shown[i].ThumbnailUrl, shown[i].Description = p.ID, p.ThumbnailURL, p.Description
-		shown[i].OldId, shown[i].Etag = aliases.OldID(p.ID, p.RequestKey), etagOfPhoto(&p)
-	}
-	return shown
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
@@ -26,7 +25,7 @@ type album struct {
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	// ContentRevision is part of the etag; see owned.ContentRevision.
-	ContentRevision int64 `bson:"_of_content,omitempty"`
+	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
@@ -39,12 +38,12 @@ type album struct {
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
 
-// byOwner orders an owner's albums by creation: ListAlbums and StreamAlbums.
+// byOwner orders an owner's albums by creation.
 func byOwner() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "owner", A: "owner_id"}
 }
 
-// byCategory orders a category's albums by creation: ListRecentAlbums.
+// byCategory orders a category's albums by creation.
 func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }
@@ -57,30 +56,10 @@ func byRequest() docstore.Index1[string] {
 // onMap are the indexes for SearchNearby.
 func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
-// latestPhoto is the field of LatestPhoto.
-const latestPhoto = "photo_latest"
-
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
-		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
+		Feed:    changes.Of(settings),
 		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
-}
-
-// byAlbum orders the photos by album.
-func byAlbum() docstore.Index1[int64] { return child.ByParent("album_id") }
-
-// byPhotoRequest finds the photo that a request added to an album.
-func byPhotoRequest() docstore.Index2[int64, string] {
-	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "album_id", B: "request_key", Unique: true}
-}
-
-// photo is the stored form of a photo.
-type photo struct {
-	ID           int64  `bson:"_id"`
-	AlbumID      int64  `bson:"album_id"`
-	RequestKey   string `bson:"request_key"`
-	ThumbnailURL string `bson:"thumbnail_url"`
-	Description  string `bson:"description"`
 }

@@ -3,9 +3,6 @@ package album
 import (
 	"context"
 
-	"google.golang.org/grpc"
-
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -13,74 +10,66 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// ListAlbums returns a page of a user's albums.
+// ListAlbums returns a page of albums.
 func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
-	page, err := s.albums.Documents.Page(ctx, docstore.Query{
-		Where: byOwner().Is(request.GetOwnerId()),
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
-	})
-	if err != nil {
-		return nil, err
+	owner, token := request.GetOwnerId(), request.GetPageToken()
+	query := docstore.Query{
+		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
+		Token: token, Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
 	}
-	if len(page.Documents) == 0 {
-		if err := s.albums.RequireOwner(ctx, s.profiles, request.GetOwnerId(), byOwner().Is(request.GetOwnerId())); err != nil {
+	reply := &albumv1.ListAlbumsResponse{}
+	if request.GetView() == typev1.View_VIEW_SUMMARY {
+		var err error
+		if reply.Albums, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
 			return nil, err
 		}
+	} else {
+		page, err := s.albums.Documents.Page(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		reply.Albums, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
 	}
-	owner := s.profiles.Show(ctx, request.GetOwnerId()).Of(request.GetOwnerId())
-	reply := &albumv1.ListAlbumsResponse{Albums: make([]*albumv1.Album, len(page.Documents)), NextPageToken: page.Next}
-	for i, a := range page.Documents {
-		reply.Albums[i] = albumProto(a, owner)
+	if len(reply.Albums) == 0 && owner != 0 && token == "" {
+		if err := s.albums.RequireOwner(ctx, s.profiles, owner, byOwner().Is(owner)); err != nil {
+			return nil, err
+		}
 	}
 	return reply, nil
 }
 
-// ListRecentAlbums returns a page of all users' albums, newest first.
-func (s *server) ListRecentAlbums(ctx context.Context, request *albumv1.ListRecentAlbumsRequest) (*albumv1.ListRecentAlbumsResponse, error) {
-	where := docstore.All(docstore.IDIndex)
-	if category := request.GetCategory(); category != albumv1.AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED {
-		where = byCategory().Is(int64(category))
+// listed selects the albums of a list.
+func listed(request *albumv1.ListAlbumsRequest) docstore.Where {
+	where := docstore.All(docstore.IDIndex).Everywhere()
+	if owner := request.GetOwnerId(); owner != 0 {
+		where = byOwner().Is(owner)
+	} else if category := request.GetCategory(); category != albumv1.AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED {
+		where = byCategory().Is(int64(category)).Everywhere()
 	}
-	page, err := s.albums.Documents.Page(ctx, docstore.Query{
-		Where: where.Everywhere(), Descending: true,
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
-	})
-	return &albumv1.ListRecentAlbumsResponse{Albums: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
+	if after := request.GetAfterAlbumId(); after != 0 {
+		where = where.FromID(after + 1)
+	}
+	return where
 }
 
-// summary is the part of an album that a list shows.
+// summary is the part of an album that VIEW_SUMMARY shows.
 type summary struct {
 	ID    int64  `bson:"_id"`
 	Title string `bson:"title"`
 }
 
-func showSummary(message *albumv1.AlbumSummary, a *summary) {
+func showSummary(message *albumv1.Album, a *summary) {
 	message.AlbumId, message.Title = a.ID, a.Title
 }
 
 func idOfSummary(a *summary) int64 { return a.ID }
 
-func tellOldID(message *albumv1.AlbumSummary, oldID string) { message.OldId = oldID }
-
-// StreamAlbums sends the albums of a user.
-func (s *server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
-	query := docstore.Query{
-		Where: byOwner().Is(request.GetOwnerId()).FromID(request.GetAfterAlbumId() + 1),
-		Limit: service.StreamBatch,
-	}
-	found, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), nil, func(batch []*albumv1.AlbumSummary) error {
-		return stream.Send(&albumv1.StreamAlbumsResponse{Albums: batch})
-	})
-	if err == nil && !found {
-		err = s.albums.RequireOwner(stream.Context(), s.profiles, request.GetOwnerId(), byOwner().Is(request.GetOwnerId()))
-	}
-	return err
-}
+func tellOldID(message *albumv1.Album, oldID string) { message.OldId = oldID }
 
 // SearchNearby returns a page of the albums in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query[album]{
-		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
+		Circle: nearby.CircleOf(request.GetCircle()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
@@ -115,7 +104,7 @@ func locationOfLocated(a *located) (location nearby.Location, cell int64) {
 // ListAlbumsInBox returns a page of the albums in a box, in the order of their cells.
 func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbumsInBoxRequest) (*albumv1.ListAlbumsInBoxResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
-		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
+		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
@@ -129,36 +118,4 @@ func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbum
 		}
 	}
 	return reply, nil
-}
-
-// ListAlbumChanges returns what has changed since a token.
-func (s *server) ListAlbumChanges(ctx context.Context, request *albumv1.ListAlbumChangesRequest) (*albumv1.ListAlbumChangesResponse, error) {
-	page, err := s.changes.List(ctx, request, request.GetIncludeAlbum())
-	return &albumv1.ListAlbumChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
-}
-
-// WatchAlbumChanges sends what changes.
-func (s *server) WatchAlbumChanges(request *albumv1.WatchAlbumChangesRequest, stream grpc.ServerStreamingServer[albumv1.WatchAlbumChangesResponse]) error {
-	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeAlbum(), func(batch []*albumv1.AlbumChange, next string) error {
-		return stream.Send(&albumv1.WatchAlbumChangesResponse{Changes: batch, NextPageToken: next})
-	})
-}
-
-// End ends the streams of changes.
-func (s *server) End() { s.changes.End() }
-
-// showChanges converts changes to messages.
-func (s *server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, album]) []*albumv1.AlbumChange {
-	owners := s.profiles.Show(ctx, changes.Owners(found, func(a *album) int64 { return a.OwnerID })...)
-	shown := make([]*albumv1.AlbumChange, len(found))
-	for i, each := range found {
-		head := changes.HeadOf(each)
-		shown[i] = &albumv1.AlbumChange{
-			AlbumId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
-		}
-		if each.Document != nil {
-			shown[i].Album = albumProto(*each.Document, owners.Of(each.Document.OwnerID))
-		}
-	}
-	return shown
 }

@@ -1,8 +1,6 @@
 package album
 
 import (
-	"context"
-
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -10,17 +8,15 @@ import (
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // newMover returns what takes the albums, photos and comments of an old service.
-func (s *server) newMover() *movein.Mover[album, photo] {
-	return &movein.Mover[album, photo]{
+func (s *server) newMover() *movein.Mover[album] {
+	return movein.Open(&movein.Mover[album]{
 		Name: "album", Kind: s.albums, Profiles: s.profiles, Validator: s.validator, Content: albumForm(),
 		PlaceOf: func(ownerID int64, _ string) id.Place { return id.PlaceOf(ownerID) },
-		Photos:  s.photos, Photo: photoForm(),
-	}
+	})
 }
 
 func albumForm() movein.Form[album] {
@@ -45,23 +41,4 @@ func albumForm() movein.Form[album] {
 			}
 		},
 	}
-}
-
-func photoForm() movein.Form[photo] {
-	return movein.Form[photo]{
-		ID: func(p *photo) int64 { return p.ID },
-		Identify: func(p *photo, id, albumID int64, requestKey string) {
-			p.ID, p.AlbumID, p.RequestKey = id, albumID, requestKey
-		},
-		Document: func(record *moveinv1.Record) photo {
-			return photo{ThumbnailURL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
-		},
-		Record: func(p *photo) proto.Message { return &moveinv1.Photo{Url: p.ThumbnailURL, Description: p.Description} },
-	}
-}
-
-// ResolveOldIds returns the identifiers that old identifiers stand for.
-func (s *server) ResolveOldIds(ctx context.Context, request *albumv1.ResolveOldIdsRequest) (*albumv1.ResolveOldIdsResponse, error) {
-	ids, err := s.resolver.Find(ctx, request.GetOldIds())
-	return &albumv1.ResolveOldIdsResponse{Ids: ids}, err
 }

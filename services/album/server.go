@@ -7,11 +7,9 @@ import (
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/movein"
@@ -20,36 +18,36 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // server implements AlbumService. It may be used concurrently.
 type server struct {
 	albumv1.UnimplementedAlbumServiceServer
-	// Mover takes records of an old service.
-	*movein.Mover[album, photo]
+	// Resolver resolves the old identifiers in requests.
+	*movein.Resolver
+	// mover takes records of an old service.
+	mover *movein.Mover[album]
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
-	summaries *content.Summaries[summary, albumv1.AlbumSummary]
+	summaries *content.Summaries[summary, albumv1.Album]
 	// nearby finds albums by their place, and boxes as maps show them.
-	nearby *nearby.Documents[album]
-	boxes  *nearby.Boxes[located]
-	photos *child.Set[album, photo]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[album, albumv1.AlbumChange]
+	nearby    *nearby.Documents[album]
+	boxes     *nearby.Boxes[located]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	// resolver finds content of an old service by its old identifiers.
-	resolver *movein.Resolver
-	ids      *id.Source
-	now      func() time.Time
+	ids       *id.Source
+	now       func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
 	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
+		Kind:      typev1.Kind_KIND_ALBUM,
 		Documents: albumsSpec(deps.Changes),
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
 		ID:              func(a *album) int64 { return a.ID },
@@ -57,23 +55,12 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		OwnerField:      "owner_id",
 		RequestKey:      func(a *album) string { return docstore.BareKey(a.RequestKey) },
 		Etag:            func(a *album) string { return owned.EtagOf(a.ContentRevision, a.UpdateTime) },
+		LatestPhoto:     func(a *album) *int64 { return &a.LatestPhoto },
+		Revision:        func(a *album) *int64 { return &a.ContentRevision },
 		LatestComment:   func(a *album) *int64 { return &a.LatestComment },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
 		UnnamedScore:    func(a *album) *int64 { return &a.UnnamedScore },
-		Attached: []content.Attachment[album]{
-			content.Children(&s.photos, content.ChildSpec[album, photo]{
-				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
-				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
-				Latest:      func(a *album) *int64 { return &a.LatestPhoto },
-				LatestField: latestPhoto,
-				Part:        changes.Photos,
-				ParentOf:    func(p *photo) int64 { return p.AlbumID },
-				RequestKey:  func(p *photo) string { return p.RequestKey },
-				Etag:        etagOfPhoto,
-				Clock:       deps.Now,
-			}),
-		},
 	})
 	if err != nil {
 		return nil, err
@@ -81,9 +68,8 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.albums.Documents), onMap(), locationOfLocated)
-	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
-	s.Mover = s.newMover()
-	s.resolver = s.Resolver()
+	s.mover = s.newMover()
+	s.Resolver = s.mover.Resolver
 	return s, nil
 }
 
@@ -95,9 +81,12 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	albumv1.RegisterAlbumServiceServer(registrar, s)
 }
 
-// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
-	return s.resolver.Resolve(ctx, request, foundNothing)
+// Parts implements service.Service.
+func (s *server) Parts() service.Parts {
+	parts := s.albums.Parts()
+	parts.Changes = changes.New(s.albums.Documents)
+	parts.Records, parts.Resolver = s.mover, s.Resolver
+	return parts
 }
 
 // Sweep removes the photos, comments and recommendations of deleted albums, and forgets old

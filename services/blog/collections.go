@@ -31,7 +31,7 @@ type blog struct {
 	CreateTime  time.Time `bson:"create_time"`
 	UpdateTime  time.Time `bson:"update_time"`
 	// ContentRevision is part of the etag; see owned.ContentRevision.
-	ContentRevision int64 `bson:"_of_content,omitempty"`
+	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
@@ -103,7 +103,7 @@ func byPostDay() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "post_day", A: "post_day"}
 }
 
-// byTypePostDay orders the entries of a type by planned date: ListRecentBlogs.
+// byTypePostDay orders the entries of a type by planned date.
 func byTypePostDay() docstore.Index2[int64, int64] {
 	return docstore.Index2[int64, int64]{Name: "type_post_day", A: "type", B: "post_day"}
 }
@@ -127,7 +127,7 @@ func onMap() nearby.Indexes { return nearby.Indexes{Category: "type"} }
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"author_id"},
-		Feed: changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "moved_score", "vote", "reward"}, dueField),
+		Feed: changes.Of(settings, dueField),
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		}, onMap().Declare()...),

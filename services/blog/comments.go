@@ -7,57 +7,10 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
-	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
-
-// AddComment adds a comment to an entry.
-func (s *server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
-	added, err := s.blogs.Comments.Post(ctx, request.GetBlogId(), request)
-	return &blogv1.AddCommentResponse{Comment: added}, err
-}
-
-// ReplyToComment sets the author's answer to a comment.
-func (s *server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToCommentRequest) (*blogv1.ReplyToCommentResponse, error) {
-	answered, err := s.blogs.Comments.Reply(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
-	return &blogv1.ReplyToCommentResponse{Comment: answered}, err
-}
-
-// RemoveComment removes a comment.
-func (s *server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommentRequest) (*blogv1.RemoveCommentResponse, error) {
-	return &blogv1.RemoveCommentResponse{}, s.blogs.Comments.Withdraw(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId())
-}
-
-// ListComments returns a page of an entry's comments.
-func (s *server) ListComments(ctx context.Context, request *blogv1.ListCommentsRequest) (*blogv1.ListCommentsResponse, error) {
-	shown, next, err := s.blogs.Comments.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage, service.MaxPage), request.GetPageToken())
-	return &blogv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, err
-}
-
-// Recommend recommends an entry.
-func (s *server) Recommend(ctx context.Context, request *blogv1.RecommendRequest) (*blogv1.RecommendResponse, error) {
-	score, err := s.blogs.Recommendations.Recommend(ctx, request.GetBlogId(), request.GetUserId())
-	return &blogv1.RecommendResponse{Score: score}, err
-}
-
-// WithdrawRecommendation withdraws a recommendation.
-func (s *server) WithdrawRecommendation(
-	ctx context.Context, request *blogv1.WithdrawRecommendationRequest,
-) (*blogv1.WithdrawRecommendationResponse, error) {
-	score, err := s.blogs.Recommendations.Withdraw(ctx, request.GetBlogId(), request.GetUserId())
-	return &blogv1.WithdrawRecommendationResponse{Score: score}, err
-}
-
-// ListRecommenders returns a page of the users who recommend an entry.
-func (s *server) ListRecommenders(
-	ctx context.Context, request *blogv1.ListRecommendersRequest,
-) (*blogv1.ListRecommendersResponse, error) {
-	size := service.PageSize(request.GetPageSize(), content.ChoicesPage, service.MaxPage)
-	users, next, err := s.blogs.Recommendations.List(ctx, request.GetBlogId(), size, request.GetPageToken())
-	return &blogv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, err
-}
 
 // CastBallot votes for one choice of an entry's vote.
 func (s *server) CastBallot(ctx context.Context, request *blogv1.CastBallotRequest) (*blogv1.CastBallotResponse, error) {

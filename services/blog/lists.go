@@ -2,13 +2,11 @@ package blog
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
-	"google.golang.org/grpc"
-
 	"github.com/waybook/waybook/internal/content/aliases"
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -16,42 +14,86 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// maxEntries is how many entries a page has at most.
+// maxEntries is how many whole entries a page has at most.
 const maxEntries = 100
 
 // today is the last day whose entries are published, in the zone of the service.
 func (s *server) today() day { return dayOf(s.now().In(s.zone)) }
 
-// ListBlogs returns a page of the entries of one user or of all users.
+// lastDay is a day after all others.
+const lastDay = day(99991231)
+
+// ListBlogs returns a page of entries.
 func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
-	token, last := request.GetPageToken(), dayFromProto(request.GetPostDateTo())
-	isPublished := request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
+	author, token, last := request.GetAuthorId(), request.GetPageToken(), lastDay
+	isRecent := request.GetOrder() == blogv1.BlogOrder_BLOG_ORDER_RECENT
+	isPublished := isRecent || request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
 	var today day // when the walk began
 	if isPublished {
 		var err error
 		if today, token, err = parseRecent(token, s.today()); err != nil {
 			return nil, err
 		}
-		if last == 0 || last > today {
-			last = today
+		last = today
+	}
+	if to := request.GetPostDateTo(); to != nil {
+		last = min(last, dayFromProto(to))
+	}
+	query := docstore.Query{
+		Where: listed(request, last), Of: request.GetPublication().String(), Descending: isRecent,
+		Token: token, Limit: service.PageSize(request.GetPageSize(), 20, maxEntries),
+	}
+	reply := &blogv1.ListBlogsResponse{}
+	if request.GetView() == typev1.View_VIEW_SUMMARY {
+		query.Limit = service.PageSize(request.GetPageSize(), 100, service.MaxPage)
+		var err error
+		reply.Blogs, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(b *summary) bool { return b.PostDay <= last })
+		if err != nil {
+			return nil, err
 		}
+	} else {
+		page, err := s.blogs.Documents.Page(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		shown := slices.DeleteFunc(page.Documents, func(b blog) bool { return b.PostDay > last })
+		reply.Blogs, reply.NextPageToken = s.showAll(ctx, shown), page.Next
 	}
-	page, err := s.blogs.Documents.Page(ctx, docstore.Query{
-		Where: listed(request, last), Of: request.GetPublication().String(), Token: token, Limit: service.PageSize(request.GetPageSize(), 20, maxEntries),
-	})
-	if err != nil {
-		return nil, err
-	}
-	if author := request.GetAuthorId(); len(page.Documents) == 0 && author != 0 {
+	if len(reply.Blogs) == 0 && author != 0 && token == "" {
 		if err := s.blogs.RequireOwner(ctx, s.profiles, author, byAuthor().Is(author)); err != nil {
 			return nil, err
 		}
 	}
-	reply := &blogv1.ListBlogsResponse{Blogs: s.showAll(ctx, page.Documents), NextPageToken: page.Next}
-	if isPublished && page.Next != "" {
-		reply.NextPageToken = recentToken(today, page.Next)
+	if isPublished && reply.NextPageToken != "" {
+		reply.NextPageToken = recentToken(today, reply.NextPageToken)
 	}
 	return reply, nil
+}
+
+// listed selects the entries of a list; by creation, the ones planned for after the last day, too.
+func listed(request *blogv1.ListBlogsRequest, last day) docstore.Where {
+	author := request.GetAuthorId()
+	var days docstore.Span
+	if from := request.GetPostDateFrom(); from != nil {
+		days.From = docstore.ValueOf(int64(dayFromProto(from)))
+	}
+	if last != lastDay {
+		days.To = docstore.ValueOf(int64(last))
+	}
+	kind := request.GetType()
+	switch {
+	case request.GetOrder() == blogv1.BlogOrder_BLOG_ORDER_UNSPECIFIED:
+		where := byAuthor().Is(author)
+		if after := request.GetAfterBlogId(); after != 0 {
+			where = where.FromID(after + 1)
+		}
+		return where
+	case author != 0:
+		return byAuthorPostDay().In(author, days)
+	case kind != blogv1.BlogType_BLOG_TYPE_UNSPECIFIED:
+		return byTypePostDay().In(int64(kind), days).Everywhere()
+	}
+	return byPostDay().In(days).Everywhere()
 }
 
 // BatchGetBlogs returns several entries.
@@ -75,86 +117,20 @@ func (s *server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
 	return shown
 }
 
-// summary is the part of an entry that a long list reads.
+// summary is the part of an entry that VIEW_SUMMARY reads.
 type summary struct {
 	ID      int64  `bson:"_id"`
 	Title   string `bson:"title"`
 	PostDay day    `bson:"post_day"`
 }
 
-func showSummary(message *blogv1.BlogSummary, b *summary) {
+func showSummary(message *blogv1.Blog, b *summary) {
 	message.BlogId, message.Title = b.ID, b.Title
 }
 
 func idOfSummary(b *summary) int64 { return b.ID }
 
-func tellOldID(message *blogv1.BlogSummary, oldID string) { message.OldId = oldID }
-
-// StreamBlogs sends the entries of a user.
-func (s *server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
-	query := docstore.Query{
-		Where: byAuthor().Is(request.GetAuthorId()).FromID(request.GetAfterBlogId() + 1),
-		Limit: service.StreamBatch,
-	}
-	var isShown func(*summary) bool
-	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
-		today := s.today()
-		isShown = func(b *summary) bool { return b.PostDay <= today }
-	}
-	found, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), isShown, func(batch []*blogv1.BlogSummary) error {
-		return stream.Send(&blogv1.StreamBlogsResponse{Blogs: batch})
-	})
-	if err == nil && !found {
-		err = s.blogs.RequireOwner(stream.Context(), s.profiles, request.GetAuthorId(), byAuthor().Is(request.GetAuthorId()))
-	}
-	return err
-}
-
-// listed selects the entries of a list. last is the last planned day, or 0.
-func listed(request *blogv1.ListBlogsRequest, last day) docstore.Where {
-	author := request.GetAuthorId()
-	if request.GetOrder() != blogv1.BlogOrder_BLOG_ORDER_POST_DATE {
-		if author == 0 {
-			return byAuthor().All().Everywhere()
-		}
-		return byAuthor().Is(author)
-	}
-	var days docstore.Span
-	if from := request.GetPostDateFrom(); from != nil {
-		days.From = docstore.ValueOf(int64(dayFromProto(from)))
-	}
-	if last != 0 {
-		days.To = docstore.ValueOf(int64(last))
-	}
-	if author == 0 {
-		return byPostDay().In(days).Everywhere()
-	}
-	return byAuthorPostDay().In(author, days)
-}
-
-// ListRecentBlogs returns a page of all users' published entries, the latest first.
-func (s *server) ListRecentBlogs(ctx context.Context, request *blogv1.ListRecentBlogsRequest) (*blogv1.ListRecentBlogsResponse, error) {
-	from, token, err := parseRecent(request.GetPageToken(), s.today())
-	if err != nil {
-		return nil, err
-	}
-	published := docstore.UpTo(int64(from))
-	where := byPostDay().In(published)
-	if kind := request.GetType(); kind != blogv1.BlogType_BLOG_TYPE_UNSPECIFIED {
-		where = byTypePostDay().In(int64(kind), published)
-	}
-	page, err := s.blogs.Documents.Page(ctx, docstore.Query{
-		Where: where.Everywhere(), Descending: true, Token: token, Limit: service.PageSize(request.GetPageSize(), 20, maxEntries),
-	})
-	if err != nil {
-		return nil, err
-	}
-	reply := &blogv1.ListRecentBlogsResponse{Blogs: s.showAll(ctx, page.Documents)}
-	if page.Next != "" {
-		reply.NextPageToken = recentToken(from, page.Next)
-	}
-	return reply, nil
-}
+func tellOldID(message *blogv1.Blog, oldID string) { message.OldId = oldID }
 
 // A page token begins with the day on which the walk began, because the bounds of its query do.
 func recentToken(from day, token string) string {
@@ -191,7 +167,7 @@ type located struct {
 // SearchNearby returns a page of the entries in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
 	query := nearby.Query[located]{
-		Area: nearby.AreaOf(request), Category: int64(request.GetType()),
+		Circle: nearby.CircleOf(request.GetCircle()), Category: int64(request.GetType()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	}
 	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
@@ -236,7 +212,7 @@ func locationOfLocated(b *located) (location nearby.Location, cell int64) {
 // ListBlogsInBox returns a page of the published entries in a box, in the order of their cells.
 func (s *server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsInBoxRequest) (*blogv1.ListBlogsInBoxResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
-		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetType()), Filter: s.published(),
+		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetType()), Filter: s.published(),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
@@ -249,36 +225,4 @@ func (s *server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsIn
 		}
 	}
 	return reply, nil
-}
-
-// ListBlogChanges returns what has changed since a token.
-func (s *server) ListBlogChanges(ctx context.Context, request *blogv1.ListBlogChangesRequest) (*blogv1.ListBlogChangesResponse, error) {
-	page, err := s.changes.List(ctx, request, request.GetIncludeBlog())
-	return &blogv1.ListBlogChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
-}
-
-// WatchBlogChanges sends what changes.
-func (s *server) WatchBlogChanges(request *blogv1.WatchBlogChangesRequest, stream grpc.ServerStreamingServer[blogv1.WatchBlogChangesResponse]) error {
-	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeBlog(), func(batch []*blogv1.BlogChange, next string) error {
-		return stream.Send(&blogv1.WatchBlogChangesResponse{Changes: batch, NextPageToken: next})
-	})
-}
-
-// End ends the streams of changes.
-func (s *server) End() { s.changes.End() }
-
-// showChanges converts changes to messages.
-func (s *server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, blog]) []*blogv1.BlogChange {
-	owners := s.profiles.Show(ctx, changes.Owners(found, func(b *blog) int64 { return b.AuthorID })...)
-	shown := make([]*blogv1.BlogChange, len(found))
-	for i, each := range found {
-		head := changes.HeadOf(each)
-		shown[i] = &blogv1.BlogChange{
-			BlogId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
-		}
-		if each.Document != nil {
-			shown[i].Blog = blogProto(*each.Document, owners.Of(each.Document.AuthorID))
-		}
-	}
-	return shown
 }

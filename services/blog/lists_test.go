@@ -1,12 +1,9 @@
 package blog
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
-
-	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -62,30 +59,31 @@ func (f *fixture) published() map[string][]int32 {
 		days, _ := f.list(request)
 		add(list, nil, days...)
 	}
-	recent, err := f.ListRecentBlogs(f.t.Context(), &blogv1.ListRecentBlogsRequest{})
-	add("recent", err)
-	for _, b := range recent.GetBlogs() {
-		add("recent", nil, b.GetPostDate().GetDay())
-	}
 	const published = blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
+	for _, request := range []*blogv1.ListBlogsRequest{
+		{Order: blogv1.BlogOrder_BLOG_ORDER_RECENT}, {Publication: published, AuthorId: author},
+	} {
+		whole, _ := f.list(request)
+		add(request.GetOrder().String(), nil, whole...)
+		request.View = typev1.View_VIEW_SUMMARY
+		summaries, err := f.ListBlogs(f.t.Context(), request)
+		add("summaries, "+request.GetOrder().String(), err)
+		for _, b := range summaries.GetBlogs() {
+			add("summaries, "+request.GetOrder().String(), nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
+		}
+	}
 	near, err := f.SearchNearby(f.t.Context(), &blogv1.SearchNearbyRequest{
-		Area: &blogv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: &typev1.Location{}, RadiusMeters: 1}}, Publication: published,
+		Circle: &typev1.Circle{Center: &typev1.Location{}, RadiusMeters: 1}, Publication: published,
 	})
 	add("nearby", err)
 	for _, b := range near.GetBlogs() {
 		add("nearby", nil, b.GetPostDate().GetDay())
 	}
-	box, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{Bounds: &typev1.Bounds{North: 1, East: 1}})
+	box, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{Box: &typev1.Box{North: 1, East: 1}})
 	add("in a box", err)
 	for _, b := range box.GetBlogs() {
 		add("in a box", nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
 	}
-	err = f.StreamBlogs(&blogv1.StreamBlogsRequest{AuthorId: author, Publication: published}, blogStream{ctx: f.t.Context(), send: func(batch []*blogv1.BlogSummary) {
-		for _, b := range batch {
-			add("streamed", nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
-		}
-	}})
-	add("streamed", err)
 	return shown
 }
 
@@ -106,7 +104,7 @@ func TestAnEntryIsPublishedWhenItsDayBeginsInTheZoneOfTheService(t *testing.T) {
 			t.Fatal(err)
 		}
 		shown := f.published()
-		if len(shown) != 6 {
+		if len(shown) != 8 {
 			t.Fatal(shown)
 		}
 		for list, days := range shown {
@@ -152,19 +150,6 @@ func TestPublishedEntriesKeepTheRequestedBounds(t *testing.T) {
 	}
 }
 
-type blogStream struct {
-	grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]
-	ctx  context.Context
-	send func([]*blogv1.BlogSummary)
-}
-
-func (s blogStream) Context() context.Context { return s.ctx }
-
-func (s blogStream) Send(response *blogv1.StreamBlogsResponse) error {
-	s.send(response.GetBlogs())
-	return nil
-}
-
 func TestAListOfAUserWhoIsGoneMayEndWhileEntriesAreKept(t *testing.T) {
 	f := newFixture(t, Config{Zone: time.UTC})
 	f.account.unknown = author
@@ -173,8 +158,8 @@ func TestAListOfAUserWhoIsGoneMayEndWhileEntriesAreKept(t *testing.T) {
 		_, list := f.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{
 			AuthorId: author, Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE, PostDateFrom: &typev1.Date{Year: 2026, Month: 6, Day: 1},
 		})
-		stream := f.StreamBlogs(&blogv1.StreamBlogsRequest{AuthorId: author, AfterBlogId: author}, blogStream{ctx: t.Context(), send: func([]*blogv1.BlogSummary) {}})
-		for _, err := range []error{list, stream} {
+		_, rest := f.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: author, AfterBlogId: author})
+		for _, err := range []error{list, rest} {
 			if (err == nil) != isListed || err != nil && apierror.From(err).Reason != "USER_NOT_FOUND" {
 				t.Errorf("the user has entries: %v; got %v", isListed, err)
 			}

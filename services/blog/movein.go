@@ -1,7 +1,6 @@
 package blog
 
 import (
-	"context"
 	"strconv"
 
 	"google.golang.org/protobuf/proto"
@@ -17,15 +16,15 @@ import (
 )
 
 // newMover returns what takes the entries, comments and ballots of an old service.
-func (s *server) newMover() *movein.Mover[blog, struct{}] {
-	return &movein.Mover[blog, struct{}]{
+func (s *server) newMover() *movein.Mover[blog] {
+	return movein.Open(&movein.Mover[blog]{
 		Name: "entry", Kind: s.blogs, Profiles: s.profiles, Validator: s.validator, Content: blogForm(),
 		PlaceOf: func(authorID int64, _ string) id.Place { return id.PlaceOf(authorID) },
 		SetQuoted: func(b *blog, quotedID int64, oldID string) {
 			b.ReplyBlogID, b.ReplyOldID = quotedID, aliases.OldID(quotedID, aliases.RequestPrefix+oldID)
 		},
 		Ballots: s.ballots,
-	}
+	})
 }
 
 func blogForm() movein.Form[blog] {
@@ -85,10 +84,4 @@ func (b *blog) record() *moveinv1.Entry {
 		}
 	}
 	return record
-}
-
-// ResolveOldIds returns the identifiers that old identifiers stand for.
-func (s *server) ResolveOldIds(ctx context.Context, request *blogv1.ResolveOldIdsRequest) (*blogv1.ResolveOldIdsResponse, error) {
-	ids, err := s.resolver.Find(ctx, request.GetOldIds())
-	return &blogv1.ResolveOldIdsResponse{Ids: ids}, err
 }

@@ -33,7 +33,7 @@ func (f *fixture) lists() map[string]func(size int32, token string) (ids []int64
 		"near": func(size int32, token string) (ids []int64, next string) {
 			circle := &typev1.Circle{Center: &typev1.Location{Lat: 25, Lng: 121}, RadiusMeters: 1000}
 			reply, err := f.SearchNearby(f.t.Context(), &blogv1.SearchNearbyRequest{
-				Area:        &blogv1.SearchNearbyRequest_Circle{Circle: circle},
+				Circle:      circle,
 				Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, PageSize: size, PageToken: token,
 			})
 			if err != nil {
@@ -46,7 +46,7 @@ func (f *fixture) lists() map[string]func(size int32, token string) (ids []int64
 		},
 		"in a box": func(size int32, token string) (ids []int64, next string) {
 			reply, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{
-				Bounds: &typev1.Bounds{South: 24, West: 120, North: 26, East: 122}, PageSize: size, PageToken: token,
+				Box: &typev1.Box{South: 24, West: 120, North: 26, East: 122}, PageSize: size, PageToken: token,
 			})
 			if err != nil {
 				f.t.Fatal(err)

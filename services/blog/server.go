@@ -10,7 +10,6 @@ import (
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
@@ -22,8 +21,10 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 const (
@@ -37,23 +38,21 @@ const (
 // server implements BlogService. It may be used concurrently.
 type server struct {
 	blogv1.UnimplementedBlogServiceServer
-	// Mover takes records of an old service.
-	*movein.Mover[blog, struct{}]
+	// Resolver resolves the old identifiers in requests.
+	*movein.Resolver
+	// mover takes records of an old service.
+	mover *movein.Mover[blog]
 
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
-	summaries *content.Summaries[summary, blogv1.BlogSummary]
+	summaries *content.Summaries[summary, blogv1.Blog]
 	// nearby finds entries by their place, and boxes as maps show them.
-	nearby  *nearby.Documents[located]
-	boxes   *nearby.Boxes[located]
-	ballots *choices.Counter[blog]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[blog, blogv1.BlogChange]
+	nearby    *nearby.Documents[located]
+	boxes     *nearby.Boxes[located]
+	ballots   *choices.Counter[blog]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
 	validator protovalidate.Validator
-	// resolver finds content of an old service by its old identifiers.
-	resolver  *movein.Resolver
 	ids       *id.Source
 	now       func() time.Time
 	zone      *time.Location
@@ -89,6 +88,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		clearings: clearings{background: deps.Counting},
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{
+		Kind:      typev1.Kind_KIND_BLOG,
 		Documents: blogsSpec(deps.Changes),
 		Name:      "blog", Noun: "entry", NotFound: "BLOG_NOT_FOUND",
 		ID:              func(b *blog) int64 { return b.ID },
@@ -96,6 +96,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 		OwnerField:      "author_id",
 		RequestKey:      func(b *blog) string { return docstore.BareKey(b.RequestKey) },
 		Etag:            func(b *blog) string { return owned.EtagOf(b.ContentRevision, b.UpdateTime) },
+		Revision:        func(b *blog) *int64 { return &b.ContentRevision },
 		LatestComment:   func(b *blog) *int64 { return &b.LatestComment },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
@@ -116,9 +117,8 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ content.Servi
 	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.blogs.Documents), onMap(), locationOfLocated)
-	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
-	s.Mover = s.newMover()
-	s.resolver = s.Resolver()
+	s.mover = s.newMover()
+	s.Resolver = s.mover.Resolver
 	return s, nil
 }
 
@@ -130,9 +130,12 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	blogv1.RegisterBlogServiceServer(registrar, s)
 }
 
-// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
-	return s.resolver.Resolve(ctx, request, foundNothing)
+// Parts implements service.Service.
+func (s *server) Parts() service.Parts {
+	parts := s.blogs.Parts()
+	parts.Changes = changes.New(s.blogs.Documents)
+	parts.Records, parts.Resolver = s.mover, s.Resolver
+	return parts
 }
 
 // Sweep removes the attachments of deleted entries, settles the rewards that are due, and

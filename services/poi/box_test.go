@@ -12,13 +12,14 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 type box struct{ south, west, north, east float64 }
 
 func inBox(b box, category int32) *poiv1.ListPoisInBoxRequest {
 	return &poiv1.ListPoisInBoxRequest{
-		Bounds:   &poiv1.Bounds{South: b.south, West: b.west, North: b.north, East: b.east},
+		Box:      &typev1.Box{South: b.south, West: b.west, North: b.north, East: b.east},
 		Category: poiv1.PoiCategory(category),
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
@@ -26,7 +25,7 @@ type poi struct {
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	// ContentRevision is part of the etag; see owned.ContentRevision.
-	ContentRevision int64 `bson:"_of_content,omitempty"`
+	ContentRevision int64 `bson:"content_revision,omitempty"`
 	Score           int64 `bson:"score"`
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
@@ -39,7 +38,7 @@ type poi struct {
 	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
 
-// byCategory orders a category's landmarks by creation: ListPois, ListRecentPois and StreamPois.
+// byCategory orders a category's landmarks by creation.
 func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }
@@ -53,30 +52,10 @@ func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true, Walked: true}
 }
 
-// latestPhoto is the field of LatestPhoto.
-const latestPhoto = "photo_latest"
-
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true,
-		Feed:    changes.Of(settings, []string{latestPhoto}, []string{"score", "recommendations", "unnamed_score", "moved_score"}),
+		Feed:    changes.Of(settings),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}
-}
-
-// byPoi orders the photos by landmark.
-func byPoi() docstore.Index1[int64] { return child.ByParent("poi_id") }
-
-// byPhotoRequest finds the photo that a request added to a landmark.
-func byPhotoRequest() docstore.Index2[int64, string] {
-	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "poi_id", B: "request_key", Unique: true}
-}
-
-// photo is the stored form of a photo.
-type photo struct {
-	ID          int64  `bson:"_id"`
-	PoiID       int64  `bson:"poi_id"`
-	RequestKey  string `bson:"request_key"`
-	URL         string `bson:"photo_url"`
-	Description string `bson:"description"`
 }

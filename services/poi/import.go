@@ -14,7 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/rules"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -57,7 +57,7 @@ func (s *server) importAll(ctx context.Context, request *poiv1.ImportPoisRequest
 	outcomes := make([]outcome, len(request.GetPois()))
 	var open []int
 	for i, item := range request.GetPois() {
-		violations, err := service.Violations(s.validator, item)
+		violations, err := rules.Violations(s.validator, item)
 		switch {
 		case err != nil:
 			return nil, err
@@ -212,6 +212,7 @@ func (s *server) outcomeOf(
 	_, err = s.pois.UpdateBy(ctx, stored.OwnerID, stored.ID, func(p *poi) error {
 		take(p, item)
 		p.UpdateTime = s.now()
+		p.ContentRevision++
 		return nil
 	})
 	if status.Code(err) == codes.NotFound {

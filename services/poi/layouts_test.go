@@ -87,10 +87,6 @@ func landmarksAt(random *rand.Rand, places []point) []poi {
 var extents = map[string]func(middle point) *poiv1.SearchNearbyRequest{
 	"1km":   func(m point) *poiv1.SearchNearbyRequest { return circle(m.lat, m.lng, 1000) },
 	"100km": func(m point) *poiv1.SearchNearbyRequest { return circle(m.lat, m.lng, 100_000) },
-	"box": func(m point) *poiv1.SearchNearbyRequest {
-		south, west := max(-90, min(85, m.lat-2.5)), math.Remainder(m.lng-2.5, 360)
-		return boxed(south, west, south+5, math.Remainder(west+5, 360))
-	},
 	// More than a request may ask for.
 	"hemisphere": func(m point) *poiv1.SearchNearbyRequest { return circle(m.lat, m.lng, 10_000_000) },
 }

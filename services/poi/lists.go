@@ -3,9 +3,6 @@ package poi
 import (
 	"context"
 
-	"google.golang.org/grpc"
-
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -13,45 +10,52 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// ListPois returns a page of a category's landmarks.
+// ListPois returns a page of landmarks.
 func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
-	page, err := s.pois.Documents.Page(ctx, docstore.Query{
-		Where: byCategory().Is(int64(request.GetCategory())).Everywhere(),
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
-	})
-	return &poiv1.ListPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
+	owner, token := request.GetOwnerId(), request.GetPageToken()
+	query := docstore.Query{
+		Where: listed(request), Descending: request.GetOrder() == typev1.ListOrder_LIST_ORDER_NEWEST_FIRST,
+		Token: token, Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
+	}
+	reply := &poiv1.ListPoisResponse{}
+	if request.GetView() == typev1.View_VIEW_SUMMARY {
+		var err error
+		if reply.Pois, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
+			return nil, err
+		}
+	} else {
+		page, err := s.pois.Documents.Page(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		reply.Pois, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
+	}
+	if len(reply.Pois) == 0 && owner != 0 && token == "" {
+		if err := s.pois.RequireOwner(ctx, s.profiles, owner, ofOwner(owner)); err != nil {
+			return nil, err
+		}
+	}
+	return reply, nil
 }
 
-// ListRecentPois returns a page of all owners' landmarks, newest first.
-func (s *server) ListRecentPois(ctx context.Context, request *poiv1.ListRecentPoisRequest) (*poiv1.ListRecentPoisResponse, error) {
+// listed selects the landmarks of a list.
+func listed(request *poiv1.ListPoisRequest) docstore.Where {
+	if owner := request.GetOwnerId(); owner != 0 {
+		return ofOwner(owner)
+	}
 	where := docstore.All(docstore.IDIndex)
 	if category := request.GetCategory(); category != poiv1.PoiCategory_POI_CATEGORY_UNSPECIFIED {
 		where = byCategory().Is(int64(category))
 	}
-	page, err := s.pois.Documents.Page(ctx, docstore.Query{
-		Where: where.Everywhere(), Descending: true,
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
-	})
-	return &poiv1.ListRecentPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
+	if after := request.GetAfterPoiId(); after != 0 {
+		where = where.FromID(after + 1)
+	}
+	return where.Everywhere()
 }
 
-// ListPoisOfOwner returns a page of an owner's landmarks, in the order of their request keys: those are the only
-// index by owners.
-func (s *server) ListPoisOfOwner(ctx context.Context, request *poiv1.ListPoisOfOwnerRequest) (*poiv1.ListPoisOfOwnerResponse, error) {
-	owner := request.GetOwnerId()
-	all := byRequest().In(docstore.Between(docstore.OwnedKey(owner, ""), docstore.OwnedKey(owner+1, ""))).Everywhere()
-	page, err := s.pois.Documents.Page(ctx, docstore.Query{
-		Where: all, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100, service.MaxPage),
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(page.Documents) == 0 {
-		if err := s.pois.RequireOwner(ctx, s.profiles, owner, all); err != nil {
-			return nil, err
-		}
-	}
-	return &poiv1.ListPoisOfOwnerResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+// ofOwner selects an owner's landmarks, in the order of their request keys: those are the only index by owners.
+func ofOwner(owner int64) docstore.Where {
+	return byRequest().In(docstore.Between(docstore.OwnedKey(owner, ""), docstore.OwnedKey(owner+1, ""))).Everywhere()
 }
 
 // BatchGetPois returns several landmarks.
@@ -75,36 +79,24 @@ func (s *server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
 	return shown
 }
 
-// summary is the part of a landmark that a list shows.
+// summary is the part of a landmark that VIEW_SUMMARY shows.
 type summary struct {
 	ID   int64  `bson:"_id"`
 	Name string `bson:"name"`
 }
 
-func showSummary(message *poiv1.PoiSummary, p *summary) {
+func showSummary(message *poiv1.Poi, p *summary) {
 	message.PoiId, message.Name = p.ID, p.Name
 }
 
 func idOfSummary(p *summary) int64 { return p.ID }
 
-func tellOldID(message *poiv1.PoiSummary, oldID string) { message.OldId = oldID }
-
-// StreamPois sends the landmarks of a category.
-func (s *server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-	query := docstore.Query{
-		Where: byCategory().Is(int64(request.GetCategory())).FromID(request.GetAfterPoiId() + 1).Everywhere(),
-		Limit: service.StreamBatch,
-	}
-	_, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), nil, func(batch []*poiv1.PoiSummary) error {
-		return stream.Send(&poiv1.StreamPoisResponse{Pois: batch})
-	})
-	return err
-}
+func tellOldID(message *poiv1.Poi, oldID string) { message.OldId = oldID }
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query[poi]{
-		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
+		Circle: nearby.CircleOf(request.GetCircle()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 100, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
@@ -139,7 +131,7 @@ func locationOfLocated(p *located) (location nearby.Location, cell int64) {
 // ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.
 func (s *server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
 	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery[located]{
-		Box: nearby.BoxOf(request.GetBounds()), Category: int64(request.GetCategory()),
+		Box: nearby.BoxOf(request.GetBox()), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 1000, service.MaxPage), Token: request.GetPageToken(),
 	})
 	if err != nil {
@@ -153,36 +145,4 @@ func (s *server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBox
 		}
 	}
 	return reply, nil
-}
-
-// ListPoiChanges returns what has changed since a token.
-func (s *server) ListPoiChanges(ctx context.Context, request *poiv1.ListPoiChangesRequest) (*poiv1.ListPoiChangesResponse, error) {
-	page, err := s.changes.List(ctx, request, request.GetIncludePoi())
-	return &poiv1.ListPoiChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
-}
-
-// WatchPoiChanges sends what changes.
-func (s *server) WatchPoiChanges(request *poiv1.WatchPoiChangesRequest, stream grpc.ServerStreamingServer[poiv1.WatchPoiChangesResponse]) error {
-	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludePoi(), func(batch []*poiv1.PoiChange, next string) error {
-		return stream.Send(&poiv1.WatchPoiChangesResponse{Changes: batch, NextPageToken: next})
-	})
-}
-
-// End ends the streams of changes.
-func (s *server) End() { s.changes.End() }
-
-// showChanges converts changes to messages.
-func (s *server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, poi]) []*poiv1.PoiChange {
-	owners := s.profiles.Show(ctx, changes.Owners(found, func(p *poi) int64 { return p.OwnerID })...)
-	shown := make([]*poiv1.PoiChange, len(found))
-	for i, each := range found {
-		head := changes.HeadOf(each)
-		shown[i] = &poiv1.PoiChange{
-			PoiId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
-		}
-		if each.Document != nil {
-			shown[i].Poi = poiProto(*each.Document, owners.Of(each.Document.OwnerID))
-		}
-	}
-	return shown
 }

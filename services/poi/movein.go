@@ -1,8 +1,6 @@
 package poi
 
 import (
-	"context"
-
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -11,16 +9,14 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // newMover returns what takes the landmarks, photos and comments of an old service.
-func (s *server) newMover() *movein.Mover[poi, photo] {
-	return &movein.Mover[poi, photo]{
+func (s *server) newMover() *movein.Mover[poi] {
+	return movein.Open(&movein.Mover[poi]{
 		Name: "landmark", Kind: s.pois, Profiles: s.profiles, Validator: s.validator, Content: poiForm(),
 		PlaceOf: id.PlaceOfKey,
-		Photos:  s.photos, Photo: photoForm(),
-	}
+	})
 }
 
 func poiForm() movein.Form[poi] {
@@ -46,23 +42,4 @@ func poiForm() movein.Form[poi] {
 			}
 		},
 	}
-}
-
-func photoForm() movein.Form[photo] {
-	return movein.Form[photo]{
-		ID: func(p *photo) int64 { return p.ID },
-		Identify: func(p *photo, id, poiID int64, requestKey string) {
-			p.ID, p.PoiID, p.RequestKey = id, poiID, requestKey
-		},
-		Document: func(record *moveinv1.Record) photo {
-			return photo{URL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
-		},
-		Record: func(p *photo) proto.Message { return &moveinv1.Photo{Url: p.URL, Description: p.Description} },
-	}
-}
-
-// ResolveOldIds returns the identifiers that old identifiers stand for.
-func (s *server) ResolveOldIds(ctx context.Context, request *poiv1.ResolveOldIdsRequest) (*poiv1.ResolveOldIdsResponse, error) {
-	ids, err := s.resolver.Find(ctx, request.GetOldIds())
-	return &poiv1.ResolveOldIdsResponse{Ids: ids}, err
 }

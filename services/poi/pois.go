@@ -6,11 +6,11 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -18,9 +18,6 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
-
-// firstPhotos is how many photos a reply includes with the landmark itself.
-const firstPhotos = 200
 
 // CreatePoi creates a landmark.
 func (s *server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest) (*poiv1.CreatePoiResponse, error) {
@@ -102,10 +99,10 @@ func (s *server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	if err != nil {
 		return nil, err
 	}
-	var photos docstore.Page[photo]
+	var shown docstore.Page[photos.Photo]
 	var written docstore.Page[comments.Comment]
 	err = s.pois.Together(mask.Read(func() (err error) {
-		photos, err = s.photos.First(ctx, found.ID, &found, firstPhotos)
+		shown, err = s.pois.Photos.First(ctx, found.ID, &found, photos.FirstPage)
 		return err
 	}, "photos", "next_photos_token"), mask.Read(func() (err error) {
 		written, err = s.pois.Comments.First(ctx, found.ID, &found, comments.FirstPage)
@@ -121,8 +118,8 @@ func (s *server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	profiles := s.profiles.Show(ctx, names...)
 	reply := &poiv1.GetPoiResponse{
 		Poi:               poiProto(found, profiles.Of(found.OwnerID)),
-		Photos:            photosProto(ctx, photos.Documents),
-		NextPhotosToken:   photos.Next,
+		Photos:            photos.Proto(ctx, shown.Documents),
+		NextPhotosToken:   shown.Next,
 		Comments:          comments.Proto(ctx, written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}
@@ -149,15 +146,4 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 		IsSmall:    aliases.IsSmall(p.ID, p.RequestKey),
 		ImportKey:  importKey(p),
 	}
-}
-
-func photosProto(ctx context.Context, photos []photo) []*poiv1.Photo {
-	shown := arena.Slice[*poiv1.Photo](arena.Of(ctx), len(photos))
-	messages := arena.Slice[poiv1.Photo](arena.Of(ctx), len(photos)) // one allocation for all
-	for i, p := range photos {
-		shown[i] = &messages[i]
-		shown[i].PhotoId, shown[i].PhotoUrl, shown[i].Description = p.ID, p.URL, p.Description
-		shown[i].OldId, shown[i].Etag = aliases.OldID(p.ID, p.RequestKey), etagOfPhoto(&p)
-	}
-	return shown
 }

@@ -7,11 +7,9 @@ import (
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/changes"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/movein"
@@ -20,36 +18,36 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // server implements PoiService. It may be used concurrently.
 type server struct {
 	poiv1.UnimplementedPoiServiceServer
-	// Mover takes records of an old service.
-	*movein.Mover[poi, photo]
+	// Resolver resolves the old identifiers in requests.
+	*movein.Resolver
+	// mover takes records of an old service.
+	mover *movein.Mover[poi]
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
-	summaries *content.Summaries[summary, poiv1.PoiSummary]
+	summaries *content.Summaries[summary, poiv1.Poi]
 	// nearby finds landmarks by their place, and boxes as maps show them.
-	nearby *nearby.Documents[poi]
-	boxes  *nearby.Boxes[located]
-	photos *child.Set[poi, photo]
-	// changes is the feed of what changes.
-	changes   *changes.Feed[poi, poiv1.PoiChange]
+	nearby    *nearby.Documents[poi]
+	boxes     *nearby.Boxes[located]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	// resolver finds content of an old service by its old identifiers.
-	resolver *movein.Resolver
-	ids      *id.Source
-	now      func() time.Time
+	ids       *id.Source
+	now       func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) {
 	s := &server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.pois, err = content.Open(ctx, deps, content.Spec[poi]{
+		Kind:      typev1.Kind_KIND_POI,
 		Documents: poisSpec(deps.Changes),
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",
 		ID:              func(p *poi) int64 { return p.ID },
@@ -57,31 +55,19 @@ func New(ctx context.Context, deps content.Deps) (_ content.Service, err error) 
 		OwnerField:      "owner_id",
 		RequestKey:      func(p *poi) string { return docstore.BareKey(p.RequestKey) },
 		Etag:            func(p *poi) string { return owned.EtagOf(p.ContentRevision, p.UpdateTime) },
+		LatestPhoto:     func(p *poi) *int64 { return &p.LatestPhoto },
+		Revision:        func(p *poi) *int64 { return &p.ContentRevision },
 		LatestComment:   func(p *poi) *int64 { return &p.LatestComment },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
 		UnnamedScore:    func(p *poi) *int64 { return &p.UnnamedScore },
-		Attached: []content.Attachment[poi]{
-			content.Children(&s.photos, content.ChildSpec[poi, photo]{
-				Documents: child.Spec("poi_photos", byPoi(), byPhotoRequest().Declare()), ByParent: byPoi(),
-				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
-				Latest:      func(p *poi) *int64 { return &p.LatestPhoto },
-				LatestField: latestPhoto,
-				Part:        changes.Photos,
-				ParentOf:    func(p *photo) int64 { return p.PoiID },
-				RequestKey:  func(p *photo) string { return p.RequestKey },
-				Etag:        etagOfPhoto,
-				Clock:       deps.Now,
-			}),
-		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
-	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
-	s.Mover = s.newMover()
-	s.resolver = s.Resolver()
+	s.mover = s.newMover()
+	s.Resolver = s.mover.Resolver
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), onMap(), locationOfLocated)
 	return s, nil
@@ -95,9 +81,12 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 	poiv1.RegisterPoiServiceServer(registrar, s)
 }
 
-// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
-func (s *server) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (bool, error) {
-	return s.resolver.Resolve(ctx, request, foundNothing)
+// Parts implements service.Service.
+func (s *server) Parts() service.Parts {
+	parts := s.pois.Parts()
+	parts.Changes = changes.New(s.pois.Documents)
+	parts.Records, parts.Resolver = s.mover, s.Resolver
+	return parts
 }
 
 // Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.

@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/edge/program"
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
 	"github.com/waybook/waybook/services/blog"
@@ -29,7 +27,7 @@ type App struct {
 	// HTTP, GRPC and Admin are the addresses on which it listens.
 	HTTP, GRPC, Admin net.Addr
 
-	clients  demo.Clients
+	clients  clients.Clients
 	dataDir  string
 	hasDemo  bool
 	hasLogin bool
@@ -64,7 +62,7 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 	host.Ready()
 	return &App{
 		HTTP: httpPort.Addr(), GRPC: grpcPort.Addr(), Admin: host.AdminAddress,
-		clients:    parts.clients(),
+		clients:    clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel),
 		dataDir:    config.Store.Data,
 		hasDemo:    config.HasDemo,
 		hasLogin:   config.Interface.HasLogin && config.Interface.HasAdditions,
@@ -97,7 +95,7 @@ func Assemble(ctx context.Context, config Config, host service.Host) (*Assembly,
 	}
 	if config.HasDemo {
 		host.Readiness.Starting("looking for demo content")
-		if err := demo.Fill(ctx, parts.clients(), accounts.HasUsers, config.Store.Data); err != nil {
+		if err := demo.Fill(ctx, clients.Of(parts.Channel, parts.Channel, parts.Channel, parts.Channel), accounts.HasUsers, config.Store.Data); err != nil {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
@@ -133,13 +131,4 @@ func (a *Assembly) addServices(ctx context.Context, config Config, host service.
 	a.Services = []service.Service{accounts, albums, blogs, pois}
 	service.Register(a.Channel, a.Services...)
 	return accounts, nil
-}
-
-func (a *Assembly) clients() demo.Clients {
-	return demo.Clients{
-		Account: accountv1.NewAccountServiceClient(a.Channel),
-		Album:   albumv1.NewAlbumServiceClient(a.Channel),
-		Blog:    blogv1.NewBlogServiceClient(a.Channel),
-		Poi:     poiv1.NewPoiServiceClient(a.Channel),
-	}
 }

@@ -22,10 +22,9 @@ import (
 // changes a message that it has sent or received. It may be used concurrently after the
 // services are registered.
 type Channel struct {
-	// Channel carries streams whose messages nobody takes by push, each in its own goroutine.
+	// Channel carries streams, each in its own goroutine.
 	*inprocgrpc.Channel
 	methods      map[string]method
-	pushed       map[string]pushed
 	interceptors *service.Interceptors
 	spans        tracing.Tracing
 }
@@ -38,7 +37,7 @@ type method struct {
 
 // NewChannel returns a channel without services.
 func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Channel {
-	c := &Channel{methods: map[string]method{}, pushed: map[string]pushed{}, interceptors: interceptors, spans: spans}
+	c := &Channel{methods: map[string]method{}, interceptors: interceptors, spans: spans}
 	c.Channel = new(inprocgrpc.Channel).
 		WithCloner(inprocgrpc.CloneFunc(func(message any) (any, error) { return message, nil })).
 		WithServerStreamInterceptor(c.stream)
@@ -50,12 +49,6 @@ func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 	c.Channel.RegisterService(description, server)
 	for _, each := range description.Methods {
 		c.methods["/"+description.ServiceName+"/"+each.MethodName] = method{server, each.Handler}
-	}
-	for _, each := range description.Streams {
-		name := "/" + description.ServiceName + "/" + each.StreamName
-		if each.ServerStreams && !each.ClientStreams {
-			c.pushed[name] = pushed{server, each.Handler, grpc.StreamServerInfo{FullMethod: name, IsServerStream: true}}
-		}
 	}
 }
 

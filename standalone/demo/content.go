@@ -6,16 +6,19 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/clients"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // filler makes calls, until one fails.
 type filler struct {
-	Clients
+	clients.Clients
 	ctx      context.Context
 	requests int
 	err      error
@@ -56,18 +59,18 @@ func (f *filler) fillAlbum(me, friend int64) {
 		Category: albumv1.AlbumCategory_ALBUM_CATEGORY_DOMESTIC_TRAVEL, Location: &typev1.Location{Lat: 25.1099, Lng: 121.8452},
 	}).GetAlbum().GetAlbumId()
 	for i, description := range []string{"九份的石階", "陰陽海", "黃金瀑布", ""} {
-		call(f, f.Album.AddPhoto, &albumv1.AddPhotoRequest{
-			RequestId: f.requestID(), ActorId: me, AlbumId: id,
-			ThumbnailUrl: fmt.Sprintf("upload/album/demo/thumb_%d.jpg", i+1), Description: description,
+		call(f, f.Photo.AddPhoto, &photov1.AddPhotoRequest{
+			RequestId: f.requestID(), ActorId: me, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: id},
+			Url: fmt.Sprintf("upload/album/demo/thumb_%d.jpg", i+1), Description: description,
 		})
 	}
 	var asked int64
 	for _, text := range []string{"好美的海!下次一起去 & 再吃芋圓。", "第三張在哪裡拍的?"} {
-		asked = call(f, f.Album.AddComment, &albumv1.AddCommentRequest{
-			RequestId: f.requestID(), AuthorId: friend, AlbumId: id, Text: text,
+		asked = call(f, f.Comment.AddComment, &commentv1.AddCommentRequest{
+			RequestId: f.requestID(), AuthorId: friend, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: id}, Text: text,
 		}).GetComment().GetCommentId()
 	}
-	call(f, f.Album.ReplyToComment, &albumv1.ReplyToCommentRequest{ActorId: me, AlbumId: id, CommentId: asked, Text: "在金瓜石的黃金瀑布 😊"})
+	call(f, f.Comment.ReplyToComment, &commentv1.ReplyToCommentRequest{ActorId: me, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: id}, CommentId: asked, Text: "在金瓜石的黃金瀑布 😊"})
 }
 
 func (f *filler) fillBlog(me, friend int64) {
@@ -80,7 +83,7 @@ func (f *filler) fillBlog(me, friend int64) {
 	}).GetBlog().GetBlogId()
 	call(f, f.Blog.CastBallot, &blogv1.CastBallotRequest{VoterId: me, BlogId: id, Choice: 1})
 	call(f, f.Blog.CastBallot, &blogv1.CastBallotRequest{VoterId: friend, BlogId: id, Choice: 2})
-	call(f, f.Blog.AddComment, &blogv1.AddCommentRequest{RequestId: f.requestID(), AuthorId: friend, BlogId: id, Text: "我投太魯閣!"})
+	call(f, f.Comment.AddComment, &commentv1.AddCommentRequest{RequestId: f.requestID(), AuthorId: friend, Parent: &commentv1.AddCommentRequest_BlogId{BlogId: id}, Text: "我投太魯閣!"})
 }
 
 func (f *filler) fillPois(me, friend int64) {
@@ -115,8 +118,8 @@ func (f *filler) fillPois(me, friend int64) {
 			first = created.GetPoi().GetPoiId()
 		}
 	}
-	call(f, f.Poi.AddPhoto, &poiv1.AddPhotoRequest{
-		RequestId: f.requestID(), ActorId: me, PoiId: first, PhotoUrl: "http://images.example/poi/demo.jpg", Description: "夕陽下的情人橋",
+	call(f, f.Photo.AddPhoto, &photov1.AddPhotoRequest{
+		RequestId: f.requestID(), ActorId: me, Parent: &photov1.AddPhotoRequest_PoiId{PoiId: first}, Url: "http://images.example/poi/demo.jpg", Description: "夕陽下的情人橋",
 	})
-	call(f, f.Poi.AddComment, &poiv1.AddCommentRequest{RequestId: f.requestID(), AuthorId: friend, PoiId: first, Text: "傍晚去最好。"})
+	call(f, f.Comment.AddComment, &commentv1.AddCommentRequest{RequestId: f.requestID(), AuthorId: friend, Parent: &commentv1.AddCommentRequest_PoiId{PoiId: first}, Text: "傍晚去最好。"})
 }

@@ -14,10 +14,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/clients"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 const (
@@ -33,18 +32,10 @@ const (
 // Email is the address with which the demo user logs in.
 const Email = "demo@waybook.example"
 
-// Clients are the clients of the four services.
-type Clients struct {
-	Account accountv1.AccountServiceClient
-	Album   albumv1.AlbumServiceClient
-	Blog    blogv1.BlogServiceClient
-	Poi     poiv1.PoiServiceClient
-}
-
 // Fill fills a store that has no users, and resumes after an interruption. Each create has a fixed
 // request id, so nothing is created twice. Fill writes the demo user's cookie and password to files
 // in dataDir that only their owner can read.
-func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (bool, error), dataDir string) error {
+func Fill(ctx context.Context, call clients.Clients, hasUsers func(context.Context) (bool, error), dataDir string) error {
 	unfinished := filepath.Join(dataDir, unfinishedFile)
 	_, err := os.Stat(unfinished)
 	if errors.Is(err, os.ErrNotExist) {
@@ -63,11 +54,11 @@ func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (
 	if err != nil {
 		return err
 	}
-	userID, err := (&filler{Clients: clients, ctx: ctx}).fill(password)
+	userID, err := (&filler{Clients: call, ctx: ctx}).fill(password)
 	if err != nil {
 		return err
 	}
-	if err := writeCookie(ctx, clients, dataDir, userID); err != nil {
+	if err := writeCookie(ctx, call, dataDir, userID); err != nil {
 		return err
 	}
 	return os.Remove(unfinished)
@@ -85,7 +76,7 @@ type Shown struct {
 
 // Find returns the demo content, or nil if the store has none. It replaces a session that has
 // ended.
-func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) {
+func Find(ctx context.Context, call clients.Clients, dataDir string) (*Shown, error) {
 	path, err := filepath.Abs(filepath.Join(dataDir, cookieFile))
 	if err != nil {
 		return nil, err
@@ -102,9 +93,9 @@ func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) 
 	if _, err := fmt.Sscanf(string(cookie), "id=%d; idrand=%s", &userID, &token); err != nil {
 		return nil, fmt.Errorf("%s is not a cookie; delete it: %w", path, err)
 	}
-	_, err = clients.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: userID, Token: token})
+	_, err = call.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: userID, Token: token})
 	if status.Code(err) == codes.Unauthenticated {
-		err = writeCookie(ctx, clients, dataDir, userID)
+		err = writeCookie(ctx, call, dataDir, userID)
 	}
 	if status.Code(err) == codes.NotFound {
 		// The cookie belongs to another store.
@@ -113,7 +104,7 @@ func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) 
 	if err != nil {
 		return nil, err
 	}
-	albums, err := clients.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: 1})
+	albums, err := call.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +120,8 @@ func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) 
 }
 
 // writeCookie opens a session and writes its cookie.
-func writeCookie(ctx context.Context, clients Clients, dataDir string, userID int64) error {
-	opened, err := clients.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
+func writeCookie(ctx context.Context, call clients.Clients, dataDir string, userID int64) error {
+	opened, err := call.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
 	if err != nil {
 		return err
 	}

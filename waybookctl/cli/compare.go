@@ -64,10 +64,8 @@ func printComparison(out *output.Printer, found compare.Summary) error {
 			page.Line(fmt.Sprintf("%d more differences of %s are not shown", found.NotShown[name], name))
 		}
 		counts := fmt.Sprintf("%d the same, %d allowed, %d different, %d trouble", found.Same, found.Allowed, found.Different, found.Trouble)
-		for _, rule := range compare.Rules {
-			if count := found.Rules[rule.Name]; count > 0 {
-				counts += fmt.Sprintf("; %s in %d", rule.Name, count)
-			}
+		for _, rule := range slices.Sorted(maps.Keys(found.Rules)) {
+			counts += fmt.Sprintf("; %s in %d", rule, found.Rules[rule])
 		}
 		page.Line(counts)
 	})

@@ -11,12 +11,9 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/process"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // Connection says how to reach the services: by mutual TLS with the given certificate, like any
@@ -57,10 +54,7 @@ func firstThere(paths ...string) string {
 
 // services are the clients of the four services.
 type services struct {
-	Account accountv1.AccountServiceClient
-	Album   albumv1.AlbumServiceClient
-	Blog    blogv1.BlogServiceClient
-	Poi     poiv1.PoiServiceClient
+	clients.Clients
 	// links are the connections, by service.
 	links map[string]*link
 }
@@ -100,10 +94,7 @@ func connect(to Connection, env process.Env) (*services, error) {
 		links[each.service] = &link{connection, each.service, address, to.Timeout}
 	}
 	return &services{
-		Account: accountv1.NewAccountServiceClient(links["account"]),
-		Album:   albumv1.NewAlbumServiceClient(links["album"]),
-		Blog:    blogv1.NewBlogServiceClient(links["blog"]),
-		Poi:     poiv1.NewPoiServiceClient(links["poi"]),
+		Clients: clients.Of(links["account"], links["album"], links["blog"], links["poi"]),
 		links:   links,
 	}, nil
 }

@@ -66,8 +66,8 @@ func (c *albumShow) Run(ctx context.Context, call *services, out *output.Printer
 	if err != nil {
 		return err
 	}
-	noteMore(out, "AlbumService/ListPhotos", reply.GetNextPhotosToken())
-	noteMore(out, "AlbumService/ListComments", reply.GetNextCommentsToken())
+	noteMore(out, "PhotoService/ListPhotos", reply.GetNextPhotosToken())
+	noteMore(out, "CommentService/ListComments", reply.GetNextCommentsToken())
 	return out.Value(output.FromProto(reply), func(page *output.Page) {
 		albums.record(page, reply.GetAlbum())
 		albumPhotos.rows(page, reply.GetPhotos())
@@ -120,7 +120,7 @@ func (c *entryShow) Run(ctx context.Context, call *services, out *output.Printer
 	if err != nil {
 		return err
 	}
-	noteMore(out, "BlogService/ListComments", reply.GetNextCommentsToken())
+	noteMore(out, "CommentService/ListComments", reply.GetNextCommentsToken())
 	return out.Value(output.FromProto(reply), func(page *output.Page) {
 		entries.record(page, reply.GetBlog())
 		page.Text(reply.GetBlog().GetContent())
@@ -154,11 +154,9 @@ type landmarkList struct {
 // Run lists the landmarks.
 func (c *landmarkList) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return landmarks.list(out, c.limit, func(page pageOf) ([]*poiv1.Poi, string, error) {
-		if c.Category.value != 0 {
-			reply, err := call.Poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: c.Category.value, PageSize: page.size, PageToken: page.token})
-			return reply.GetPois(), reply.GetNextPageToken(), err
-		}
-		reply, err := call.Poi.ListPoisOfOwner(ctx, &poiv1.ListPoisOfOwnerRequest{OwnerId: c.Owner, PageSize: page.size, PageToken: page.token})
+		reply, err := call.Poi.ListPois(ctx, &poiv1.ListPoisRequest{
+			OwnerId: c.Owner, Category: c.Category.value, PageSize: page.size, PageToken: page.token,
+		})
 		return reply.GetPois(), reply.GetNextPageToken(), err
 	})
 }
@@ -171,8 +169,8 @@ func (c *landmarkShow) Run(ctx context.Context, call *services, out *output.Prin
 	if err != nil {
 		return err
 	}
-	noteMore(out, "PoiService/ListPhotos", reply.GetNextPhotosToken())
-	noteMore(out, "PoiService/ListComments", reply.GetNextCommentsToken())
+	noteMore(out, "PhotoService/ListPhotos", reply.GetNextPhotosToken())
+	noteMore(out, "CommentService/ListComments", reply.GetNextCommentsToken())
 	return out.Value(output.FromProto(reply), func(page *output.Page) {
 		landmarks.record(page, reply.GetPoi())
 		landmarkPhotos.rows(page, reply.GetPhotos())

@@ -13,6 +13,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -84,20 +86,20 @@ var entries = table[*blogv1.Blog]{
 	},
 }
 
-var comments = table[*typev1.Comment]{
+var comments = table[*commentv1.Comment]{
 	"comments", []string{"COMMENT", "AUTHOR", "CREATED", "TEXT", "REPLY"},
-	func(c *typev1.Comment) []string {
+	func(c *commentv1.Comment) []string {
 		return []string{number(c.GetCommentId()), profileText(c.GetAuthor()), output.Time(c.GetCreateTime()), c.GetText(), c.GetReply().GetText()}
 	},
 }
 
 var (
 	photoHeads  = []string{"PHOTO", "URL", "DESCRIPTION"}
-	albumPhotos = table[*albumv1.Photo]{"photos", photoHeads, func(p *albumv1.Photo) []string {
-		return []string{number(p.GetPhotoId()), p.GetThumbnailUrl(), p.GetDescription()}
+	albumPhotos = table[*photov1.Photo]{"photos", photoHeads, func(p *photov1.Photo) []string {
+		return []string{number(p.GetPhotoId()), p.GetUrl(), p.GetDescription()}
 	}}
-	landmarkPhotos = table[*poiv1.Photo]{"photos", photoHeads, func(p *poiv1.Photo) []string {
-		return []string{number(p.GetPhotoId()), p.GetPhotoUrl(), p.GetDescription()}
+	landmarkPhotos = table[*photov1.Photo]{"photos", photoHeads, func(p *photov1.Photo) []string {
+		return []string{number(p.GetPhotoId()), p.GetUrl(), p.GetDescription()}
 	}}
 	choices = table[*blogv1.Choice]{"choices", []string{"VOTES", "CHOICE"}, func(c *blogv1.Choice) []string {
 		return []string{number(c.GetVotes()), c.GetDescription()}

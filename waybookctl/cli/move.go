@@ -11,9 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybook/waybook/moving/format"
 	"github.com/waybook/waybook/moving/importer"
-	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
@@ -30,7 +28,7 @@ type moveFiles struct {
 	Repair   bool     `help:"Mend what can be mended. What was mended is counted by rule, and --problems lists it."`
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
 	Problems string   `placeholder:"FILE" help:"File to write all problems to, as NDJSON; - for standard output. It holds texts of the files."`
-	Scratch  string   `placeholder:"DIRECTORY" help:"Where a temporary file is, of some 50 bytes for each record; the system's directory by default."`
+	Scratch  string   `placeholder:"DIRECTORY" help:"Where temporary files are, of some 60 bytes for each record; the system's directory by default."`
 	newFile  `embed:""`
 }
 
@@ -153,9 +151,6 @@ func (c *moveImport) Run(ctx context.Context, call *services, out *output.Printe
 	if c.Workers < 1 || c.Workers > 64 {
 		return usageError("--workers must be from 1 to 64")
 	}
-	client := func(service string) moveinv1.MoveInServiceClient {
-		return moveinv1.NewMoveInServiceClient(call.links[service])
-	}
 	never := "absent"
 	if c.Verify {
 		never = "inserted"
@@ -164,9 +159,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, out *output.Printe
 	err := c.run(nil, out, columns, func(input importer.Input) (*importer.Report, error) {
 		return importer.Import(ctx, importer.Options{
 			Input: input, Verify: c.Verify, IsWhole: c.Yes, Workers: c.Workers,
-			Services: importer.Services{
-				format.KindUser: client("account"), format.KindAlbum: client("album"), format.KindEntry: client("blog"), format.KindLandmark: client("poi"),
-			},
+			Service: call.MoveIn,
 		}, watch)
 	})
 	if errors.Is(err, importer.ErrIncomplete) {

@@ -27,7 +27,7 @@ type storeCommands struct {
 	Dump    storeDump    `cmd:"" help:"Write all documents of a store to a file, as a backup or to load elsewhere."`
 	Load    storeLoad    `cmd:"" help:"Fill an empty store from a file that dump wrote."`
 
-	RenewFeeds storeRenewFeeds `cmd:"" help:"After a restore with MongoDB's own tools: make followers of changes start anew."`
+	Renew storeRenew `cmd:"" help:"After a restore by other tools: make followers of changes start anew."`
 }
 
 // storeChoice selects the store with the names of the services' own flags.

@@ -154,25 +154,24 @@ func (c *storeCompact) Run(ctx context.Context, out *output.Printer, report prog
 	})
 }
 
-type storeRenewFeeds struct {
-	MongoDBURI string `twin:"" name:"mongodb-uri" required:"" placeholder:"URI" help:"URI of the services' MongoDB."`
+type storeRenew struct {
+	storeChoice `embed:""`
 }
 
 // Help returns the detailed help.
-func (*storeRenewFeeds) Help() string {
-	return `A restore with mongorestore or from a snapshot takes changes back that followers may have seen, and does not say
-so. After it, this command makes the feeds refuse the tokens of before with START_ANEW, so that followers begin with an empty
-copy. An embedded store and "store load" do so themselves.`
+func (*storeRenew) Help() string {
+	return `A store that mongorestore, a snapshot or a copy of its file puts back lacks changes that followers may have seen, and does
+not say so. After that, this command makes the store refuse the tokens of before with START_ANEW, so that followers begin with
+an empty copy. "store restore" and "store load" do so themselves.`
 }
 
-// Run renews the feeds.
-func (c *storeRenewFeeds) Run(ctx context.Context, out *output.Printer) error {
-	renewed, err := storekeeping.RenewFeeds(ctx, storekeeping.Options{Store: service.StoreFlags{MongoDBURI: c.MongoDBURI, Log: warnings(out)}})
-	if err != nil {
+// Run renews the store.
+func (c *storeRenew) Run(ctx context.Context, out *output.Printer) error {
+	if err := storekeeping.Renew(ctx, c.options(out)); err != nil {
 		return err
 	}
-	return out.Value(output.Object{{Name: "feeds", Value: renewed}}, func(page *output.Page) {
-		page.Text(fmt.Sprintf("%d feeds begin anew.", renewed))
+	return out.Value(output.Object{{Name: "renewed", Value: true}}, func(page *output.Page) {
+		page.Text("Followers of changes start anew.")
 	})
 }
 

@@ -11,8 +11,7 @@ import (
 
 type userCommands struct {
 	Create      userCreate      `cmd:"" help:"Create a user."`
-	List        userList        `cmd:"" help:"List all users."`
-	Find        userFind        `cmd:"" help:"Find users by the beginning of their nickname or email address."`
+	List        userList        `cmd:"" help:"List all users, or those whose nickname or email address begins with a text."`
 	Show        userShow        `cmd:"" help:"Show a user."`
 	Update      userUpdate      `cmd:"" help:"Change a user's nickname, email address or avatar image."`
 	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins. What the user owns stays."`
@@ -27,31 +26,24 @@ type userID struct {
 	User int64 `arg:"" help:"The user's identifier."`
 }
 
-type userList struct{ limit }
+type userList struct {
+	limit
+	Beginning string `arg:"" optional:"" help:"Beginning of the nickname, or of the email address if it has an @, in any letter case."`
+	Email     bool   `help:"List by the email address, also without an @."`
+}
 
 // Run lists the users.
 func (c *userList) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return users.list(out, c.limit, func(page pageOf) ([]*accountv1.User, string, error) {
-		reply, err := call.Account.ListUsers(ctx, &accountv1.ListUsersRequest{PageSize: page.size, PageToken: page.token})
-		return reply.GetUsers(), reply.GetNextPageToken(), err
-	})
-}
-
-type userFind struct {
-	limit
-	Beginning string `arg:"" help:"Beginning of the nickname, or of the email address if it has an @, in any letter case."`
-	Email     bool   `help:"Look for an email address, also without an @."`
-}
-
-// Run finds users.
-func (c *userFind) Run(ctx context.Context, call *services, out *output.Printer) error {
-	request := &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: c.Beginning}}
-	if c.Email || strings.Contains(c.Beginning, "@") {
-		request.By = &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: c.Beginning}
+	request := &accountv1.ListUsersRequest{}
+	switch {
+	case c.Email || strings.Contains(c.Beginning, "@"):
+		request.Prefix = &accountv1.ListUsersRequest_EmailPrefix{EmailPrefix: c.Beginning}
+	case c.Beginning != "":
+		request.Prefix = &accountv1.ListUsersRequest_NamePrefix{NamePrefix: c.Beginning}
 	}
 	return users.list(out, c.limit, func(page pageOf) ([]*accountv1.User, string, error) {
 		request.PageSize, request.PageToken = page.size, page.token
-		reply, err := call.Account.FindUsers(ctx, request)
+		reply, err := call.Account.ListUsers(ctx, request)
 		return reply.GetUsers(), reply.GetNextPageToken(), err
 	})
 }

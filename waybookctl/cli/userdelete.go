@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -121,8 +123,8 @@ var belongings = []belonging{
 	{
 		"albums",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			stream, err := call.Album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})
-			return idsIn(stream, err, (*albumv1.StreamAlbumsResponse).GetAlbums, (*albumv1.AlbumSummary).GetAlbumId)
+			request := &albumv1.ListAlbumsRequest{OwnerId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+			return idsIn(ctx, call.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetAlbums, (*albumv1.Album).GetAlbumId)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
 			_, err := call.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id})
@@ -132,8 +134,8 @@ var belongings = []belonging{
 	{
 		"entries",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			stream, err := call.Blog.StreamBlogs(ctx, &blogv1.StreamBlogsRequest{AuthorId: owner})
-			return idsIn(stream, err, (*blogv1.StreamBlogsResponse).GetBlogs, (*blogv1.BlogSummary).GetBlogId)
+			request := &blogv1.ListBlogsRequest{AuthorId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+			return idsIn(ctx, call.Blog.ListBlogs, request, (*blogv1.ListBlogsResponse).GetBlogs, (*blogv1.Blog).GetBlogId)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
 			_, err := call.Blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id})
@@ -142,19 +144,9 @@ var belongings = []belonging{
 	},
 	{
 		"landmarks",
-		func(ctx context.Context, call *services, owner int64) (ids []int64, _ error) {
-			for request := (&poiv1.ListPoisOfOwnerRequest{OwnerId: owner, PageSize: 1000}); ; {
-				page, err := call.Poi.ListPoisOfOwner(ctx, request)
-				if err != nil && status.Code(err) != codes.NotFound { // the owner is gone
-					return nil, err
-				}
-				for _, p := range page.GetPois() {
-					ids = append(ids, p.GetPoiId())
-				}
-				if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
-					return ids, nil
-				}
-			}
+		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
+			request := &poiv1.ListPoisRequest{OwnerId: owner, View: typev1.View_VIEW_SUMMARY, PageSize: idPage}
+			return idsIn(ctx, call.Poi.ListPois, request, (*poiv1.ListPoisResponse).GetPois, (*poiv1.Poi).GetPoiId)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
 			_, err := call.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})
@@ -163,21 +155,19 @@ var belongings = []belonging{
 	},
 }
 
-// idsIn returns the identifiers of the items in a stream. Of a user who is gone there are none.
-func idsIn[Batch, Item any](
-	stream interface{ Recv() (Batch, error) }, err error, items func(Batch) []Item, id func(Item) int64,
+// idPage is how many items are read at a time.
+const idPage = 1000
+
+// idsIn returns the identifiers of the items of a list. Of a user who is gone there are none.
+func idsIn[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	ctx context.Context, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	items func(Reply) []Item, id func(Item) int64,
 ) (ids []int64, _ error) {
-	for err == nil {
-		var batch Batch
-		batch, err = stream.Recv()
-		for _, item := range items(batch) {
-			ids = append(ids, id(item))
-		}
+	err := walk(ctx, ask, request, items, func(item Item) error { ids = append(ids, id(item)); return nil })
+	if err != nil && status.Code(err) != codes.NotFound {
+		return nil, err
 	}
-	if errors.Is(err, io.EOF) || status.Code(err) == codes.NotFound {
-		return ids, nil
-	}
-	return nil, err
+	return ids, nil
 }
 
 // counted names how many there are of each kind.

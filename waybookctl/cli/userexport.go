@@ -17,8 +17,11 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -110,23 +113,35 @@ func copyFields(into, from protoreflect.Message) {
 	}
 }
 
-// each takes each item of a list, page by page. ask is a method of a client whose request has a page_token.
+// each takes each item of a list, page by page, until the export has failed.
 func each[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
 	ctx context.Context, e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
 	items func(Reply) []Item, take func(Item),
 ) {
+	if e.err == nil {
+		e.err = walk(ctx, ask, request, items, func(item Item) error { take(item); return e.err })
+	}
+}
+
+// walk takes each item of a list, page by page, until take fails. ask is a method of a client whose request has a page_token.
+func walk[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	ctx context.Context, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+	items func(Reply) []Item, take func(Item) error,
+) error {
 	message := request.ProtoReflect()
 	field := message.Descriptor().Fields().ByName("page_token")
-	for e.err == nil {
+	for {
 		reply, err := ask(ctx, request)
-		if e.err = err; err != nil {
-			return
+		if err != nil {
+			return err
 		}
 		for _, item := range items(reply) {
-			take(item)
+			if err := take(item); err != nil {
+				return err
+			}
 		}
 		if reply.GetNextPageToken() == "" {
-			return
+			return nil
 		}
 		message.Set(field, protoreflect.ValueOfString(reply.GetNextPageToken()))
 	}
@@ -159,56 +174,23 @@ func (e *personExport) user(ctx context.Context, userID int64) error {
 	each(ctx, e, e.Album.ListAlbums, albums, (*albumv1.ListAlbumsResponse).GetAlbums, func(a *albumv1.Album) { e.album(ctx, a) })
 	entries := &blogv1.ListBlogsRequest{AuthorId: userID}
 	each(ctx, e, e.Blog.ListBlogs, entries, (*blogv1.ListBlogsResponse).GetBlogs, func(b *blogv1.Blog) { e.entry(ctx, b) })
-	landmarks := &poiv1.ListPoisOfOwnerRequest{OwnerId: userID, PageSize: exportPage}
-	each(ctx, e, e.Poi.ListPoisOfOwner, landmarks, (*poiv1.ListPoisOfOwnerResponse).GetPois, func(l *poiv1.Poi) { e.landmark(ctx, l) })
+	landmarks := &poiv1.ListPoisRequest{OwnerId: userID, PageSize: exportPage}
+	each(ctx, e, e.Poi.ListPois, landmarks, (*poiv1.ListPoisResponse).GetPois, func(l *poiv1.Poi) { e.landmark(ctx, l) })
 	if e.err == nil {
 		_, e.err = e.out.Write(format.EncodeEnd(nil, e.counts))
 	}
 	return e.err
 }
 
-// end ends what is below content. If that was deleted meanwhile, there is no more.
-func (e *personExport) end() {
-	if status.Code(e.err) == codes.NotFound {
-		e.err = nil
-	}
-}
-
-// comments returns what writes comments on what a record names.
-func (e *personExport) comments(on *moveinv1.Comment) func(*typev1.Comment) {
-	return func(c *typev1.Comment) {
-		comment := proto.CloneOf(on)
-		comment.Id, comment.Reply, comment.ReplyTime = oldID(c.GetOldId(), c.GetCommentId()), c.GetReply().GetText(), c.GetReply().GetCreateTime()
-		if author := c.GetAuthor(); author.GetUserId() != 0 {
-			comment.AuthorId = author.GetUserId()
-		} else {
-			comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
-		}
-		e.write(comment, c)
-	}
-}
-
 // album writes an album with all that belongs to it.
 func (e *personExport) album(ctx context.Context, a *albumv1.Album) {
-	defer e.end()
 	of := oldID(a.GetOldId(), a.GetAlbumId())
 	e.write(&moveinv1.Album{Id: of, OwnerId: a.GetOwner().GetUserId()}, a, a.GetLocation())
-	photos := &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: exportPage}
-	each(ctx, e, e.Album.ListPhotos, photos, (*albumv1.ListPhotosResponse).GetPhotos, func(p *albumv1.Photo) {
-		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_AlbumId{AlbumId: of}, Url: p.GetThumbnailUrl()}, p)
-	})
-	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_AlbumId{AlbumId: of}})
-	comments := &albumv1.ListCommentsRequest{AlbumId: a.GetAlbumId(), PageSize: exportPage}
-	each(ctx, e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId()}
-	each(ctx, e, e.Album.ListRecommenders, recommenders, (*albumv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_AlbumId{AlbumId: of}, UserId: user.GetUserId()})
-	})
+	e.below(ctx, parentOf{"album_id", a.GetAlbumId(), "album_id", of})
 }
 
 // entry writes an entry with all that belongs to it.
 func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
-	defer e.end()
 	of := oldID(b.GetOldId(), b.GetBlogId())
 	entry := &moveinv1.Entry{Id: of, AuthorId: b.GetAuthor().GetUserId()}
 	if b.GetReplyBlogId() != 0 {
@@ -221,29 +203,63 @@ func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) {
 			e.write(&moveinv1.Ballot{EntryId: of, UserId: ballot.GetVoter().GetUserId()}, ballot)
 		})
 	}
-	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_EntryId{EntryId: of}})
-	comments := &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: exportPage}
-	each(ctx, e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId()}
-	each(ctx, e, e.Blog.ListRecommenders, recommenders, (*blogv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_EntryId{EntryId: of}, UserId: user.GetUserId()})
-	})
+	e.below(ctx, parentOf{"blog_id", b.GetBlogId(), "entry_id", of})
 }
 
 // landmark writes a landmark with all that belongs to it.
 func (e *personExport) landmark(ctx context.Context, l *poiv1.Poi) {
-	defer e.end()
 	of := oldID(l.GetOldId(), l.GetPoiId())
 	e.write(&moveinv1.Landmark{Id: of, OwnerId: l.GetOwner().GetUserId()}, l, l.GetLocation())
-	photos := &poiv1.ListPhotosRequest{PoiId: l.GetPoiId(), PageSize: exportPage}
-	each(ctx, e, e.Poi.ListPhotos, photos, (*poiv1.ListPhotosResponse).GetPhotos, func(p *poiv1.Photo) {
-		e.write(&moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId()), Parent: &moveinv1.Photo_LandmarkId{LandmarkId: of}, Url: p.GetPhotoUrl()}, p)
+	e.below(ctx, parentOf{"poi_id", l.GetPoiId(), "landmark_id", of})
+}
+
+// parentOf is an album, an entry or a landmark, by the fields that name it in requests and in records.
+type parentOf struct {
+	field       protoreflect.Name
+	id          int64
+	recordField protoreflect.Name
+	oldID       string
+}
+
+// asked returns a request about what belongs to the parent.
+func asked[Request proto.Message](p parentOf, request Request) Request {
+	message := request.ProtoReflect()
+	message.Set(message.Descriptor().Fields().ByName(p.field), protoreflect.ValueOfInt64(p.id))
+	return request
+}
+
+// recorded returns a record of what belongs to the parent.
+func recorded[Record proto.Message](p parentOf, record Record) Record {
+	message := record.ProtoReflect()
+	message.Set(message.Descriptor().Fields().ByName(p.recordField), protoreflect.ValueOfString(p.oldID))
+	return record
+}
+
+// below writes the photos, comments and recommendations of a parent. If it was deleted meanwhile, there are no more.
+func (e *personExport) below(ctx context.Context, of parentOf) {
+	if of.field != "blog_id" {
+		photos := asked(of, &photov1.ListPhotosRequest{PageSize: exportPage})
+		each(ctx, e, e.Photo.ListPhotos, photos, (*photov1.ListPhotosResponse).GetPhotos, func(p *photov1.Photo) {
+			e.write(recorded(of, &moveinv1.Photo{Id: oldID(p.GetOldId(), p.GetPhotoId())}), p)
+		})
+	}
+	comments := asked(of, &commentv1.ListCommentsRequest{PageSize: exportPage})
+	each(ctx, e, e.Comment.ListComments, comments, (*commentv1.ListCommentsResponse).GetComments, func(c *commentv1.Comment) {
+		comment := &moveinv1.Comment{
+			Id: oldID(c.GetOldId(), c.GetCommentId()), Reply: c.GetReply().GetText(), ReplyTime: c.GetReply().GetCreateTime(),
+		}
+		if author := c.GetAuthor(); author.GetUserId() != 0 {
+			comment.AuthorId = author.GetUserId()
+		} else {
+			comment.AuthorName, comment.AuthorIconUrl = author.GetName(), author.GetIconUrl()
+		}
+		e.write(recorded(of, comment), c)
 	})
-	comment := e.comments(&moveinv1.Comment{Parent: &moveinv1.Comment_LandmarkId{LandmarkId: of}})
-	comments := &poiv1.ListCommentsRequest{PoiId: l.GetPoiId(), PageSize: exportPage}
-	each(ctx, e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, comment)
-	recommenders := &poiv1.ListRecommendersRequest{PoiId: l.GetPoiId()}
-	each(ctx, e, e.Poi.ListRecommenders, recommenders, (*poiv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
-		e.write(&moveinv1.Recommendation{Parent: &moveinv1.Recommendation_LandmarkId{LandmarkId: of}, UserId: user.GetUserId()})
+	recommenders := asked(of, &recommendationv1.ListRecommendersRequest{})
+	each(ctx, e, e.Recommendation.ListRecommenders, recommenders, (*recommendationv1.ListRecommendersResponse).GetRecommenders, func(user *typev1.Profile) {
+		e.write(recorded(of, &moveinv1.Recommendation{UserId: user.GetUserId()}))
 	})
+	if status.Code(e.err) == codes.NotFound {
+		e.err = nil
+	}
 }

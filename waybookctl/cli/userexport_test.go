@@ -12,12 +12,9 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/moving/format"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // full answers each call with a reply in which every field is set.
@@ -40,7 +37,7 @@ func (f *full) fill(message protoreflect.Message) {
 	fields := message.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
-		isAuthor := f.guests && field.FullName() == "waybook.type.v1.Comment.author"
+		isAuthor := f.guests && field.FullName() == "waybook.comment.v1.Comment.author"
 		switch name := field.Name(); {
 		case name == "next_page_token", f.guests && strings.HasSuffix(string(name), "old_id"):
 		case field.IsList() && field.Message() != nil:
@@ -114,10 +111,7 @@ func TestAnExportOfAPersonForgetsNoField(t *testing.T) {
 	for _, guests := range []bool{false, true} {
 		f := &full{values: map[string]protoreflect.FieldDescriptor{}, guests: guests}
 		var file bytes.Buffer
-		e := personExport{out: &file, counts: map[format.Kind]int64{}, services: &services{
-			Account: accountv1.NewAccountServiceClient(f), Album: albumv1.NewAlbumServiceClient(f),
-			Blog: blogv1.NewBlogServiceClient(f), Poi: poiv1.NewPoiServiceClient(f),
-		}}
+		e := personExport{out: &file, counts: map[format.Kind]int64{}, services: &services{Clients: clients.Of(f, f, f, f)}}
 		if err := e.user(t.Context(), 7); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 
 	"buf.build/go/protovalidate"
 
-	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/rules"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -59,7 +59,7 @@ func (t texts) poi(byDefault poiv1.PoiCategory) (*poiv1.ImportedPoi, error) {
 	if p.Key == "" {
 		p.Key = derivedKey(p)
 	}
-	violations, err := service.Violations(protovalidate.GlobalValidator, p)
+	violations, err := rules.Violations(protovalidate.GlobalValidator, p)
 	if err != nil || len(violations) == 0 {
 		return p, err
 	}

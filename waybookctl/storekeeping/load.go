@@ -145,6 +145,9 @@ func (d *DumpFile) LoadInto(ctx context.Context, options Options, store docstore
 	if err := d.loadInto(ctx, options, store); err != nil {
 		return nil, fmt.Errorf("%w; the store is incomplete: load the file again to resume, or empty the store", err)
 	}
+	if err := store.Renew(ctx); err != nil {
+		return nil, err
+	}
 	return d.chosen(), restoring.End(ctx, store, chosen)
 }
 

@@ -39,8 +39,8 @@ type Source struct {
 }
 
 // Restore puts the store of a backup in the place of an embedded store, which no service may have open, and none may create meanwhile.
-// It writes a copy, reads it again, compares it with the manifest, and checks it as Check checks a file, before it replaces anything. A
-// crash leaves the former store or the backup. The former store is kept beside it, under a name with the time.
+// It writes a copy, reads it again, compares it with the manifest, and checks it as Check checks a file, before it replaces anything. It
+// gets another identifier. A crash leaves the former store or the backup. The former store is kept beside it, under a name with the time.
 func Restore(ctx context.Context, options Options, backup Source, now time.Time, report progress.Reporter) (done Restored, err error) {
 	store := options.Store.File()
 	if target, err := filepath.EvalSymlinks(store); err == nil {
@@ -66,6 +66,9 @@ func Restore(ctx context.Context, options Options, backup Source, now time.Time,
 	report.Finish()
 	if err == nil {
 		err = verify(ctx, copied, done.SHA256)
+	}
+	if err == nil {
+		err = embedded.RenewFile(copied) // followers of changes may have seen more than it has
 	}
 	if err == nil {
 		err = embedded.TakeAttributes(copied, store)

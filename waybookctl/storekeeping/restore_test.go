@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -197,8 +198,16 @@ func TestARestoreKeepsTheFormerStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range append([]string{options.Store.File()}, strings.Fields(done.Former)...) {
-			if contents, err := os.ReadFile(path); err != nil || !bytes.Equal(contents, store) {
-				t.Errorf("%s has %d bytes, %v", path, len(contents), err)
+			contents, err := os.ReadFile(path)
+			if err != nil || bytes.Equal(contents, store) {
+				t.Errorf("%s has %d bytes, and may be the same store to followers: %v", path, len(contents), err)
+			}
+			opened, err := embedded.OpenReadOnly(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(opened.Check(t.Context()), opened.Close()); err != nil {
+				t.Error(err)
 			}
 		}
 	}

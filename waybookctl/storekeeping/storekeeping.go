@@ -255,19 +255,14 @@ func Prepare(ctx context.Context, options Options, preparation Preparation) (pre
 	return prepared, nil
 }
 
-// RenewFeeds makes the feeds of a MongoDB refuse the tokens that followers have, and returns how many feeds there
-// are. Services may run.
-func RenewFeeds(ctx context.Context, options Options) (renewed int64, err error) {
+// Renew gives a store another identifier, so that followers of changes start anew. On MongoDB, services may run.
+func Renew(ctx context.Context, options Options) (err error) {
 	store, err := options.openStore(ctx, options.Store.Open)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	server, isMongoDB := store.(*mongo.Engine)
-	if !isMongoDB {
-		return 0, errors.New("an embedded store renews its feeds itself when its file comes back")
-	}
-	return server.RenewFeeds(ctx)
+	return store.Renew(ctx)
 }
 
 func prepare(ctx context.Context, store docstore.Engine, service string, c collection, preparation Preparation) (PreparedCollection, error) {

@@ -19,10 +19,10 @@ func Export(
 	writer := landmarkfile.NewWriter(file, format)
 	report.Start("exporting", progress.Places, 0)
 	defer report.Finish()
-	for request := (&poiv1.ListPoisOfOwnerRequest{OwnerId: ownerID, PageSize: 1000}); ; {
-		var page *poiv1.ListPoisOfOwnerResponse
+	for request := (&poiv1.ListPoisRequest{OwnerId: ownerID, PageSize: 1000}); ; {
+		var page *poiv1.ListPoisResponse
 		_, err := retry.Do(ctx, retry.Options{Note: report.Note}, func() (err error) {
-			page, err = client.ListPoisOfOwner(ctx, request)
+			page, err = client.ListPois(ctx, request)
 			return err
 		})
 		if err != nil {

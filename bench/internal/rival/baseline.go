@@ -29,9 +29,8 @@ type Answer struct {
 	Body   []byte
 	// Request and Reply are the full names of the message types.
 	Request, Reply string
-	// Messages are the encoded replies: one, or all of a stream.
-	Messages [][]byte
-	Streams  bool
+	// Message is the encoded reply.
+	Message []byte
 }
 
 // serviceName is the name of the gRPC service.
@@ -136,31 +135,14 @@ func describe(answers []Answer) (*grpc.ServiceDesc, error) {
 		if err != nil {
 			return nil, err
 		}
-		replies, err := answer.replies()
+		reply, err := answer.reply()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", answer.Name, err)
-		}
-		if answer.Streams {
-			description.Streams = append(description.Streams, grpc.StreamDesc{
-				StreamName: answer.Name, ServerStreams: true,
-				Handler: func(_ any, stream grpc.ServerStream) error {
-					if err := stream.RecvMsg(request.New().Interface()); err != nil {
-						return err
-					}
-					for _, reply := range replies {
-						if err := stream.SendMsg(reply); err != nil {
-							return err
-						}
-					}
-					return nil
-				},
-			})
-			continue
 		}
 		description.Methods = append(description.Methods, grpc.MethodDesc{
 			MethodName: answer.Name,
 			Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-				return replies[0], decode(request.New().Interface())
+				return reply, decode(request.New().Interface())
 			},
 		})
 	}
@@ -171,20 +153,11 @@ func messageType(name string) (protoreflect.MessageType, error) {
 	return protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(name))
 }
 
-func (a Answer) replies() ([]proto.Message, error) {
-	reply, err := messageType(a.Reply)
+func (a Answer) reply() (proto.Message, error) {
+	kind, err := messageType(a.Reply)
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Messages) == 0 {
-		return nil, fmt.Errorf("the answer has no message")
-	}
-	replies := make([]proto.Message, len(a.Messages))
-	for i, encoded := range a.Messages {
-		replies[i] = reply.New().Interface()
-		if err := proto.Unmarshal(encoded, replies[i]); err != nil {
-			return nil, err
-		}
-	}
-	return replies, nil
+	reply := kind.New().Interface()
+	return reply, proto.Unmarshal(a.Message, reply)
 }

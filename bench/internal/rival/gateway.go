@@ -17,9 +17,7 @@ import (
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/internal/content"
@@ -67,7 +65,7 @@ func register(mux *runtime.ServeMux, channel grpc.ClientConnInterface, contract 
 	service := contract.Services().Get(0)
 	for i := range service.Methods().Len() {
 		method := service.Methods().Get(i)
-		if method.IsStreamingClient() {
+		if method.IsStreamingClient() || method.IsStreamingServer() {
 			continue
 		}
 		input, err := messageType(string(method.Input().FullName()))
@@ -79,7 +77,7 @@ func register(mux *runtime.ServeMux, channel grpc.ClientConnInterface, contract 
 			return err
 		}
 		path := fmt.Sprintf("/%s/%s", service.FullName(), method.Name())
-		if err := mux.HandlePath(http.MethodPost, path, forward(mux, channel, path, method.IsStreamingServer(), input, output)); err != nil {
+		if err := mux.HandlePath(http.MethodPost, path, forward(mux, channel, path, input, output)); err != nil {
 			return err
 		}
 	}
@@ -88,7 +86,7 @@ func register(mux *runtime.ServeMux, channel grpc.ClientConnInterface, contract 
 
 // forward returns a handler with the steps of one that protoc-gen-grpc-gateway generates.
 func forward(
-	mux *runtime.ServeMux, channel grpc.ClientConnInterface, path string, streams bool, input, output protoreflect.MessageType,
+	mux *runtime.ServeMux, channel grpc.ClientConnInterface, path string, input, output protoreflect.MessageType,
 ) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, _ map[string]string) {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -106,41 +104,15 @@ func forward(
 		}
 		_, _ = io.Copy(io.Discard, r.Body) // the next request on the connection fails if this does
 		var sent runtime.ServerMetadata
-		var next func() (proto.Message, error)
 		reply := output.New().Interface()
-		if streams {
-			next, sent.HeaderMD, err = openStream(ctx, channel, path, request, output)
-		} else {
-			err = channel.Invoke(ctx, path, request, reply, grpc.Header(&sent.HeaderMD), grpc.Trailer(&sent.TrailerMD))
-		}
+		err = channel.Invoke(ctx, path, request, reply, grpc.Header(&sent.HeaderMD), grpc.Trailer(&sent.TrailerMD))
 		ctx = runtime.NewServerMetadataContext(ctx, sent)
-		switch {
-		case err != nil:
+		if err != nil {
 			runtime.HTTPError(ctx, mux, encoding, w, r, err)
-		case streams:
-			runtime.ForwardResponseStream(ctx, mux, encoding, w, r, next, mux.GetForwardResponseOptions()...)
-		default:
-			runtime.ForwardResponseMessage(ctx, mux, encoding, w, r, reply, mux.GetForwardResponseOptions()...)
+			return
 		}
+		runtime.ForwardResponseMessage(ctx, mux, encoding, w, r, reply, mux.GetForwardResponseOptions()...)
 	}
-}
-
-// openStream calls an RPC that replies with a stream. next returns its messages one by one.
-func openStream(
-	ctx context.Context, channel grpc.ClientConnInterface, path string, request proto.Message, output protoreflect.MessageType,
-) (next func() (proto.Message, error), header metadata.MD, err error) {
-	stream, err := channel.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, path)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := errors.Join(stream.SendMsg(request), stream.CloseSend()); err != nil {
-		return nil, nil, err
-	}
-	header, err = stream.Header()
-	return func() (proto.Message, error) {
-		reply := output.New().Interface()
-		return reply, stream.RecvMsg(reply)
-	}, header, err
 }
 
 // dial connects to services in other processes, as the edge does.
@@ -240,8 +212,6 @@ func StartServices(ctx context.Context, env process.Env, metrics *process.Metric
 	if err != nil {
 		return nil, err
 	}
-	for _, each := range []service.Service{accounts, albums, blogs, pois} {
-		each.Register(channel)
-	}
+	service.Register(channel, accounts, albums, blogs, pois)
 	return channel, nil
 }

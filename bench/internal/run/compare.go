@@ -138,7 +138,7 @@ func (d *deployment) rivals(w *workshop, gateway, baselines *process.Process) (b
 		echo.Channels, echo.Method = channels, rival.Method(c.name)
 		return []contender{
 			d.toEdge(c),
-			{"grpc-gateway", opener(gateway.Addresses["http"], toGateway, c.wantJSON()), d.serving(c, gateway)},
+			{"grpc-gateway", opener(gateway.Addresses["http"], toGateway, wantJSON), d.serving(c, gateway)},
 			{"gRPC direct", d.rpc(c).Open, d.serving(c, d.services[c.service])},
 			toBaseline(c, baselines),
 			{"baseline: gRPC", echo.Open, []*process.Process{baselines}},
@@ -183,7 +183,7 @@ func (d *deployment) askAll(ctx context.Context, list []testCase) (answers []riv
 // ask sends a case to the edge and to its service, once each.
 func (d *deployment) ask(ctx context.Context, c testCase) (rival.Answer, error) {
 	answer := rival.Answer{
-		Name: c.name, Streams: c.streams,
+		Name:    c.name,
 		Request: string(proto.MessageName(c.request)), Reply: string(proto.MessageName(c.reply)),
 	}
 	var err error
@@ -193,18 +193,12 @@ func (d *deployment) ask(ctx context.Context, c testCase) (rival.Answer, error) 
 	if !strings.Contains(string(answer.Body), wantXML) {
 		return answer, fmt.Errorf("%s: the edge replied with a failure: %s", c.name, answer.Body)
 	}
-	messages, err := d.rpc(c).Replies(ctx)
+	message, err := d.rpc(c).Call(ctx)
 	if err != nil {
 		return answer, err
 	}
-	for _, message := range messages {
-		encoded, err := proto.Marshal(message)
-		if err != nil {
-			return answer, err
-		}
-		answer.Messages = append(answer.Messages, encoded)
-	}
-	return answer, nil
+	answer.Message, err = proto.Marshal(message)
+	return answer, err
 }
 
 // fetch makes a single encoded request. It returns the body and the header of the reply, without the fields

@@ -10,6 +10,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -52,27 +54,30 @@ func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks
 	if err != nil {
 		return c, err
 	}
-	if err := addChildren(ctx, c, albums, visitor); err != nil {
+	if err := addChildren(ctx, c, channels[albumService][0], visitor); err != nil {
 		return c, err
 	}
 	return c, importLandmarks(ctx, poiv1.NewPoiServiceClient(channels[poiService][0]), c.owner, landmarks)
 }
 
 // addChildren adds photos, and comments of a visitor. Every other comment has a reply.
-func addChildren(ctx context.Context, c content, albums albumv1.AlbumServiceClient, visitor int64) error {
+func addChildren(ctx context.Context, c content, album *grpc.ClientConn, visitor int64) error {
+	photos, comments := photov1.NewPhotoServiceClient(album), commentv1.NewCommentServiceClient(album)
 	for n := range children {
-		_, failed := albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{
-			ActorId: c.owner, AlbumId: c.fullAlbum, ThumbnailUrl: fmt.Sprintf("upload/photo/%d_t.jpg", n), Description: text,
+		_, failed := photos.AddPhoto(ctx, &photov1.AddPhotoRequest{
+			ActorId: c.owner, Parent: &photov1.AddPhotoRequest_AlbumId{AlbumId: c.fullAlbum}, Url: fmt.Sprintf("upload/photo/%d_t.jpg", n), Description: text,
 		})
-		comment, err := albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: visitor, AlbumId: c.fullAlbum, Text: text})
+		comment, err := comments.AddComment(ctx, &commentv1.AddCommentRequest{
+			AuthorId: visitor, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: c.fullAlbum}, Text: text,
+		})
 		if err := errors.Join(failed, err); err != nil {
 			return err
 		}
 		if n%2 == 1 {
 			continue
 		}
-		if _, err := albums.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{
-			ActorId: c.owner, AlbumId: c.fullAlbum, CommentId: comment.GetComment().GetCommentId(), Text: "謝謝！",
+		if _, err := comments.ReplyToComment(ctx, &commentv1.ReplyToCommentRequest{
+			ActorId: c.owner, Parent: &commentv1.ReplyToCommentRequest_AlbumId{AlbumId: c.fullAlbum}, CommentId: comment.GetComment().GetCommentId(), Text: "謝謝！",
 		}); err != nil {
 			return err
 		}

@@ -12,11 +12,14 @@ import (
 
 	"github.com/waybook/waybook/bench/internal/load"
 	"github.com/waybook/waybook/bench/internal/rival"
+	"github.com/waybook/waybook/internal/clients"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	recommendationv1 "github.com/waybook/waybook/proto/gen/waybook/recommendation/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -50,9 +53,9 @@ func BenchmarkHotAlbum(b *testing.B) {
 
 // hotAlbum is an album with users who do something with it.
 type hotAlbum struct {
-	albums albumv1.AlbumServiceClient
-	id     int64
-	users  []int64
+	clients.Clients
+	id    int64
+	users []int64
 }
 
 func newHotAlbum(b *testing.B) *hotAlbum {
@@ -80,16 +83,15 @@ func newHotAlbum(b *testing.B) *hotAlbum {
 	if err != nil {
 		b.Fatal(err)
 	}
-	h := &hotAlbum{albums: albumv1.NewAlbumServiceClient(channel)}
-	accounts := accountv1.NewAccountServiceClient(channel)
+	h := &hotAlbum{Clients: clients.Of(channel, channel, channel, channel)}
 	for n := range recommenders * usersEach {
-		made, err := accounts.CreateUser(b.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint(n), IconUrl: "upload/icon/7.jpg"})
+		made, err := h.Account.CreateUser(b.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint(n), IconUrl: "upload/icon/7.jpg"})
 		if err != nil {
 			b.Fatal(err)
 		}
 		h.users = append(h.users, made.GetUser().GetUserId())
 	}
-	made, err := h.albums.CreateAlbum(b.Context(), &albumv1.CreateAlbumRequest{
+	made, err := h.Album.CreateAlbum(b.Context(), &albumv1.CreateAlbumRequest{
 		OwnerId: h.users[0], Title: "象山", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_LANDSCAPES,
 		Location: &typev1.Location{Lat: 25.034, Lng: 121.5645},
 	})
@@ -131,16 +133,22 @@ func (h *hotAlbum) run(b *testing.B, what string, clients int, call func(ctx con
 }
 
 func (h *hotAlbum) comment(ctx context.Context, user int64, _ int) error {
-	_, err := h.albums.AddComment(ctx, &albumv1.AddCommentRequest{AlbumId: h.id, AuthorId: user, Text: "好"})
+	_, err := h.Comment.AddComment(ctx, &commentv1.AddCommentRequest{
+		Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: h.id}, AuthorId: user, Text: "好",
+	})
 	return err
 }
 
 // recommend recommends, and withdraws that the next time.
 func (h *hotAlbum) recommend(ctx context.Context, user int64, turn int) (err error) {
 	if turn%2 == 1 {
-		_, err = h.albums.WithdrawRecommendation(ctx, &albumv1.WithdrawRecommendationRequest{AlbumId: h.id, UserId: user})
+		_, err = h.Recommendation.Withdraw(ctx, &recommendationv1.WithdrawRequest{
+			Parent: &recommendationv1.WithdrawRequest_AlbumId{AlbumId: h.id}, UserId: user,
+		})
 	} else {
-		_, err = h.albums.Recommend(ctx, &albumv1.RecommendRequest{AlbumId: h.id, UserId: user})
+		_, err = h.Recommendation.Recommend(ctx, &recommendationv1.RecommendRequest{
+			Parent: &recommendationv1.RecommendRequest_AlbumId{AlbumId: h.id}, UserId: user,
+		})
 	}
 	return err
 }

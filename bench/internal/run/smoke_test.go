@@ -2,7 +2,6 @@ package run
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -106,17 +105,14 @@ func checkTail(t *testing.T, w *workshop, d *deployment) {
 	}
 }
 
-// messagesOf returns the messages of an answer.
-func messagesOf(t *testing.T, c testCase, answer rival.Answer) (messages []proto.Message) {
+// messageOf returns the message of an answer.
+func messageOf(t *testing.T, c testCase, answer rival.Answer) proto.Message {
 	t.Helper()
-	for _, encoded := range answer.Messages {
-		message := c.reply.ProtoReflect().New().Interface()
-		if err := proto.Unmarshal(encoded, message); err != nil {
-			t.Fatal(err)
-		}
-		messages = append(messages, message)
+	message := c.reply.ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(answer.Message, message); err != nil {
+		t.Fatal(err)
 	}
-	return messages
+	return message
 }
 
 // checkGateway checks that a gateway, the edge and the service reply to a case with the same contents.
@@ -130,34 +126,16 @@ func checkGateway(t *testing.T, gateway *process.Process, c testCase, answer riv
 	if err != nil {
 		t.Fatalf("%s: %v", c.name, err)
 	}
-	var fromGateway []proto.Message
-	for decoder := json.NewDecoder(bytes.NewReader(reply)); decoder.More(); {
-		var raw json.RawMessage
-		if err := decoder.Decode(&raw); err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		if c.streams {
-			var wrapped struct{ Result json.RawMessage }
-			if err := json.Unmarshal(raw, &wrapped); err != nil {
-				t.Fatalf("%s: %v", c.name, err)
-			}
-			raw = wrapped.Result
-		}
-		message := c.reply.ProtoReflect().New().Interface()
-		if err := protojson.Unmarshal(raw, message); err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		fromGateway = append(fromGateway, message)
+	fromGateway, message := c.reply.ProtoReflect().New().Interface(), messageOf(t, c, answer)
+	if err := protojson.Unmarshal(reply, fromGateway); err != nil {
+		t.Fatalf("%s: %v", c.name, err)
 	}
-	messages := messagesOf(t, c, answer)
-	if !slices.EqualFunc(fromGateway, messages, proto.Equal) {
-		t.Errorf("%s: the gateway sent\n%v\nthe service\n%v", c.name, fromGateway, messages)
+	if !proto.Equal(fromGateway, message) {
+		t.Errorf("%s: the gateway sent\n%v\nthe service\n%v", c.name, fromGateway, message)
 	}
-	for _, message := range messages {
-		for _, text := range textsOf(t, message) {
-			if !strings.Contains(string(answer.Body), ">"+text+"<") {
-				t.Errorf("%s: the edge left out %q", c.name, text)
-			}
+	for _, text := range textsOf(t, message) {
+		if !strings.Contains(string(answer.Body), ">"+text+"<") {
+			t.Errorf("%s: the edge left out %q", c.name, text)
 		}
 	}
 }
@@ -195,8 +173,8 @@ func checkBaselines(t *testing.T, w *workshop, d *deployment, baselines *process
 	}
 	echo := d.rpc(c)
 	echo.Channels, echo.Method = channels, rival.Method(c.name)
-	messages, err := echo.Replies(t.Context())
-	if err != nil || !slices.EqualFunc(messages, messagesOf(t, c, answer), proto.Equal) {
-		t.Errorf("%s: the baseline sent %v, want %v; %v", c.name, messages, answer.Messages, err)
+	message, err := echo.Call(t.Context())
+	if err != nil || !proto.Equal(message, messageOf(t, c, answer)) {
+		t.Errorf("%s: the baseline sent %v, want %x; %v", c.name, message, answer.Message, err)
 	}
 }

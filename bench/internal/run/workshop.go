@@ -180,7 +180,7 @@ func (d *deployment) serving(c testCase, front *process.Process) []*process.Proc
 
 // rpc returns the direct call of a case.
 func (d *deployment) rpc(c testCase) load.RPC {
-	return load.RPC{Channels: d.channels[c.service], Method: c.method, Request: c.request, Reply: c.reply, Streams: c.streams}
+	return load.RPC{Channels: d.channels[c.service], Method: c.method, Request: c.request, Reply: c.reply}
 }
 
 // startStandalone starts standalone on a new store. A gateway runs the services in its own process, on a

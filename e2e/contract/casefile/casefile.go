@@ -24,7 +24,7 @@
 //	  </response>
 //	reply headers                 Name: value, or Name: - for none
 //
-//	call waybook.album.v1.AlbumService/AddPhoto
+//	call waybook.photo.v1.PhotoService/AddPhoto
 //	  {"albumId": "{album}"}      the request in JSON
 //	answer NOT_FOUND NO_ALBUM     [code] [reason]; OK by default
 //	  {"photo": {}}               fields of the reply, which may have more

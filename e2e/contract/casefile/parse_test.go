@@ -33,7 +33,7 @@ reply headers
   Content-Length: {length}
 end
 
-call waybook.album.v1.AlbumService/AddPhoto
+call waybook.photo.v1.PhotoService/AddPhoto
   {"albumId":
    "{amy}"}
 answer NOT_FOUND ALBUM_NOT_FOUND

@@ -76,6 +76,13 @@ func (a *Aliases) Of(ctx context.Context, oldID string) (id int64, ok bool, err 
 	return found.ID, err == nil, err
 }
 
+// Latest returns the identifier that an old one stands for, as no later failure undoes it. It takes about as long as a
+// write. Errors: docstore.ErrNotFound.
+func (a *Aliases) Latest(ctx context.Context, oldID string) (int64, error) {
+	found, err := a.documents.GetLinearizable(ctx, oldID)
+	return found.ID, err
+}
+
 // OfMany returns the identifiers of those old identifiers that stand for one.
 func (a *Aliases) OfMany(ctx context.Context, oldIDs []string) (map[string]int64, error) {
 	known, _, err := a.OfManyOrGone(ctx, oldIDs)

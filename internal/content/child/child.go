@@ -28,12 +28,18 @@ func ByParent(field string) docstore.Index1[int64] {
 
 // Spec declares a collection of children. byRequest is docstore.RequestIndex, with the
 // parent's id as its first field.
-func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index) docstore.Spec {
+func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index, more ...docstore.Index) docstore.Spec {
 	return docstore.Spec{
 		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{byParent.A},
-		Indexes: []docstore.Index{byParent.Declare(), byRequest},
+		Indexes: append([]docstore.Index{byParent.Declare(), byRequest}, more...),
 	}
 }
+
+// The parts of a document that its children may be.
+const (
+	Photos   = "photos"
+	Comments = "comments"
+)
 
 // Set holds the children of type C of parents of type P. Its fields do not change after
 // creation. It may be used concurrently.
@@ -48,7 +54,7 @@ type Set[P, C any] struct {
 	// LatestField holds it, and is one of the counters of the parents' collection.
 	Latest      func(*P) *int64
 	LatestField string
-	// Part is the part of the parent that the children are, for its followers.
+	// Part is Photos or Comments.
 	Part string
 	// Clock tells when the owner changes the parent by a change of its children; nil if they are not the owner's.
 	Clock func() time.Time
@@ -79,7 +85,7 @@ func (s *Set[P, C]) Add(
 	}
 	began := time.Now()
 	child, _, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}), request, build)
-	return child, s.Parents.TouchAgain(ctx, parentID, s.Part, began, err)
+	return child, s.Parents.TouchAgain(ctx, parentID, began, err)
 }
 
 // Remove deletes a child of a parent that still has the etag, unless it is empty. allow may reject the removal.
@@ -117,13 +123,13 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, etag st
 		}
 	}
 	began := time.Now()
-	if err = s.Parents.Touch(ctx, parentID, s.Part, s.changed()); err == nil {
+	if err = s.Parents.Touch(ctx, parentID, s.changed()); err == nil {
 		err = s.Children.Delete(ctx, childID, unchanged...)
 	}
 	if errors.Is(err, docstore.ErrConflict) {
 		err = owned.Changed()
 	}
-	return s.Parents.TouchAgain(ctx, parentID, s.Part, began, s.noChild(err, childID))
+	return s.Parents.TouchAgain(ctx, parentID, began, s.noChild(err, childID))
 }
 
 // Get returns a child of a parent.
@@ -147,7 +153,7 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 	var began time.Time
 	touch := sync.OnceValue(func() error {
 		began = time.Now()
-		return s.Parents.Touch(ctx, parentID, s.Part, s.changed())
+		return s.Parents.Touch(ctx, parentID, s.changed())
 	})
 	err = s.Parents.Together(allowed, func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
@@ -171,7 +177,7 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 	if began.IsZero() {
 		return child, err
 	}
-	return child, s.Parents.TouchAgain(ctx, parentID, s.Part, began, err)
+	return child, s.Parents.TouchAgain(ctx, parentID, began, err)
 }
 
 // First returns the first page of a parent's children, for the reply of the call. If it never had any, it makes no query.
@@ -187,7 +193,9 @@ func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token s
 	if _, err := s.Parents.Get(ctx, parentID); err != nil {
 		return docstore.Page[C]{}, err
 	}
-	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Token: token, Limit: limit, Arena: arena.Of(ctx)})
+	return s.Children.Page(ctx, docstore.Query{
+		Where: s.ByParent.Is(parentID), Token: token, Limit: limit, As: docstore.Listed, Arena: arena.Of(ctx),
+	})
 }
 
 // RemoveAll deletes all children of a deleted parent.

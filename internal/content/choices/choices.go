@@ -143,7 +143,7 @@ func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
 // counted. A page has fewer than limit choices where users have withdrawn theirs. The caller
 // has seen that the parent exists.
 func (c *Counter[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]Choice, string, error) {
-	page, err := c.Choices.Page(ctx, docstore.Query{Where: allUnder(parentID), Token: token, Limit: limit})
+	page, err := c.Choices.Page(ctx, docstore.Query{Where: allUnder(parentID), Token: token, Limit: limit, As: docstore.Listed})
 	if err != nil {
 		return nil, "", err
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"time"
 
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/arena"
@@ -14,7 +13,9 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/internal/platform/service"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -49,7 +50,7 @@ type Reply struct {
 
 // Spec declares a collection of comments.
 func Spec(collection string) docstore.Spec {
-	return child.Spec(collection, ByParent(), byRequest().Declare())
+	return child.Spec(collection, ByParent(), byRequest().Declare(), byAuthor().Declare())
 }
 
 // ByParent orders the comments by the documents that they belong to.
@@ -62,9 +63,13 @@ func byRequest() docstore.Index3[int64, int64, string] {
 	}
 }
 
-// Set holds the comments under documents of type P. Its fields do not change after
-// creation. It may be used concurrently.
+// byAuthor orders the comments by their authors.
+func byAuthor() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "author", A: "author_id"} }
+
+// Set holds the comments under documents of type P, and implements CommentService for them. Its fields do not change
+// after creation. It may be used concurrently.
 type Set[P any] struct {
+	commentv1.UnimplementedCommentServiceServer
 	*child.Set[P, Comment]
 	Profiles *profiles.Directory
 	Now      func() time.Time
@@ -78,16 +83,9 @@ func ParentOf(comment *Comment) int64 { return comment.ParentID }
 // RequestKey returns the key of the request that created a comment.
 func RequestKey(comment *Comment) string { return comment.RequestKey }
 
-// NewComment is a request to add a comment.
-type NewComment interface {
-	proto.Message
-	GetRequestId() string
-	GetAuthorId() int64
-	GetText() string
-}
-
-// Post adds a comment.
-func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (*typev1.Comment, error) {
+// AddComment adds a comment.
+func (s *Set[P]) AddComment(ctx context.Context, request *commentv1.AddCommentRequest) (*commentv1.AddCommentResponse, error) {
+	_, parentID := parent.Of(request)
 	authorID := request.GetAuthorId()
 	asked := docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)}
 	mayComment := func() error {
@@ -118,44 +116,49 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 	if err != nil {
 		return nil, err
 	}
-	return s.show(ctx, comment), nil
+	return &commentv1.AddCommentResponse{Comment: s.show(ctx, comment)}, nil
 }
 
-// Reply sets the owner's answer to a comment.
-func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
-	if err := s.refuse(parentID, actorID); err != nil {
+// ReplyToComment sets the owner's reply to a comment.
+func (s *Set[P]) ReplyToComment(ctx context.Context, request *commentv1.ReplyToCommentRequest) (*commentv1.ReplyToCommentResponse, error) {
+	_, parentID := parent.Of(request)
+	if err := s.refuse(parentID, request.GetActorId()); err != nil {
 		return nil, err
 	}
-	comment, err := s.Update(ctx, actorID, parentID, commentID, "", func(comment *Comment) {
-		if comment.Reply == nil || comment.Reply.Text != text {
-			comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
+	comment, err := s.Update(ctx, request.GetActorId(), parentID, request.GetCommentId(), "", func(comment *Comment) {
+		if comment.Reply == nil || comment.Reply.Text != request.GetText() {
+			comment.Reply = &Reply{CreateTime: s.Now(), Text: request.GetText()}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s.show(ctx, comment), nil
+	return &commentv1.ReplyToCommentResponse{Comment: s.show(ctx, comment)}, nil
 }
 
-// Withdraw removes a comment. Only its author and the owner of the document may do so.
-func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int64) error {
-	return s.Remove(ctx, parentID, commentID, "",
-		func(parent *P, comment *Comment) error {
-			if actorID == comment.AuthorID {
-				return nil
-			}
-			return s.Parents.Allow(parent, actorID, parentID)
-		})
-}
-
-// List returns a page of the comments under a document, as contracts show them, and the
-// next page's token.
-func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]*typev1.Comment, string, error) {
-	page, err := s.Page(ctx, parentID, limit, token)
+// RemoveComment removes a comment. Only its author and the owner of the document may do so.
+func (s *Set[P]) RemoveComment(ctx context.Context, request *commentv1.RemoveCommentRequest) (*commentv1.RemoveCommentResponse, error) {
+	_, parentID := parent.Of(request)
+	err := s.Remove(ctx, parentID, request.GetCommentId(), "", func(parent *P, comment *Comment) error {
+		if request.GetActorId() == comment.AuthorID {
+			return nil
+		}
+		return s.Parents.Allow(parent, request.GetActorId(), parentID)
+	})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	return Proto(ctx, page.Documents, s.Profiles.Show(ctx, Authors(page.Documents)...)), page.Next, nil
+	return &commentv1.RemoveCommentResponse{}, nil
+}
+
+// ListComments returns a page of the comments under a document.
+func (s *Set[P]) ListComments(ctx context.Context, request *commentv1.ListCommentsRequest) (*commentv1.ListCommentsResponse, error) {
+	_, parentID := parent.Of(request)
+	page, err := s.Page(ctx, parentID, service.PageSize(request.GetPageSize(), FirstPage, service.MaxPage), request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &commentv1.ListCommentsResponse{Comments: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
 }
 
 // Authors returns the ids of the comments' authors that are users, followed by others.
@@ -171,14 +174,14 @@ func Authors(comments []Comment, others ...int64) []int64 {
 
 // shownComment is the messages of a comment, which a page has many of.
 type shownComment struct {
-	comment typev1.Comment
+	comment commentv1.Comment
 	author  typev1.Profile
 	created timestamppb.Timestamp
 }
 
 // Proto converts comments and their authors' profiles to messages, for the reply of a call.
-func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*typev1.Comment {
-	shown := arena.Slice[*typev1.Comment](arena.Of(ctx), len(comments))
+func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*commentv1.Comment {
+	shown := arena.Slice[*commentv1.Comment](arena.Of(ctx), len(comments))
 	pieces := arena.Slice[shownComment](arena.Of(ctx), len(comments))
 	for i, comment := range comments {
 		piece := &pieces[i]
@@ -192,7 +195,7 @@ func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*
 		shown[i].CommentId, shown[i].Text, shown[i].OldId = comment.ID, comment.Text, aliases.OldID(comment.ID, comment.RequestKey)
 		shown[i].Author, shown[i].CreateTime = &piece.author, &piece.created
 		if comment.Reply != nil {
-			shown[i].Reply = &typev1.AuthorReply{
+			shown[i].Reply = &commentv1.Reply{
 				CreateTime: timestamppb.New(comment.Reply.CreateTime),
 				Text:       comment.Reply.Text,
 			}
@@ -201,6 +204,10 @@ func Proto(ctx context.Context, comments []Comment, profiles profiles.Shown) []*
 	return shown
 }
 
-func (s *Set[P]) show(ctx context.Context, comment Comment) *typev1.Comment {
-	return Proto(ctx, []Comment{comment}, s.Profiles.Show(ctx, Authors([]Comment{comment})...))[0]
+func (s *Set[P]) show(ctx context.Context, comment Comment) *commentv1.Comment {
+	return s.showAll(ctx, []Comment{comment})[0]
+}
+
+func (s *Set[P]) showAll(ctx context.Context, comments []Comment) []*commentv1.Comment {
+	return Proto(ctx, comments, s.Profiles.Show(ctx, Authors(comments)...))
 }

@@ -13,29 +13,26 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/photos"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // children are the photos or the comments of a call.
-type children[P, C, D any] struct {
-	mover *Mover[P, C]
+type children[P, D any] struct {
+	mover *Mover[P]
 	set   *child.Set[P, D]
 	form  Form[D]
 	items []*item[D]
 }
 
-func newChildren[P, C, D any](m *Mover[P, C], set *child.Set[P, D], form Form[D]) *children[P, C, D] {
-	return &children[P, C, D]{mover: m, set: set, form: form}
-}
-
-func (c *children[P, C, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
+func (c *children[P, D]) take(record *moveinv1.Record, result *moveinv1.Result, oldID, parentOldID string) {
 	c.items = append(c.items, &item[D]{
 		record: record, result: result, oldID: oldID, parentOldID: parentOldID, document: c.form.Document(record),
 	})
 }
 
 // store stores children that are not there, in the order of their identifiers.
-func (c *children[P, C, D]) store(ctx context.Context, isDry bool) error {
+func (c *children[P, D]) store(ctx context.Context, isDry bool) error {
 	if len(c.items) == 0 {
 		return nil
 	}
@@ -67,13 +64,13 @@ func (c *children[P, C, D]) store(ctx context.Context, isDry bool) error {
 		err = documents.insert(ctx, items, isDry)
 	}
 	for _, parentID := range changed {
-		err = c.set.Parents.TouchAgain(ctx, parentID, c.set.Part, began, err)
+		err = c.set.Parents.TouchAgain(ctx, parentID, began, err)
 	}
 	return err
 }
 
 // withoutRemoved refuses children that are under other content, or were removed here by users.
-func (c *children[P, C, D]) withoutRemoved(ctx context.Context, items []*item[D]) ([]*item[D], error) {
+func (c *children[P, D]) withoutRemoved(ctx context.Context, items []*item[D]) ([]*item[D], error) {
 	var missing []int64
 	for _, each := range items {
 		switch {
@@ -100,7 +97,7 @@ const touchesAtOnce = 16
 
 // raise raises the highest ids of the parents of children that are not stored, which tells followers of the parents that
 // they change. It returns those parents.
-func (c *children[P, C, D]) raise(ctx context.Context, items []*item[D], parents map[int64]*P) (changed []int64, err error) {
+func (c *children[P, D]) raise(ctx context.Context, items []*item[D], parents map[int64]*P) (changed []int64, err error) {
 	highest := map[int64]int64{}
 	for _, each := range items {
 		if each.stored == nil {
@@ -116,7 +113,7 @@ func (c *children[P, C, D]) raise(ctx context.Context, items []*item[D], parents
 			raised = append(raised, parentID)
 			continue
 		}
-		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, c.set.Part, nil) })
+		touching.Go(func() error { return c.set.Parents.Touch(within, parentID, nil) })
 	}
 	err = c.set.Parents.Documents.UpdateMany(ctx, raised, func(parent *P) bool {
 		latest := c.set.Latest(parent)
@@ -124,6 +121,18 @@ func (c *children[P, C, D]) raise(ctx context.Context, items []*item[D], parents
 		return true
 	})
 	return changed, cmp.Or(err, touching.Wait())
+}
+
+// photoForm tells how photos are stored.
+var photoForm = Form[photos.Photo]{
+	ID: func(p *photos.Photo) int64 { return p.ID },
+	Identify: func(p *photos.Photo, id, parentID int64, requestKey string) {
+		p.ID, p.ParentID, p.RequestKey = id, parentID, requestKey
+	},
+	Document: func(record *moveinv1.Record) photos.Photo {
+		return photos.Photo{URL: record.GetPhoto().GetUrl(), Description: record.GetPhoto().GetDescription()}
+	},
+	Record: func(p *photos.Photo) proto.Message { return &moveinv1.Photo{Url: p.URL, Description: p.Description} },
 }
 
 // commentForm tells how comments are stored.
@@ -157,6 +166,7 @@ var commentForm = Form[comments.Comment]{
 
 // chosen are the ballots or the recommendations of a call.
 type chosen[P any] struct {
+	mover   *Mover[P]
 	counter *choices.Counter[P]
 	items   []*item[choices.MovedIn]
 }
@@ -168,11 +178,11 @@ func (c *chosen[P]) take(record *moveinv1.Record, result *moveinv1.Result, userI
 }
 
 // store stores choices that are not there, and counts them.
-func (c *chosen[P]) store(ctx context.Context, m parentFinder[P], isDry bool) error {
+func (c *chosen[P]) store(ctx context.Context, isDry bool) error {
 	if len(c.items) == 0 {
 		return nil
 	}
-	parents, err := m.parentsOf(ctx, c.items)
+	parents, err := resolve(ctx, c.mover, c.items)
 	if err != nil {
 		return err
 	}
@@ -209,13 +219,4 @@ func (c *chosen[P]) store(ctx context.Context, m parentFinder[P], isDry bool) er
 		}
 	}
 	return nil
-}
-
-// parentFinder is a Mover, whatever its photos are.
-type parentFinder[P any] interface {
-	parentsOf(context.Context, []*item[choices.MovedIn]) (map[int64]*P, error)
-}
-
-func (m *Mover[P, C]) parentsOf(ctx context.Context, items []*item[choices.MovedIn]) (map[int64]*P, error) {
-	return resolve(ctx, m, items)
 }

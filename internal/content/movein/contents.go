@@ -1,30 +1,28 @@
 package movein
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"maps"
+	"slices"
 
 	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
 // newContent returns the item of a record of content.
-func (m *Mover[P, C]) newContent(record *moveinv1.Record, result *moveinv1.Result) *item[P] {
+func (m *Mover[P]) newContent(record *moveinv1.Record, result *moveinv1.Result) *item[P] {
 	each := &item[P]{record: record, result: result, document: m.Content.Document(record)}
-	switch of := record.GetRecord().(type) {
-	case *moveinv1.Record_Album:
-		each.oldID = of.Album.GetId()
-	case *moveinv1.Record_Entry:
-		each.oldID = of.Entry.GetId()
-	case *moveinv1.Record_Landmark:
-		each.oldID = of.Landmark.GetId()
-	}
+	each.oldID = cmp.Or(record.GetAlbum().GetId(), record.GetEntry().GetId(), record.GetLandmark().GetId())
 	each.place = m.PlaceOf(m.Kind.Owner(&each.document), aliases.RequestPrefix+each.oldID)
 	return each
 }
 
 // store stores content that is not there, with its aliases.
-func (m *Mover[P, C]) store(ctx context.Context, items []*item[P], isDry bool) error {
+func (m *Mover[P]) store(ctx context.Context, items []*item[P], isDry bool) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -73,7 +71,7 @@ func (m *Mover[P, C]) store(ctx context.Context, items []*item[P], isDry bool) e
 
 // requireOwners refuses content that is not stored and whose owner does not exist, or is another one than that of a call
 // that ended early. What was deleted a short time ago counts as deleted.
-func (m *Mover[P, C]) requireOwners(ctx context.Context, items []*item[P]) error {
+func (m *Mover[P]) requireOwners(ctx context.Context, items []*item[P]) error {
 	var owners, ids []int64
 	for _, each := range items {
 		if each.stored == nil {
@@ -106,7 +104,7 @@ func (m *Mover[P, C]) requireOwners(ctx context.Context, items []*item[P]) error
 }
 
 // link gives content the identifiers of what it quotes, and refuses it if that is not there.
-func (m *Mover[P, C]) link(ctx context.Context, items []*item[P]) error {
+func (m *Mover[P]) link(ctx context.Context, items []*item[P]) error {
 	var quoted []string
 	here := map[string]int64{}
 	for _, each := range items {
@@ -124,10 +122,7 @@ func (m *Mover[P, C]) link(ctx context.Context, items []*item[P]) error {
 	}
 	for _, each := range items {
 		oldID := each.record.GetEntry().GetQuotedId()
-		quotedID := known[oldID]
-		if quotedID == 0 {
-			quotedID = here[oldID]
-		}
+		quotedID := cmp.Or(known[oldID], here[oldID])
 		switch {
 		case oldID == "":
 		case quotedID == 0:
@@ -140,28 +135,36 @@ func (m *Mover[P, C]) link(ctx context.Context, items []*item[P]) error {
 }
 
 // resolve gives items their parents, and refuses those whose parent is not there.
-func resolve[P, C, D any](ctx context.Context, m *Mover[P, C], items []*item[D]) (parents map[int64]*P, err error) {
-	seen, oldIDs := map[string]bool{}, make([]string, 0, len(items))
+func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (parents map[int64]*P, err error) {
+	oldIDs := map[string]bool{}
 	for _, each := range items {
-		if !seen[each.parentOldID] {
-			seen[each.parentOldID], oldIDs = true, append(oldIDs, each.parentOldID)
-		}
+		oldIDs[each.parentOldID] = true
 	}
-	known, gone, err := m.Kind.Aliases.OfManyOrGone(ctx, oldIDs)
+	known, gone, err := m.Kind.Aliases.OfManyOrGone(ctx, slices.Collect(maps.Keys(oldIDs)))
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, 0, len(known))
-	for _, each := range known {
-		ids = append(ids, each)
-	}
-	found, dead, err := m.Kind.Documents.GetManyOrGone(ctx, ids)
+	found, dead, err := m.Kind.Documents.GetManyOrGone(ctx, slices.Collect(maps.Values(known)))
 	if err != nil {
 		return nil, err
 	}
 	parents = make(map[int64]*P, len(found))
 	for i := range found {
 		parents[m.Kind.ID(&found[i])] = &found[i]
+	}
+	for oldID := range oldIDs {
+		if gone[oldID] || dead[known[oldID]] || parents[known[oldID]] != nil {
+			continue
+		}
+		// These reads may miss what was stored a moment ago, and a refusal is for good.
+		parent, err := m.latest(ctx, oldID)
+		if err != nil {
+			return nil, err
+		}
+		if parent != nil {
+			known[oldID] = m.Kind.ID(parent)
+			parents[known[oldID]] = parent
+		}
 	}
 	for _, each := range items {
 		each.parentID = known[each.parentOldID]
@@ -174,4 +177,19 @@ func resolve[P, C, D any](ctx context.Context, m *Mover[P, C], items []*item[D])
 		}
 	}
 	return parents, nil
+}
+
+// latest returns content by its old identifier, in a state that no later failure undoes; nil if it is not there.
+func (m *Mover[P]) latest(ctx context.Context, oldID string) (*P, error) {
+	contentID, err := m.Kind.Aliases.Latest(ctx, oldID)
+	if err == nil {
+		var found P
+		if found, err = m.Kind.Documents.GetLinearizable(ctx, contentID); err == nil {
+			return &found, nil
+		}
+	}
+	if errors.Is(err, docstore.ErrNotFound) {
+		err = nil
+	}
+	return nil, err
 }

@@ -9,7 +9,9 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -25,8 +27,8 @@ func TestARecordHasEveryFieldThatAUserSets(t *testing.T) {
 		{&accountv1.CreateUserRequest{}, &moveinv1.User{}},
 		{&albumv1.CreateAlbumRequest{}, &moveinv1.Album{}}, {&blogv1.CreateBlogRequest{}, &moveinv1.Entry{}},
 		{&blogv1.NewVote{}, &moveinv1.Vote{}}, {&poiv1.CreatePoiRequest{}, &moveinv1.Landmark{}},
-		{&albumv1.AddPhotoRequest{}, &moveinv1.Photo{}}, {&poiv1.AddPhotoRequest{}, &moveinv1.Photo{}},
-		{&albumv1.AddCommentRequest{}, &moveinv1.Comment{}}, {&blogv1.AddCommentRequest{}, &moveinv1.Comment{}}, {&poiv1.AddCommentRequest{}, &moveinv1.Comment{}},
+		{&photov1.AddPhotoRequest{}, &moveinv1.Photo{}}, {&photov1.AddPhotoRequest{}, &moveinv1.Photo{}},
+		{&commentv1.AddCommentRequest{}, &moveinv1.Comment{}}, {&commentv1.AddCommentRequest{}, &moveinv1.Comment{}}, {&commentv1.AddCommentRequest{}, &moveinv1.Comment{}},
 	} {
 		fields, of := each.request.ProtoReflect().Descriptor().Fields(), each.record.ProtoReflect().Descriptor()
 		for i := range fields.Len() {

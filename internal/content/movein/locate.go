@@ -76,7 +76,7 @@ func (t table[D]) insert(ctx context.Context, items []*item[D], isDry bool) erro
 	var documents []D
 	for _, each := range items {
 		if each.stored != nil {
-			settle(each, t.form)
+			t.settle(each)
 			continue
 		}
 		fresh, documents = append(fresh, each), append(documents, each.document)
@@ -95,11 +95,16 @@ func (t table[D]) insert(ctx context.Context, items []*item[D], isDry bool) erro
 				return docstore.ErrConflict
 			}
 			fresh[i].stored = &found
-			settle(fresh[i], t.form)
+			t.settle(fresh[i])
 		}
 	}
 	for _, each := range open(fresh) {
 		each.result.Outcome, each.result.Id = moveinv1.Outcome_OUTCOME_INSERTED, each.id
 	}
 	return nil
+}
+
+func (t table[D]) settle(each *item[D]) {
+	each.result.Id = each.id
+	Settle(each.result, t.form.Record(&each.document), t.form.Record(each.stored))
 }

@@ -17,13 +17,15 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/photos"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/parent"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/internal/platform/rules"
 	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 )
 
@@ -39,9 +41,11 @@ type Form[T any] struct {
 	ID func(*T) int64
 }
 
-// Mover takes the records of a kind of content, whose documents have type P and whose photos have type C. Its fields do
-// not change after creation. It may be used concurrently.
-type Mover[P, C any] struct {
+// Mover takes the records of a kind of content, whose documents have type P. Its fields do not change
+// after creation. It may be used concurrently.
+type Mover[P any] struct {
+	moveinv1.UnimplementedMoveInServiceServer
+
 	// Name is the kind, as records name it: album, entry or landmark.
 	Name      string
 	Kind      *content.Kind[P]
@@ -52,10 +56,22 @@ type Mover[P, C any] struct {
 	PlaceOf func(ownerID int64, requestKey string) id.Place
 	// SetQuoted gives a document the identifier of what it quotes, which it has by an old one; nil if content quotes nothing.
 	SetQuoted func(document *P, quotedID int64, oldID string)
-	// Photos and Ballots are nil if the kind has none.
-	Photos  *child.Set[P, C]
-	Photo   Form[C]
+	// Ballots is nil if the kind has none.
 	Ballots *choices.Counter[P]
+	// Resolver resolves old identifiers of the kind. Open sets it.
+	Resolver *Resolver
+}
+
+// Open returns a mover that is ready to serve.
+func Open[P any](m *Mover[P]) *Mover[P] {
+	m.Resolver = newResolver(m)
+	return m
+}
+
+// ResolveOldIds implements MoveInService for old identifiers of the kind, and of what belongs to it.
+func (m *Mover[P]) ResolveOldIds(ctx context.Context, request *moveinv1.ResolveOldIdsRequest) (*moveinv1.ResolveOldIdsResponse, error) {
+	ids, err := m.Resolver.find(ctx, request.GetOldIds())
+	return &moveinv1.ResolveOldIdsResponse{Ids: ids}, err
 }
 
 // item is a record that has not been refused. D is the type of its document.
@@ -73,10 +89,11 @@ type item[D any] struct {
 }
 
 func (i *item[D]) refuse(reason, format string, args ...any) {
-	refuse(i.result, reason, format, args...)
+	Refuse(i.result, reason, format, args...)
 }
 
-func refuse(result *moveinv1.Result, reason, format string, args ...any) {
+// Refuse gives a record that cannot be stored its outcome, with a message for people.
+func Refuse(result *moveinv1.Result, reason, format string, args ...any) {
 	result.Outcome, result.Id = moveinv1.Outcome_OUTCOME_REFUSED, 0
 	result.Reason, result.Message = reason, fmt.Sprintf(format, args...)
 }
@@ -97,70 +114,32 @@ func open[D any](items []*item[D]) []*item[D] {
 	return left
 }
 
-// TakesRecord reports whether a record is one of the kind.
-func (m *Mover[P, C]) TakesRecord(record *moveinv1.Record) bool {
-	kind, _ := kindOf(record)
-	return kind == m.Name
-}
-
-// kindOf returns the kind of the content that a record is, or belongs to, and the old identifier of the latter.
-func kindOf(record *moveinv1.Record) (kind, parentOldID string) {
-	switch of := record.GetRecord().(type) {
-	case *moveinv1.Record_Album:
-		return "album", ""
-	case *moveinv1.Record_Entry:
-		return "entry", ""
-	case *moveinv1.Record_Landmark:
-		return "landmark", ""
-	case *moveinv1.Record_Photo:
-		return parentOf(of.Photo)
-	case *moveinv1.Record_Comment:
-		return parentOf(of.Comment)
-	case *moveinv1.Record_Ballot:
-		return parentOf(of.Ballot)
-	case *moveinv1.Record_Recommendation:
-		return parentOf(of.Recommendation)
-	}
-	return "", ""
-}
-
-func parentOf(of any) (kind, oldID string) {
-	if on, ok := of.(interface{ GetAlbumId() string }); ok && on.GetAlbumId() != "" {
-		return "album", on.GetAlbumId()
-	}
-	if on, ok := of.(interface{ GetEntryId() string }); ok && on.GetEntryId() != "" {
-		return "entry", on.GetEntryId()
-	}
-	if on, ok := of.(interface{ GetLandmarkId() string }); ok && on.GetLandmarkId() != "" {
-		return "landmark", on.GetLandmarkId()
-	}
-	return "", ""
-}
-
 // MoveIn implements MoveInService for the records of the kind.
-func (m *Mover[P, C]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
+func (m *Mover[P]) MoveIn(ctx context.Context, request *moveinv1.MoveInRequest) (*moveinv1.MoveInResponse, error) {
 	reply := &moveinv1.MoveInResponse{}
 	var contents []*item[P]
-	photos, written := newChildren(m, m.Photos, m.Photo), newChildren(m, m.Kind.Comments.Set, commentForm)
-	ballots, recommended := &chosen[P]{counter: m.Ballots}, &chosen[P]{counter: m.Kind.Recommendations.Counter()}
+	written := &children[P, comments.Comment]{mover: m, set: m.Kind.Comments.Set, form: commentForm}
+	pictures := &children[P, photos.Photo]{mover: m, form: photoForm}
+	if m.Kind.Photos != nil { // otherwise no record is a photo
+		pictures.set = m.Kind.Photos.Set
+	}
+	ballots := &chosen[P]{mover: m, counter: m.Ballots}
+	recommended := &chosen[P]{mover: m, counter: m.Kind.Recommendations.Counter()}
 	for _, record := range request.GetRecords() {
 		result := &moveinv1.Result{}
 		reply.Results = append(reply.Results, result)
-		violations, err := service.Violations(m.Validator, record)
-		if err != nil {
+		if isValid, err := Check(m.Validator, record, result); err != nil {
 			return nil, err
-		}
-		if len(violations) > 0 {
-			refuse(result, "INVALID_PARAMETER", "%s: %s", violations[0].Field, violations[0].Message)
+		} else if !isValid {
 			continue
 		}
-		_, parentOldID := kindOf(record)
+		_, parentOldID := parent.OfRecord(record)
 		switch of := record.GetRecord().(type) {
 		case *moveinv1.Record_Photo:
-			photos.take(record, result, of.Photo.GetId(), parentOldID)
+			pictures.take(record, result, of.Photo.GetId(), parentOldID)
 		case *moveinv1.Record_Comment:
 			if hasName := of.Comment.GetAuthorName() != ""; hasName == (of.Comment.GetAuthorId() != 0) {
-				refuse(result, "INVALID_PARAMETER", "comment.author_name: an author has either an account or a name")
+				Refuse(result, "INVALID_PARAMETER", "comment.author_name: an author has either an account or a name")
 				continue
 			}
 			written.take(record, result, of.Comment.GetId(), parentOldID)
@@ -175,9 +154,7 @@ func (m *Mover[P, C]) MoveIn(ctx context.Context, request *moveinv1.MoveInReques
 	isDry := request.GetValidateOnly()
 	for _, store := range []func(context.Context, bool) error{
 		func(ctx context.Context, isDry bool) error { return m.store(ctx, contents, isDry) },
-		photos.store, written.store,
-		func(ctx context.Context, isDry bool) error { return ballots.store(ctx, m, isDry) },
-		func(ctx context.Context, isDry bool) error { return recommended.store(ctx, m, isDry) },
+		pictures.store, written.store, ballots.store, recommended.store,
 	} {
 		if err := store(ctx, isDry); err != nil {
 			return nil, conflict(err)
@@ -194,25 +171,29 @@ func conflict(err error) error {
 	return err
 }
 
-// settle gives an item that is stored its outcome.
-func settle[D any](each *item[D], form Form[D]) {
-	each.result.Id = each.id
-	each.result.Outcome = moveinv1.Outcome_OUTCOME_UNCHANGED
-	if each.result.Fields = differing(form.Record(&each.document), form.Record(each.stored)); len(each.result.Fields) > 0 {
-		each.result.Outcome = moveinv1.Outcome_OUTCOME_DIFFERENT
+// Check refuses a record that breaks a rule of its fields. It looks at the content alone, which takes less time.
+func Check(validator protovalidate.Validator, record *moveinv1.Record, result *moveinv1.Result) (isValid bool, err error) {
+	message := record.ProtoReflect()
+	content := message.WhichOneof(message.Descriptor().Oneofs().Get(0))
+	violations, err := rules.Violations(validator, message.Get(content).Message().Interface())
+	if len(violations) > 0 {
+		Refuse(result, "INVALID_PARAMETER", "%s.%s: %s", content.Name(), violations[0].Field, violations[0].Message)
 	}
+	return len(violations) == 0, err
 }
 
-// differing returns the names of the fields that two messages of one type have different.
-func differing(a, b proto.Message) (names []string) {
-	left, right := a.ProtoReflect(), b.ProtoReflect()
+// Settle gives a record that is stored its outcome, by what two messages of one type say of it. All fields are compared,
+// so one that the code forgets is always different.
+func Settle(result *moveinv1.Result, given, stored proto.Message) {
+	result.Outcome = moveinv1.Outcome_OUTCOME_UNCHANGED
+	left, right := given.ProtoReflect(), stored.ProtoReflect()
 	fields := left.Descriptor().Fields()
 	for i := range fields.Len() {
 		if field := fields.Get(i); left.Has(field) != right.Has(field) || !left.Get(field).Equal(right.Get(field)) {
-			names = append(names, string(field.Name()))
+			result.Outcome = moveinv1.Outcome_OUTCOME_DIFFERENT
+			result.Fields = append(result.Fields, string(field.Name()))
 		}
 	}
-	return names
 }
 
 // Time returns a time as it is stored: in whole milliseconds.

@@ -14,28 +14,30 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	moveinv1 "github.com/waybook/waybook/proto/gen/waybook/movein/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// Resolver replaces old identifiers in requests to a service by those that they stand for. Content
+// Resolver replaces old identifiers of one kind of content in requests by those that they stand for. Content
 // costs one read of an alias. A photo or a comment costs none, if its old identifier is at most
 // id.MaxOld: its content names the place. Numbers from id.Lowest on cost nothing, unless nothing was
 // found. It may be used concurrently.
 type Resolver struct {
+	content typev1.Kind
 	aliases *aliases.Aliases
 	// keys return the request key of a stored photo or comment, or docstore.ErrNotFound.
-	keys map[typev1.Identifies]func(ctx context.Context, id int64) (string, error)
+	keys map[typev1.Kind]func(ctx context.Context, id int64) (string, error)
 	// fields keeps the result of fieldsOf by message.
 	fields sync.Map
 }
 
-// Resolver returns the resolver of the kind that the mover moves in.
-func (m *Mover[P, C]) Resolver() *Resolver {
-	r := &Resolver{aliases: m.Kind.Aliases, keys: map[typev1.Identifies]func(context.Context, int64) (string, error){
-		typev1.Identifies_IDENTIFIES_COMMENT: keysOf(m.Kind.Comments.Set),
+// newResolver returns the resolver of the kind that the mover moves in.
+func newResolver[P any](m *Mover[P]) *Resolver {
+	r := &Resolver{content: m.Kind.Kind, aliases: m.Kind.Aliases, keys: map[typev1.Kind]func(context.Context, int64) (string, error){
+		typev1.Kind_KIND_COMMENT: keysOf(m.Kind.Comments.Set),
 	}}
-	if m.Photos != nil {
-		r.keys[typev1.Identifies_IDENTIFIES_PHOTO] = keysOf(m.Photos)
+	if m.Kind.Photos != nil {
+		r.keys[typev1.Kind_KIND_PHOTO] = keysOf(m.Kind.Photos.Set)
 	}
 	return r
 }
@@ -53,7 +55,7 @@ func keysOf[P, C any](set *child.Set[P, C]) func(context.Context, int64) (string
 // field is a field that may hold an old identifier.
 type field struct {
 	protoreflect.FieldDescriptor
-	kind typev1.Identifies
+	kind typev1.Kind
 }
 
 // fieldsOf returns the fields of a message that may hold old identifiers, those of content first.
@@ -64,8 +66,9 @@ func (r *Resolver) fieldsOf(message protoreflect.MessageDescriptor) []field {
 	var found []field
 	for i := range message.Fields().Len() {
 		each := message.Fields().Get(i)
-		kind, _ := proto.GetExtension(each.Options(), typev1.E_Identifies).(typev1.Identifies)
-		if kind > typev1.Identifies_IDENTIFIES_USER {
+		kind, _ := proto.GetExtension(each.Options(), typev1.E_Id).(typev1.Kind)
+		switch kind {
+		case r.content, typev1.Kind_KIND_PHOTO, typev1.Kind_KIND_COMMENT, typev1.Kind_KIND_POSITION:
 			found = append(found, field{each, kind})
 		}
 	}
@@ -74,10 +77,10 @@ func (r *Resolver) fieldsOf(message protoreflect.MessageDescriptor) []field {
 	return found
 }
 
-// Resolve replaces the old identifiers in a request that are below id.Lowest. If the request has found
+// ResolveIDs replaces the old identifiers in a request that are below id.Lowest. If the request has found
 // nothing, it replaces the larger ones, which might have been Waybook's. A number that stands for
 // nothing stays. It reports whether the request has changed.
-func (r *Resolver) Resolve(ctx context.Context, request proto.Message, foundNothing bool) (isChanged bool, err error) {
+func (r *Resolver) ResolveIDs(ctx context.Context, request proto.Message, foundNothing bool) (isChanged bool, err error) {
 	message := request.ProtoReflect()
 	contentID := int64(0)
 	for _, f := range r.fieldsOf(message.Descriptor()) {
@@ -99,7 +102,7 @@ func (r *Resolver) Resolve(ctx context.Context, request proto.Message, foundNoth
 				value, isChanged = resolved, true
 			}
 		}
-		if contentID == 0 && f.kind == typev1.Identifies_IDENTIFIES_CONTENT {
+		if contentID == 0 && f.kind == r.content {
 			contentID = value
 		}
 	}
@@ -132,20 +135,20 @@ func (r *Resolver) resolveList(ctx context.Context, message protoreflect.Message
 }
 
 // resolve returns what an old number stands for, or the number.
-func (r *Resolver) resolve(ctx context.Context, kind typev1.Identifies, old, contentID int64) (int64, error) {
-	if kind == typev1.Identifies_IDENTIFIES_POSITION && old <= id.MaxOld {
+func (r *Resolver) resolve(ctx context.Context, kind typev1.Kind, old, contentID int64) (int64, error) {
+	if kind == typev1.Kind_KIND_POSITION && old <= id.MaxOld {
 		return id.AfterOld(old), nil
 	}
-	found, ok, err := r.find(ctx, kind, strconv.FormatInt(old, 10), contentID)
+	found, ok, err := r.findOne(ctx, kind, strconv.FormatInt(old, 10), contentID)
 	if err != nil || !ok {
 		return old, err
 	}
 	return found, nil
 }
 
-// find returns the identifier that an old one stands for. contentID is that of the content of a
+// findOne returns the identifier that an old one stands for. contentID is that of the content of a
 // photo or a comment.
-func (r *Resolver) find(ctx context.Context, kind typev1.Identifies, oldID string, contentID int64) (int64, bool, error) {
+func (r *Resolver) findOne(ctx context.Context, kind typev1.Kind, oldID string, contentID int64) (int64, bool, error) {
 	key, isChild := r.keys[kind]
 	if !isChild {
 		return r.aliases.Of(ctx, oldID)
@@ -172,18 +175,18 @@ func (r *Resolver) find(ctx context.Context, kind typev1.Identifies, oldID strin
 	return 0, false, nil
 }
 
-// Find returns the identifiers that old identifiers stand for, 0 for nothing.
-func (r *Resolver) Find(ctx context.Context, oldIDs []*typev1.OldIdentifier) ([]int64, error) {
+// find returns the identifiers that old identifiers stand for, 0 for nothing.
+func (r *Resolver) find(ctx context.Context, oldIDs []*moveinv1.OldIdentifier) ([]int64, error) {
 	ids := make([]int64, len(oldIDs))
 	for i, each := range oldIDs {
-		contentID := each.GetContentId()
+		contentID := each.GetParentId()
 		if contentID > 0 && contentID < id.Lowest {
 			var err error
-			if contentID, err = r.resolve(ctx, typev1.Identifies_IDENTIFIES_CONTENT, contentID, 0); err != nil {
+			if contentID, err = r.resolve(ctx, r.content, contentID, 0); err != nil {
 				return nil, err
 			}
 		}
-		found, ok, err := r.find(ctx, each.GetKind(), each.GetOldId(), contentID)
+		found, ok, err := r.findOne(ctx, each.GetKind(), each.GetOldId(), contentID)
 		if err != nil {
 			return nil, err
 		}

@@ -39,14 +39,15 @@ func distance(a, b point) float64 {
 	return 2 * earthRadius * math.Asin(math.Sqrt(min(1, h)))
 }
 
-// Area is the area of a search.
-type Area struct {
-	// middle is the point from which distances are measured. No point of the area is
-	// farther from it than radius, in metres.
+// Circle is the area of a search: all points within radius, in metres, of its middle.
+type Circle struct {
 	middle point
 	radius float64
-	// box is nil when the area is the whole circle.
-	box *Box
+}
+
+// CircleOf returns the circle of a request.
+func CircleOf(c *typev1.Circle) Circle {
+	return Circle{middle: pointAt(c.GetCenter().GetLat(), c.GetCenter().GetLng()), radius: c.GetRadiusMeters()}
 }
 
 // Box is the set of points between two parallels and two meridians, in degrees. It crosses the
@@ -57,42 +58,12 @@ type Box struct{ south, west, north, east float64 }
 func NewBox(south, west, north, east float64) Box { return Box{south, west, north, east} }
 
 // BoxOf returns the box of a request.
-func BoxOf(b interface {
-	GetSouth() float64
-	GetWest() float64
-	GetNorth() float64
-	GetEast() float64
-}) Box {
+func BoxOf(b *typev1.Box) Box {
 	return NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast())
 }
 
 // Holds reports whether a place is in the box, or on its edge.
 func (b Box) Holds(lat, lng float64) bool { return b.holds(pointAt(lat, lng)) }
-
-// Circle returns all points within a distance in metres of a point.
-func Circle(lat, lng, radius float64) Area { return Area{middle: pointAt(lat, lng), radius: radius} }
-
-// AreaOf returns the area of a request, which has a circle or a box.
-func AreaOf(request interface {
-	GetCircle() *typev1.Circle
-	GetBox() *typev1.Box
-}) Area {
-	if c := request.GetCircle(); c != nil {
-		return Circle(c.GetCenter().GetLat(), c.GetCenter().GetLng(), c.GetRadiusMeters())
-	}
-	return BoxOf(request.GetBox()).Area()
-}
-
-// Area returns the box as an area. It must span a few degrees at most.
-func (b Box) Area() Area {
-	middle := pointAt((b.south+b.north)/2, math.Remainder(b.west+b.width()/2, 360))
-	// In a box of a few degrees, no point is farther from the middle than a corner.
-	radius := max(
-		distance(middle, pointAt(b.south, b.west)), distance(middle, pointAt(b.south, b.east)),
-		distance(middle, pointAt(b.north, b.west)), distance(middle, pointAt(b.north, b.east)),
-	)
-	return Area{middle: middle, radius: radius + slack, box: &b}
-}
 
 // width returns how many degrees of longitude the box spans.
 func (b Box) width() float64 {
@@ -102,19 +73,10 @@ func (b Box) width() float64 {
 	return b.east - b.west
 }
 
-// Locate returns a place's distance from the middle in metres, and whether it is in the area.
-func (a Area) Locate(lat, lng float64) (away float64, isInside bool) {
-	place := pointAt(lat, lng)
-	away = distance(a.middle, place)
-	return away, a.holds(place, away)
-}
-
-// holds reports whether a point at a distance from the middle is in the area.
-func (a Area) holds(p point, distance float64) bool {
-	if distance > a.radius {
-		return false
-	}
-	return a.box == nil || a.box.holds(p)
+// Locate returns a place's distance from the middle in metres, and whether it is in the circle.
+func (c Circle) Locate(lat, lng float64) (away float64, isInside bool) {
+	away = distance(c.middle, pointAt(lat, lng))
+	return away, away <= c.radius
 }
 
 func (b Box) holds(p point) bool {
@@ -143,22 +105,15 @@ const slack = 0.1
 // boxSlack is the slack for the edges of a box, in degrees.
 const boxSlack = 1e-5
 
-// ring is the part of an area that is more than inner and at most outer metres from its
+// ring is the part of a circle that is more than inner and at most outer metres from its
 // middle. It is an s2.Region that may include slightly more.
-type ring struct {
-	inner, outer s2.Cap
-	// rect bounds the area's box; it is the whole sphere without one.
-	rect s2.Rect
-}
+type ring struct{ inner, outer s2.Cap }
 
-func (a Area) ring(inner, outer float64) ring {
-	middle := a.middle.onSphere()
-	r := ring{inner: s2.EmptyCap(), outer: capAround(middle, outer+slack), rect: s2.FullRect()}
+func (c Circle) ring(inner, outer float64) ring {
+	middle := c.middle.onSphere()
+	r := ring{inner: s2.EmptyCap(), outer: capAround(middle, outer+slack)}
 	if inner > slack {
 		r.inner = capAround(middle, inner-slack)
-	}
-	if a.box != nil {
-		r.rect = a.box.rect()
 	}
 	return r
 }
@@ -169,9 +124,6 @@ func (p point) onSphere() s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegr
 func capAround(middle s2.Point, radius float64) s2.Cap {
 	return s2.CapFromCenterAngle(middle, s1.Angle(radius/earthRadius))
 }
-
-// rect returns the box, slightly enlarged. Near a pole it includes all longitudes.
-func (b Box) rect() s2.Rect { return b.enlarged().PolarClosure() }
 
 // enlarged returns the box, slightly enlarged.
 func (b Box) enlarged() s2.Rect {
@@ -212,17 +164,17 @@ func (r ring) RectBound() s2.Rect { return r.outer.RectBound() }
 
 // ContainsCell reports whether all of a cell is in the ring.
 func (r ring) ContainsCell(c s2.Cell) bool {
-	return r.outer.ContainsCell(c) && !r.inner.IntersectsCell(c) && (r.rect.IsFull() || r.rect.Contains(c.RectBound()))
+	return r.outer.ContainsCell(c) && !r.inner.IntersectsCell(c)
 }
 
 // IntersectsCell reports whether part of a cell may be in the ring.
 func (r ring) IntersectsCell(c s2.Cell) bool {
-	return r.outer.IntersectsCell(c) && !r.inner.ContainsCell(c) && (r.rect.IsFull() || r.rect.Intersects(c.RectBound()))
+	return r.outer.IntersectsCell(c) && !r.inner.ContainsCell(c)
 }
 
 // ContainsPoint reports whether a point is in the ring.
 func (r ring) ContainsPoint(p s2.Point) bool {
-	return r.outer.ContainsPoint(p) && !r.inner.ContainsPoint(p) && r.rect.ContainsPoint(p)
+	return r.outer.ContainsPoint(p) && !r.inner.ContainsPoint(p)
 }
 
 // CellUnionBound covers the outer circle with a few cells.

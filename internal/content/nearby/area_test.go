@@ -90,32 +90,14 @@ func TestABoxHoldsItsEdgesAndNothingBeyond(t *testing.T) {
 		{Box{-90, 10, -88, 12}, -90, -180, true},
 		{Box{88, 10, 89, 12}, 90, 11, false},
 	} {
-		place, a := pointAt(test.lat, test.lng), test.box.Area()
-		if got := a.holds(place, distance(a.middle, place)); got != test.want {
+		if got := test.box.Holds(test.lat, test.lng); got != test.want {
 			t.Errorf("%v holds %v, %v: %v", test.box, test.lat, test.lng, got)
 		}
 	}
 }
 
-func TestTheMiddleOfABoxIsHalfWayBetweenItsEdges(t *testing.T) {
-	for _, test := range []struct {
-		box  Box
-		want point
-	}{
-		{Box{0, 10, 2, 12}, point{1, 11}},
-		{Box{-1, 179, 1, -177}, point{0, -179}},
-		{Box{-1, 177, 1, -179}, point{0, 179}},
-		{Box{-1, 179, 1, -179}, point{0, 180}},
-	} {
-		if got := test.box.Area().middle; got != test.want {
-			t.Errorf("the middle of %v is %v", test.box, got)
-		}
-	}
-}
-
-// No document of an area lies outside the cells that a search reads. No document in a box
-// is farther away than the search's radius.
-func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
+// No document of a circle lies outside the cells that a search reads.
+func FuzzNoPlaceOfACircleIsOutsideItsCells(f *testing.F) {
 	f.Add(25.03, 121.56, 500.0, 25.031, 121.561, 0.0, 100.0)
 	f.Add(-90.0, 180.0, 20_000.0, -89.99, -180.0, 50.0, 3.0)
 	f.Add(0.0, -180.0, 1e5, 0.0, 180.0, 0.0, 1e5)
@@ -134,36 +116,17 @@ func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
 		if !(radius >= 0 && radius <= 1e5 && inner >= 0 && outer > inner && outer <= 1e6) {
 			return
 		}
-		place := pointAt(placeLat, placeLng)
-		circle := Area{middle: pointAt(lat, lng), radius: radius}
-		// A box with the two places as corners, if its size is allowed.
-		west, east := min(lng, placeLng), max(lng, placeLng)
-		width := east - west
-		if width > 180 {
-			west, east, width = east, west, 360-width
+		circle := Circle{middle: pointAt(lat, lng), radius: radius}
+		away, isInside := circle.Locate(placeLat, placeLng)
+		if !isInside || away <= inner || away > outer {
+			return
 		}
-		areas := []Area{circle}
-		if box := (Box{south: min(lat, placeLat), west: west, north: max(lat, placeLat), east: east}); box.north-box.south <= 5 && width <= 5 {
-			areas = append(areas, box.Area())
-			if !box.holds(place) {
-				t.Errorf("%v does not hold its corner %v", box, place)
-			}
-			if away := distance(areas[1].middle, place); away > areas[1].radius {
-				t.Errorf("%v: its corner %v is %v away, farther than %v", box, place, away, areas[1].radius)
-			}
+		leaf, covered := CellOf(placeLat, placeLng), false
+		for _, cells := range circle.ring(inner, outer).cells(fewCells) {
+			covered = covered || cells.from <= leaf && leaf <= cells.to
 		}
-		for _, a := range areas {
-			away := distance(a.middle, place)
-			if !a.holds(place, away) || away <= inner || away > outer {
-				continue
-			}
-			leaf, covered := CellOf(placeLat, placeLng), false
-			for _, cells := range a.ring(inner, outer).cells(fewCells) {
-				covered = covered || cells.from <= leaf && leaf <= cells.to
-			}
-			if !covered {
-				t.Errorf("%+v, ring from %v to %v: %v, %v away, is outside of all cells", a, inner, outer, place, away)
-			}
+		if !covered {
+			t.Errorf("%+v, ring from %v to %v: %v, %v, %v away, is outside of all cells", circle, inner, outer, placeLat, placeLng, away)
 		}
 	})
 }

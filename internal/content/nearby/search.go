@@ -52,9 +52,9 @@ func New[W, P any](all *docstore.Collection[int64, W], shown Shown[P], indexes I
 	return &Documents[P]{indexes: indexes, entries: docstore.Project[entry](all), shown: shown, locationOf: locationOf, together: all.Together}
 }
 
-// Query asks for a page of the documents of an area, nearest first.
+// Query asks for a page of the documents in a circle, nearest first.
 type Query[P any] struct {
-	Area Area
+	Circle Circle
 	// Category is 0 for all categories.
 	Category int64
 	Filter[P]
@@ -92,12 +92,12 @@ func DocumentsOf[P any](page []Found[P]) []P {
 // Search returns a page of documents, and the token of the next one, which is empty on the last. A page may be short
 // although another follows; a full one has a token only if something follows. Errors: docstore.ErrBadToken.
 func (d *Documents[P]) Search(ctx context.Context, query Query[P]) (page []Found[P], next string, err error) {
-	origin := originOf(query.Area, query.Category, query.Of)
+	origin := originOf(query.Circle, query.Category, query.Of)
 	after, err := parsePosition(query.Token, origin)
 	if err != nil {
 		return nil, "", err
 	}
-	s := search[P]{d, query.Area, query.Category, query.Filter}
+	s := search[P]{d, query.Circle, query.Category, query.Filter}
 	for want := query.Size + 1; ; want = min(4*want, mostWanted) {
 		found, end, err := s.nearest(ctx, after, want)
 		if err != nil {
@@ -108,7 +108,7 @@ func (d *Documents[P]) Search(ctx context.Context, query Query[P]) (page []Found
 		case len(page) > query.Size:
 			page = page[:query.Size]
 			return page, page[query.Size-1].token(origin), nil
-		case end.Distance >= query.Area.radius:
+		case end.Distance >= query.Circle.radius:
 			return page, "", nil
 		case want == mostWanted && len(page) < query.Size:
 			return page, end.token(origin), nil
@@ -117,10 +117,10 @@ func (d *Documents[P]) Search(ctx context.Context, query Query[P]) (page []Found
 	}
 }
 
-// search is a search for the documents of an area.
+// search is a search for the documents in a circle.
 type search[P any] struct {
 	*Documents[P]
-	area Area
+	circle Circle
 	// category is 0 for all categories.
 	category int64
 	Filter[P]
@@ -133,7 +133,7 @@ type search[P any] struct {
 // cellError, and then reads those documents that may be wanted.
 func (s search[P]) nearest(ctx context.Context, after Position, want int) ([]Found[P], Position, error) {
 	for range mostWalks {
-		w := walk[P]{search: s, middle: s.area.middle.onSphere(), after: after, want: want}
+		w := walk[P]{search: s, middle: s.circle.middle.onSphere(), after: after, want: want}
 		if err := w.walk(ctx); err != nil {
 			return nil, Position{}, err
 		}
@@ -173,12 +173,12 @@ func (w *walk[P]) exactly(ctx context.Context) (nearest []Found[P], count int, e
 	return nearest, count, nil
 }
 
-// locate returns a document's position in the order, and whether it is in the area.
+// locate returns a document's position in the order, and whether it is in the circle.
 func (s search[P]) locate(p Location) (Position, bool) {
 	if s.category != 0 && p.Category != s.category {
 		return Position{}, false
 	}
-	away, isInside := s.area.Locate(p.Lat, p.Lng)
+	away, isInside := s.circle.Locate(p.Lat, p.Lng)
 	return Position{away, p.ID}, isInside
 }
 
@@ -202,13 +202,10 @@ const (
 	tokenBytes  = originBytes + 8 + 8
 )
 
-// originOf ties page tokens to a search, because a position is valid in one area only.
-func originOf(a Area, category int64, filter string) uint32 {
+// originOf ties page tokens to a search, because a position is valid in one circle only.
+func originOf(c Circle, category int64, filter string) uint32 {
 	sum := fnv.New32a()
-	_, _ = fmt.Fprintf(sum, "%v %v %v%s", a.middle, a.radius, category, filter)
-	if a.box != nil {
-		_, _ = fmt.Fprintf(sum, " %v", *a.box)
-	}
+	_, _ = fmt.Fprintf(sum, "%v %v %v%s", c.middle, c.radius, category, filter)
 	return sum.Sum32()
 }
 

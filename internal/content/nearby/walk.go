@@ -29,7 +29,7 @@ type entry struct {
 // walk reads the entries of a search, each once.
 type walk[P any] struct {
 	search[P]
-	// middle is that of the area.
+	// middle is that of the circle.
 	middle s2.Point
 	after  Position
 	want   int
@@ -60,10 +60,10 @@ type nearEntry struct {
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
 func (w *walk[P]) walk(ctx context.Context) error {
-	inner, outer := max(0, w.after.Distance), w.area.radius
+	inner, outer := max(0, w.after.Distance), w.circle.radius
 	maxCells, limit := fewCells, firstLimit+4*w.want
 	for isFirst := true; ; isFirst = false {
-		covering := w.area.ring(inner, outer).cells(maxCells)
+		covering := w.circle.ring(inner, outer).cells(maxCells)
 		read, count, err := w.read(ctx, covering.without(w.done), limit, isFirst)
 		if err != nil {
 			return err
@@ -92,9 +92,9 @@ func (w *walk[P]) walk(ctx context.Context) error {
 // bound returns a radius beyond which no document is wanted.
 func (w *walk[P]) bound() float64 {
 	if len(w.sure) == w.want {
-		return min(w.area.radius, w.sure[0]+2*cellError)
+		return min(w.circle.radius, w.sure[0]+2*cellError)
 	}
-	return w.area.radius
+	return w.circle.radius
 }
 
 // within counts the nearest documents within a radius.
@@ -123,7 +123,7 @@ func (w *walk[P]) candidates() (ids []int64) {
 func (w *walk[P]) read(ctx context.Context, todo cellSet, limit int, fromMiddle bool) (read cellSet, count int, err error) {
 	parts := []part{{todo: todo, limit: limit}}
 	if fromMiddle {
-		before, behind := todo.split(CellOf(w.area.middle.lat, w.area.middle.lng))
+		before, behind := todo.split(CellOf(w.circle.middle.lat, w.circle.middle.lng))
 		parts = []part{{todo: behind, limit: limit / 2}, {todo: before, limit: limit / 2, isDescending: true}}
 	}
 	queries := make([]func() error, len(parts))
@@ -210,28 +210,10 @@ func (w *walk[P]) keep(entries []entry) {
 			continue
 		}
 		w.near = append(w.near, nearEntry{e.ID, away})
-		if away-cellError > w.after.Distance && w.area.surelyHolds(at, away) {
+		if away-cellError > w.after.Distance && away+cellError <= w.circle.radius {
 			w.sure.keep(away, w.want)
 		}
 	}
-}
-
-// surelyHolds reports whether all points closer than cellError to a point are in the area. The
-// point is away metres from the middle.
-func (a Area) surelyHolds(at s2.Point, away float64) bool {
-	if away+cellError > a.radius {
-		return false
-	}
-	if a.box == nil {
-		return true
-	}
-	place := s2.LatLngFromPoint(at)
-	const perDegree = 110_000 // metres of latitude, slightly less than there are
-	north := cellError / float64(perDegree)
-	east := north / math.Cos(float64(place.Lat))
-	lat, lng := place.Lat.Degrees(), place.Lng.Degrees()
-	return east < 1 && a.box.south <= lat-north && lat+north <= a.box.north &&
-		a.box.holdsLng(math.Remainder(lng-east, 360)) && a.box.holdsLng(math.Remainder(lng+east, 360))
 }
 
 // chordDistance returns the distance of two points along the surface, in metres. It is exact to

@@ -13,8 +13,8 @@ import (
 )
 
 // ContentRevision is the field of a document that counts how often its owner has changed its content; it is
-// missing until the first time. It is that of the feed's part.
-const ContentRevision = "_of_content"
+// missing until the first time.
+const ContentRevision = "content_revision"
 
 // EtagOf returns the etag of a document (AIP-154): how often its content was changed, and when its owner changed
 // it last. The count alone would not do, because a failover may undo a change and give its number to another.

@@ -21,8 +21,9 @@ type Collection[T any] struct {
 	// ID returns a document's id. Owner returns its owner's id, which is in the field OwnerField.
 	ID, Owner  func(*T) int64
 	OwnerField string
-	// Etag returns the etag of a document; see EtagOf.
-	Etag func(*T) string
+	// Etag returns the etag of a document; see EtagOf. Revision returns its ContentRevision.
+	Etag     func(*T) string
+	Revision func(*T) *int64
 	// Aliases are the old identifiers of documents that were moved in.
 	Aliases *aliases.Aliases
 	// NotFound returns the error for an unknown id. NotOwner returns the error for a user
@@ -108,9 +109,11 @@ func (c *Collection[T]) SetBy(
 			if err := docstore.Assign(document, fields(document)); err != nil || reflect.DeepEqual(before, *document) {
 				return err
 			}
+			*c.Revision(document)++
 			return docstore.Assign(document, mark)
 		})
 	}
+	mark[ContentRevision] = docstore.Plus(1)
 	err = c.onlyStill(ctx, actorID, id, etag, func(conditions []docstore.Condition) (err error) {
 		document, err = c.Documents.Set(ctx, id, fields(nil), mark, conditions...)
 		return err
@@ -158,24 +161,24 @@ func (c *Collection[T]) RaiseBy(ctx context.Context, actorID, id int64, to docst
 
 // Touch tells the followers of a document that something beside it has changed, and sets fields. See
 // docstore.Collection.Touch.
-func (c *Collection[T]) Touch(ctx context.Context, id int64, part string, set map[string]any) error {
-	return c.errorOf(c.Documents.Touch(ctx, id, part, set), id)
+func (c *Collection[T]) Touch(ctx context.Context, id int64, set map[string]any) error {
+	return c.errorOf(c.Documents.Touch(ctx, id, set), id)
 }
 
 // touchTimeout bounds a second touch, which outlives its call.
 const touchTimeout = 5 * time.Second
 
 // TouchAgain ends a write of something beside a document, such as a photo, that began with a touch or another
-// change of the document. A follower reads both a settling time after that. If the write took longer than half of
+// change of the document. That is listed to followers for a settling time. If the write took longer than half of
 // it, TouchAgain touches the document again, so that the follower comes back: also if the write failed with err,
 // because it may be done all the same, and a retry finds nothing to do.
-func (c *Collection[T]) TouchAgain(ctx context.Context, id int64, part string, began time.Time, err error) error {
+func (c *Collection[T]) TouchAgain(ctx context.Context, id int64, began time.Time, err error) error {
 	if time.Since(began) <= c.Documents.SettlingTime()/2 {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), touchTimeout)
 	defer cancel()
-	return cmp.Or(err, c.Touch(ctx, id, part, nil))
+	return cmp.Or(err, c.Touch(ctx, id, nil))
 }
 
 // DeleteBy deletes a document that must belong to the user and still have the etag, unless it is empty. A later

@@ -155,7 +155,7 @@ func BenchmarkWalk(b *testing.B) {
 }
 
 func (s *benchStore) walk(b *testing.B, index string) {
-	const batch = 200 // service.StreamBatch
+	const batch = 200
 	b.ReportAllocs()
 	for b.Loop() {
 		seen := int64(0)

@@ -67,10 +67,10 @@ type Engine struct {
 	db     *bolt.DB
 	file   io.ReaderAt
 	commit *committer
-	// history does not change after the opening.
-	history history
-	calls   drain.Gate
-	close   func() error
+	// opened is the highest moment of a feed when the file was opened.
+	opened docstore.Moment
+	calls  drain.Gate
+	close  func() error
 	// unreleased is the approximate number of bytes that scans have mapped; see scanned.
 	unreleased atomic.Int64
 	// free is how many bytes of the file the last Check found free.
@@ -137,7 +137,7 @@ func open(ctx context.Context, disk Disk, path string, options bolt.Options, now
 		e.commit.stop()
 		return db.Close()
 	})
-	if e.history, err = e.readHistory(ctx); err != nil {
+	if e.opened, err = e.readMoments(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), e.close())
 	}
 	e.commit.reserve = newReserve(db) // of a store that is whole

@@ -77,6 +77,13 @@ func (t *table) Highest(ctx context.Context, from int64) (highest int64, err err
 
 // Scan gets one document, or walks an index.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
+	if scan.As == docstore.Listed && !t.engine.db.IsReadOnly() {
+		defer func() {
+			if err == nil {
+				err = t.engine.makeDurable(ctx)
+			}
+		}()
+	}
 	if id, isOne := scan.OneID(); isOne && scan.Limit > 0 && scan.After == nil {
 		documents, err = t.get(ctx, id, scan)
 		return documents, false, err

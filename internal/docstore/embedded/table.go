@@ -20,9 +20,9 @@ type table struct {
 	documents []byte
 	// apart is the bucket of the long texts; see large.go. It may not exist.
 	apart []byte
-	// feed is the bucket of the feed; see feed.go.
+	// feed is the bucket of the feed; see changes.go.
 	feed    []byte
-	settled settling.Line
+	settled *settling.Line
 	id      []docstore.Field
 	indexes []index
 }
@@ -37,7 +37,10 @@ type index struct {
 
 func newTable(e *Engine, spec docstore.Spec) *table {
 	id := []docstore.Field{{Name: "_id", Kind: spec.ID}}
-	t := &table{engine: e, spec: spec, documents: documentsBucket(spec.Name), apart: apartBucket(spec.Name), feed: feedBucket(spec.Name), id: id}
+	t := &table{
+		engine: e, spec: spec, documents: documentsBucket(spec.Name), apart: apartBucket(spec.Name), feed: feedBucket(spec.Name), id: id,
+		settled: settling.Begin(e.opened),
+	}
 	for _, declared := range spec.Indexes {
 		fields, _ := spec.FieldsOf(declared.Name) // declared, so there is no error
 		t.indexes = append(t.indexes, index{

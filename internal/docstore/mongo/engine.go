@@ -95,6 +95,8 @@ type Engine struct {
 	// start is the beginning of clock. confirmed is that of all collections, unless isRouter.
 	start     time.Time
 	confirmed confirmation
+	// listed is the latest time of a snapshot of changes.
+	listed latest
 	// hasFormat says that the database was seen to have the format of this program.
 	hasFormat atomic.Bool
 	// opening is a semaphore of one, held by the call of Open in progress.

@@ -35,7 +35,11 @@ const local = "local"
 
 // The read concerns of what no failover undoes. Before the primary replies to a linearizable read, it has a
 // majority acknowledge everything that the read has seen.
-const majority, linearizable = "majority", "linearizable"
+// A snapshot shows what a majority has at one time, on all shards.
+const majority, linearizable, snapshot = "majority", "linearizable", "snapshot"
+
+// listed stands for majority, at the time of the latest snapshot of changes that this process has read.
+const listed = "listed"
 
 // concernOf returns the read concern of a read. Present and Recent read from the primary. If no majority has
 // confirmed for the staleness of Recent that the server is the primary, by acknowledging a write or a
@@ -43,6 +47,8 @@ const majority, linearizable = "majority", "linearizable"
 // cannot serve that. On a collection that is spread over shards, Recent is Present.
 func (t *table) concernOf(as docstore.Consistency) string {
 	switch staleness := as.Staleness(); {
+	case as == docstore.Listed:
+		return listed
 	case as == docstore.Durable:
 		return majority
 	case as == docstore.Present, staleness > 0 && (t.confirmed == nil || t.confirmed.isWithin(staleness, t.engine.clock())):
@@ -173,8 +179,9 @@ type query struct {
 	skip, limit           int
 	// concern is the read concern; empty for local. comment is the comment; empty for none.
 	concern, comment string
-	// at, unless 0, is the cluster time that the read has reached, in what a majority has.
-	at docstore.Moment
+	// at, unless 0, is the cluster time that the read has reached, in what a majority has. snapshot, unless 0, is that of
+	// the snapshot to read.
+	at, snapshot docstore.Moment
 	// isWhole keeps the fields that no read returns.
 	isWhole bool
 	// isUnlimited lets the server read for as long as it takes.
@@ -205,11 +212,7 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	if q.skip > 0 {
 		command = append(command, bson.E{Key: "skip", Value: int64(q.skip)})
 	}
-	concern := bson.D{{Key: "level", Value: cmp.Or(q.concern, local)}}
-	if q.at != 0 {
-		concern = bson.D{{Key: "level", Value: majority}, {Key: "afterClusterTime", Value: timestampOf(q.at)}}
-	}
-	command = append(command, bson.E{Key: "readConcern", Value: concern})
+	command = append(command, bson.E{Key: "readConcern", Value: t.concern(q)})
 	if q.comment != "" {
 		command = append(command, bson.E{Key: "comment", Value: q.comment})
 	}
@@ -227,6 +230,33 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 		}
 	}
 	return documents, cursor.ID() != 0, cursor.Err()
+}
+
+// concern returns the read concern of a query. A read of a follower has reached the time of what this process has listed: a
+// primary that has just been elected may not know yet that a majority has all of that, and a former one lacks it.
+func (t *table) concern(q query) bson.D {
+	if q.snapshot != 0 {
+		return bson.D{{Key: "level", Value: snapshot}, {Key: "atClusterTime", Value: timestampOf(q.snapshot)}}
+	}
+	at, level := q.at, cmp.Or(q.concern, local)
+	if level == listed {
+		at, level = t.engine.listed.latest(), majority
+	}
+	if at != 0 {
+		return bson.D{{Key: "level", Value: majority}, {Key: "afterClusterTime", Value: timestampOf(at)}}
+	}
+	return bson.D{{Key: "level", Value: level}}
+}
+
+// latest is the highest moment that it was raised to.
+type latest struct{ moment atomic.Uint64 }
+
+func (l *latest) latest() docstore.Moment { return docstore.Moment(l.moment.Load()) }
+
+func (l *latest) raise(to docstore.Moment) {
+	for last := l.moment.Load(); last < uint64(to) && !l.moment.CompareAndSwap(last, uint64(to)); {
+		last = l.moment.Load()
+	}
 }
 
 // read runs a command that only reads, and repeats it once after a failure that may pass,

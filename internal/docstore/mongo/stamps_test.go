@@ -12,7 +12,7 @@ import (
 
 func followedSpec() docstore.Spec {
 	spec := placedSpec()
-	spec.Tombstones, spec.Feed = true, &docstore.Feed{Rest: "album"}
+	spec.Tombstones, spec.Feed = true, &docstore.Feed{}
 	return spec
 }
 

@@ -22,7 +22,7 @@ type table struct {
 	confirmed *confirmation
 	// hidden are the fields that no read returns.
 	hidden []string
-	// settled says what Feed may show.
+	// settled says which changes have settled.
 	settled settling.Line
 }
 

@@ -175,10 +175,10 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 	return n, err
 }
 
-// Feed returns changes.
-func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
-	ctx, call := t.begin(ctx, "feed", docstore.ChangedField)
-	batch, err := t.Table.Feed(ctx, scan)
+// Changes returns changes.
+func (t *table) Changes(ctx context.Context, scan docstore.ChangeScan) (docstore.ChangeBatch, error) {
+	ctx, call := t.begin(ctx, "changes", docstore.ChangedField)
+	batch, err := t.Table.Changes(ctx, scan)
 	call.end(err)
 	return batch, err
 }

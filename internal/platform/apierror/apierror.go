@@ -18,6 +18,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/rules"
 )
 
 // The reasons of PERMISSION_DENIED.
@@ -46,12 +47,7 @@ type Error struct {
 }
 
 // Violation is an invalid field of a request.
-type Violation struct {
-	// Field is the field's path in the request message, such as "location.lat".
-	Field string
-	// Message says what the field must be.
-	Message string
-}
+type Violation = rules.Violation
 
 // New returns an error for a broken rule.
 func New(kind codes.Code, reason, format string, args ...any) *Error {

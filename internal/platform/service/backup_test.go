@@ -18,12 +18,12 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"log/slog"
+
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/process"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
-
-	"log/slog"
 )
 
 type page struct {

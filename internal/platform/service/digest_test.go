@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/platform/service"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -17,7 +17,7 @@ func TestDigestsStayTheSame(t *testing.T) {
 		request proto.Message
 		want    int64
 	}{
-		{&albumv1.AddCommentRequest{RequestId: "r", AuthorId: 1, AlbumId: 2, Text: "見"}, -1203286472157473055},
+		{&commentv1.AddCommentRequest{RequestId: "r", AuthorId: 1, Parent: &commentv1.AddCommentRequest_AlbumId{AlbumId: 2}, Text: "見"}, 9057350930069540405},
 		{&blogv1.CreateBlogRequest{
 			RequestId: "r", AuthorId: 1 << 52, Type: 1, Location: &typev1.Location{Lat: -25.5, Lng: 121}, Title: "a", Content: "b",
 			PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: 1, ReplyBlogId: 3, ZoomLevel: proto.Int32(0), MapType: 1,

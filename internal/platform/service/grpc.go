@@ -69,10 +69,9 @@ type Service interface {
 	Sweeper
 	// Register registers the service's servers.
 	Register(grpc.ServiceRegistrar)
+	// Parts returns what the service serves of the contracts that it shares with others.
+	Parts() Parts
 }
-
-// ender is a service with streams that last until it ends them.
-type ender interface{ End() }
 
 // Serve serves services on a listener, with the StoreService of their store, health and
 // reflection, and pushes its end, which reports unhealthy first and then drains the calls in
@@ -127,11 +126,6 @@ func Serve(
 	}()
 	env.Stack.PushPort(name, func(ctx context.Context) error {
 		healthServer.Shutdown()
-		for _, service := range services {
-			if streaming, ok := service.(ender); ok {
-				streaming.End()
-			}
-		}
 		drained := make(chan struct{})
 		go func() {
 			defer close(drained)
@@ -243,7 +237,6 @@ func limits(slots int) admission.Limits {
 func reuseMemory() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(lendMemory),
-		grpc.ChainStreamInterceptor(lendMemoryToStream),
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)}),
 	}
 }
@@ -275,14 +268,6 @@ func lendMemory(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handl
 		return nil, err
 	}
 	return &lentReply{message, memory}, nil
-}
-
-// lendMemoryToStream lends memory for the messages of a stream. gRPC has encoded a message when SendMsg returns, so
-// the service may use the memory again.
-func lendMemoryToStream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	ctx, memory := arena.With(stream.Context())
-	defer memory.Free()
-	return handler(server, WithContext(ctx, stream))
 }
 
 // WithContext returns a stream with another context.

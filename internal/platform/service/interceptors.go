@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -21,6 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/internal/platform/rules"
 )
 
 const (
@@ -205,7 +205,7 @@ func (i *Interceptors) validate(request any, known ...apierror.Violation) error 
 	if !ok {
 		return fmt.Errorf("request is a %T, not a protobuf message", request)
 	}
-	violations, err := Violations(i.validator, message)
+	violations, err := rules.Violations(i.validator, message)
 	if err != nil {
 		return err
 	}
@@ -213,32 +213,6 @@ func (i *Interceptors) validate(request any, known ...apierror.Violation) error 
 		return apierror.Invalid("INVALID_PARAMETER", violations...)
 	}
 	return nil
-}
-
-// Violations returns every invalid field of a message, by protovalidate's rules and by those of
-// texts. A rule about several fields has no field of its own. Its text begins with the field to
-// report, as in "password: needs an email address".
-func Violations(validator protovalidate.Validator, message proto.Message) ([]apierror.Violation, error) {
-	texts := textViolations(message.ProtoReflect())
-	err := validator.Validate(message)
-	if err == nil {
-		return texts, nil
-	}
-	var invalid *protovalidate.ValidationError
-	if !errors.As(err, &invalid) {
-		return nil, fmt.Errorf("validate: %w", err)
-	}
-	violations := make([]apierror.Violation, len(invalid.Violations))
-	for n, v := range invalid.Violations {
-		violations[n] = apierror.Violation{
-			Field:   protovalidate.FieldPathString(v.Proto.GetField()),
-			Message: v.Proto.GetMessage(),
-		}
-		if field, text, names := strings.Cut(v.Proto.GetMessage(), ": "); names && violations[n].Field == "" {
-			violations[n] = apierror.Violation{Field: field, Message: text}
-		}
-	}
-	return append(violations, texts...), nil
 }
 
 // finish turns an error into the status that the caller may see. It logs the errors that an

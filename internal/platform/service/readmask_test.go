@@ -12,14 +12,16 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	commentv1 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 func wholeAlbum() *albumv1.GetAlbumResponse {
 	return &albumv1.GetAlbumResponse{
 		Album:  &albumv1.Album{AlbumId: 1, Title: "x", Location: &typev1.Location{Lat: 1, Lng: 2}, Owner: &typev1.Profile{UserId: 3, Name: "y"}},
-		Photos: []*albumv1.Photo{{PhotoId: 4}}, NextPhotosToken: "z",
-		Comments: []*typev1.Comment{{CommentId: 5}},
+		Photos: []*photov1.Photo{{PhotoId: 4}}, NextPhotosToken: "z",
+		Comments: []*commentv1.Comment{{CommentId: 5}},
 	}
 }
 

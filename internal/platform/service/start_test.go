@@ -29,6 +29,8 @@ type idle struct{ sweeping }
 
 func (idle) Register(grpc.ServiceRegistrar) {}
 
+func (idle) Parts() service.Parts { return service.Parts{} }
+
 // started is a service's program that runs in this process.
 type started struct {
 	t           *testing.T

@@ -120,8 +120,7 @@ const file_waybook_access_v1_access_proto_rawDesc = "" +
 	"\acallers\x18\x01 \x03(\tR\acallers\x12\x14\n" +
 	"\x05event\x18\x02 \x01(\tR\x05event\x12%\n" +
 	"\x0epassword_event\x18\x03 \x01(\tR\rpasswordEvent:S\n" +
-	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18\xb5\x87\x03 \x01(\v2\x19.waybook.access.v1.AccessR\x06accessBc\n" +
-	"\x11waybook.access.v1B\vAccessProtoP\x01Z?github.com/waybook/waybook/proto/gen/waybook/access/v1;accessv1b\x06proto3"
+	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18\xb5\x87\x03 \x01(\v2\x19.waybook.access.v1.AccessR\x06accessBCP\x01Z?github.com/waybook/waybook/proto/gen/waybook/access/v1;accessv1b\x06proto3"
 
 var (
 	file_waybook_access_v1_access_proto_rawDescOnce sync.Once

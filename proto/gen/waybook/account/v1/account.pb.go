@@ -11,7 +11,7 @@ package accountv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
-	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	_ "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
@@ -28,8 +28,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// How a password is stored. Passwords of users who were moved in have the form of the old
-// service until the first login, which stores them as argon2id.
+// How a password is stored. The password of a user who was moved in has the form of the old service until the first
+// login, which stores it as argon2id.
 type PasswordForm int32
 
 const (
@@ -102,7 +102,7 @@ func (PasswordForm) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{0}
 }
 
-// A user.
+// A user. BatchGetUsers sets only user_id, name, icon_url and create_time.
 type User struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, positive, at most 2^53-1.
@@ -114,17 +114,14 @@ type User struct {
 	// When the user was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Email address as given, with which the user logs in; empty when there is none.
-	// BatchGetUsers leaves it out.
 	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
-	// Whether the user has a password. BatchGetUsers leaves it out.
+	// Whether the user has a password.
 	HasPassword bool `protobuf:"varint,6,opt,name=has_password,json=hasPassword,proto3" json:"has_password,omitempty"`
-	// Whether the user is disabled: cannot log in and has no open session. BatchGetUsers leaves
-	// it out.
+	// Whether the user is disabled: cannot log in and has no open session.
 	Disabled bool `protobuf:"varint,7,opt,name=disabled,proto3" json:"disabled,omitempty"`
-	// How the password is stored; unspecified when there is none. BatchGetUsers leaves it out.
+	// How the password is stored; unspecified when there is none.
 	PasswordForm PasswordForm `protobuf:"varint,8,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
-	// Whether the user was made here and has an identifier of 31 bits (-small-ids-from). BatchGetUsers leaves it
-	// out.
+	// Whether the user was created here with an identifier of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,9,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -230,13 +227,12 @@ type Session struct {
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// When the session expires, used or not.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Distinguishes the sessions of a user and stays the same while the session is open: 16
-	// hexadecimal digits. It is not a secret.
+	// Identifies the session among those of the user: 16 hexadecimal digits. It is not a secret.
 	SessionId string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// When the session was opened; not set for sessions from before this was stored.
+	// When the session was opened; not set if it was moved in without that time.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When the session was last verified; it may be some minutes too early. Not set if the
-	// service does not limit how long a session may be unused.
+	// When the session was last verified; it may be some minutes too early. Not set if the service does not limit how
+	// long a session may be unused.
 	LastUsedTime  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=last_used_time,json=lastUsedTime,proto3" json:"last_used_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -307,21 +303,73 @@ func (x *Session) GetLastUsedTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// Request of CreateUser.
+// A reward of a user.
+type Reward struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Source of the reward, such as "blog/123", or "old/7" for one that was moved in.
+	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	// Amount of the reward.
+	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reward) Reset() {
+	*x = Reward{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reward) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reward) ProtoMessage() {}
+
+func (x *Reward) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reward.ProtoReflect.Descriptor instead.
+func (*Reward) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Reward) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Reward) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
 type CreateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same UUID returns the first result, whatever
-	// its password. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
+	// Optional UUID; a repeated call with the same UUID returns the first result, whatever its password. A call with
+	// other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Nickname, 1 to 100 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Address of the avatar image, at most 2,000 bytes; may be empty.
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
-	// Email address, at most 254 bytes; may be empty. No two users have the same address,
-	// ignoring letter case.
+	// Email address, at most 254 bytes; may be empty. No two users have the same address, ignoring letter case.
 	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
-	// Password, 8 to 200 characters. If it is empty, the user cannot log in with a
-	// password.
+	// Password, 8 to 200 characters. If it is empty, the user cannot log in with a password.
 	Password      string `protobuf:"bytes,5,opt,name=password,proto3" json:"password,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -329,7 +377,7 @@ type CreateUserRequest struct {
 
 func (x *CreateUserRequest) Reset() {
 	*x = CreateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -341,7 +389,7 @@ func (x *CreateUserRequest) String() string {
 func (*CreateUserRequest) ProtoMessage() {}
 
 func (x *CreateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[2]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -354,7 +402,7 @@ func (x *CreateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateUserRequest.ProtoReflect.Descriptor instead.
 func (*CreateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{2}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreateUserRequest) GetRequestId() string {
@@ -392,7 +440,6 @@ func (x *CreateUserRequest) GetPassword() string {
 	return ""
 }
 
-// Reply of CreateUser.
 type CreateUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new user.
@@ -403,7 +450,7 @@ type CreateUserResponse struct {
 
 func (x *CreateUserResponse) Reset() {
 	*x = CreateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -415,7 +462,7 @@ func (x *CreateUserResponse) String() string {
 func (*CreateUserResponse) ProtoMessage() {}
 
 func (x *CreateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[3]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -428,7 +475,7 @@ func (x *CreateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateUserResponse.ProtoReflect.Descriptor instead.
 func (*CreateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{3}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateUserResponse) GetUser() *User {
@@ -438,362 +485,6 @@ func (x *CreateUserResponse) GetUser() *User {
 	return nil
 }
 
-// Request of DeleteUser.
-type DeleteUserRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user to delete.
-	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteUserRequest) Reset() {
-	*x = DeleteUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteUserRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteUserRequest) ProtoMessage() {}
-
-func (x *DeleteUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteUserRequest.ProtoReflect.Descriptor instead.
-func (*DeleteUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *DeleteUserRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-// Reply of DeleteUser.
-type DeleteUserResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *DeleteUserResponse) Reset() {
-	*x = DeleteUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *DeleteUserResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*DeleteUserResponse) ProtoMessage() {}
-
-func (x *DeleteUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use DeleteUserResponse.ProtoReflect.Descriptor instead.
-func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{5}
-}
-
-// Request of ListUsers.
-type ListUsersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUsersRequest) Reset() {
-	*x = ListUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUsersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUsersRequest) ProtoMessage() {}
-
-func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
-func (*ListUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *ListUsersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListUsersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListUsers.
-type ListUsersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users.
-	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUsersResponse) Reset() {
-	*x = ListUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUsersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUsersResponse) ProtoMessage() {}
-
-func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
-func (*ListUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *ListUsersResponse) GetUsers() []*User {
-	if x != nil {
-		return x.Users
-	}
-	return nil
-}
-
-func (x *ListUsersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of FindUsers.
-type FindUsersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// What to look for.
-	//
-	// Types that are valid to be assigned to By:
-	//
-	//	*FindUsersRequest_EmailPrefix
-	//	*FindUsersRequest_NamePrefix
-	By isFindUsersRequest_By `protobuf_oneof:"by"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FindUsersRequest) Reset() {
-	*x = FindUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FindUsersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FindUsersRequest) ProtoMessage() {}
-
-func (x *FindUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FindUsersRequest.ProtoReflect.Descriptor instead.
-func (*FindUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *FindUsersRequest) GetBy() isFindUsersRequest_By {
-	if x != nil {
-		return x.By
-	}
-	return nil
-}
-
-func (x *FindUsersRequest) GetEmailPrefix() string {
-	if x != nil {
-		if x, ok := x.By.(*FindUsersRequest_EmailPrefix); ok {
-			return x.EmailPrefix
-		}
-	}
-	return ""
-}
-
-func (x *FindUsersRequest) GetNamePrefix() string {
-	if x != nil {
-		if x, ok := x.By.(*FindUsersRequest_NamePrefix); ok {
-			return x.NamePrefix
-		}
-	}
-	return ""
-}
-
-func (x *FindUsersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *FindUsersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-type isFindUsersRequest_By interface {
-	isFindUsersRequest_By()
-}
-
-type FindUsersRequest_EmailPrefix struct {
-	// Beginning of the email address, 1 to 254 bytes, in any letter case. Results are in the
-	// order of their addresses.
-	EmailPrefix string `protobuf:"bytes,1,opt,name=email_prefix,json=emailPrefix,proto3,oneof"`
-}
-
-type FindUsersRequest_NamePrefix struct {
-	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the
-	// order of their nicknames in lower case.
-	NamePrefix string `protobuf:"bytes,2,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
-}
-
-func (*FindUsersRequest_EmailPrefix) isFindUsersRequest_By() {}
-
-func (*FindUsersRequest_NamePrefix) isFindUsersRequest_By() {}
-
-// Reply of FindUsers.
-type FindUsersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users.
-	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *FindUsersResponse) Reset() {
-	*x = FindUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FindUsersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FindUsersResponse) ProtoMessage() {}
-
-func (x *FindUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FindUsersResponse.ProtoReflect.Descriptor instead.
-func (*FindUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *FindUsersResponse) GetUsers() []*User {
-	if x != nil {
-		return x.Users
-	}
-	return nil
-}
-
-func (x *FindUsersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of GetUser.
 type GetUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
@@ -804,7 +495,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -816,7 +507,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -829,7 +520,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetUserRequest) GetUserId() int64 {
@@ -839,7 +530,6 @@ func (x *GetUserRequest) GetUserId() int64 {
 	return 0
 }
 
-// Reply of GetUser.
 type GetUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
@@ -850,7 +540,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +552,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +565,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetUserResponse) GetUser() *User {
@@ -885,7 +575,6 @@ func (x *GetUserResponse) GetUser() *User {
 	return nil
 }
 
-// Request of BatchGetUsers.
 type BatchGetUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The users, 1 to 1,000.
@@ -896,7 +585,7 @@ type BatchGetUsersRequest struct {
 
 func (x *BatchGetUsersRequest) Reset() {
 	*x = BatchGetUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +597,7 @@ func (x *BatchGetUsersRequest) String() string {
 func (*BatchGetUsersRequest) ProtoMessage() {}
 
 func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +610,7 @@ func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BatchGetUsersRequest) GetUserIds() []int64 {
@@ -931,7 +620,6 @@ func (x *BatchGetUsersRequest) GetUserIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetUsers.
 type BatchGetUsersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The users that exist.
@@ -942,7 +630,7 @@ type BatchGetUsersResponse struct {
 
 func (x *BatchGetUsersResponse) Reset() {
 	*x = BatchGetUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -954,7 +642,7 @@ func (x *BatchGetUsersResponse) String() string {
 func (*BatchGetUsersResponse) ProtoMessage() {}
 
 func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -967,7 +655,7 @@ func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BatchGetUsersResponse) GetUsers() []*User {
@@ -977,7 +665,6 @@ func (x *BatchGetUsersResponse) GetUsers() []*User {
 	return nil
 }
 
-// Request of UpdateUser.
 type UpdateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user to change.
@@ -990,8 +677,7 @@ type UpdateUserRequest struct {
 	Email *string `protobuf:"bytes,4,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// New password, 8 to 200 characters.
 	Password *string `protobuf:"bytes,5,opt,name=password,proto3,oneof" json:"password,omitempty"`
-	// Whether the user is disabled. A disabled user cannot log in, and disabling closes all open
-	// sessions, in the same write. What the user owns stays.
+	// Whether the user is disabled, and so cannot log in. What the user owns stays.
 	Disabled *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
 	// The fields to change, instead of those that are set; see waybook.type.v1.update.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
@@ -1001,7 +687,7 @@ type UpdateUserRequest struct {
 
 func (x *UpdateUserRequest) Reset() {
 	*x = UpdateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1013,7 +699,7 @@ func (x *UpdateUserRequest) String() string {
 func (*UpdateUserRequest) ProtoMessage() {}
 
 func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1026,7 +712,7 @@ func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserRequest.ProtoReflect.Descriptor instead.
 func (*UpdateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateUserRequest) GetUserId() int64 {
@@ -1078,7 +764,6 @@ func (x *UpdateUserRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of UpdateUser.
 type UpdateUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user as it is now.
@@ -1089,7 +774,7 @@ type UpdateUserResponse struct {
 
 func (x *UpdateUserResponse) Reset() {
 	*x = UpdateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1101,7 +786,7 @@ func (x *UpdateUserResponse) String() string {
 func (*UpdateUserResponse) ProtoMessage() {}
 
 func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1114,7 +799,7 @@ func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserResponse.ProtoReflect.Descriptor instead.
 func (*UpdateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateUserResponse) GetUser() *User {
@@ -1124,16 +809,254 @@ func (x *UpdateUserResponse) GetUser() *User {
 	return nil
 }
 
-// Request of Authenticate.
+type DeleteUserRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user to delete.
+	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteUserRequest) Reset() {
+	*x = DeleteUserRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteUserRequest) ProtoMessage() {}
+
+func (x *DeleteUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteUserRequest.ProtoReflect.Descriptor instead.
+func (*DeleteUserRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *DeleteUserRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+type DeleteUserResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteUserResponse) Reset() {
+	*x = DeleteUserResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteUserResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteUserResponse) ProtoMessage() {}
+
+func (x *DeleteUserResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteUserResponse.ProtoReflect.Descriptor instead.
+func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
+}
+
+type ListUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Which users; all when not set.
+	//
+	// Types that are valid to be assigned to Prefix:
+	//
+	//	*ListUsersRequest_EmailPrefix
+	//	*ListUsersRequest_NamePrefix
+	Prefix        isListUsersRequest_Prefix `protobuf_oneof:"prefix"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUsersRequest) Reset() {
+	*x = ListUsersRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUsersRequest) ProtoMessage() {}
+
+func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
+func (*ListUsersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListUsersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListUsersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListUsersRequest) GetPrefix() isListUsersRequest_Prefix {
+	if x != nil {
+		return x.Prefix
+	}
+	return nil
+}
+
+func (x *ListUsersRequest) GetEmailPrefix() string {
+	if x != nil {
+		if x, ok := x.Prefix.(*ListUsersRequest_EmailPrefix); ok {
+			return x.EmailPrefix
+		}
+	}
+	return ""
+}
+
+func (x *ListUsersRequest) GetNamePrefix() string {
+	if x != nil {
+		if x, ok := x.Prefix.(*ListUsersRequest_NamePrefix); ok {
+			return x.NamePrefix
+		}
+	}
+	return ""
+}
+
+type isListUsersRequest_Prefix interface {
+	isListUsersRequest_Prefix()
+}
+
+type ListUsersRequest_EmailPrefix struct {
+	// Beginning of the email address, 1 to 254 bytes, in any letter case. Results are in the order of their addresses.
+	EmailPrefix string `protobuf:"bytes,3,opt,name=email_prefix,json=emailPrefix,proto3,oneof"`
+}
+
+type ListUsersRequest_NamePrefix struct {
+	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the order of their nicknames
+	// in lower case.
+	NamePrefix string `protobuf:"bytes,4,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
+}
+
+func (*ListUsersRequest_EmailPrefix) isListUsersRequest_Prefix() {}
+
+func (*ListUsersRequest_NamePrefix) isListUsersRequest_Prefix() {}
+
+type ListUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users.
+	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUsersResponse) Reset() {
+	*x = ListUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUsersResponse) ProtoMessage() {}
+
+func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
+func (*ListUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListUsersResponse) GetUsers() []*User {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+func (x *ListUsersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 type AuthenticateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The email address, 1 to 254 bytes, in any letter case.
 	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	// The password, 1 to 200 characters.
 	Password string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	// Address by which the caller distinguishes clients, at most 100 bytes. An IPv6 address, or
-	// its /64, counts by its /64, /56 and /48. All attempts without one count as one client,
-	// which has no limit of its own.
+	// Address by which the caller distinguishes clients, at most 100 bytes. An IPv6 address, or its /64, counts by its
+	// /64, /56 and /48. All attempts without an address count as one client, which has no limit of its own.
 	ClientAddress string `protobuf:"bytes,3,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1141,7 +1064,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1076,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1089,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -1190,7 +1113,6 @@ func (x *AuthenticateRequest) GetClientAddress() string {
 	return ""
 }
 
-// Reply of Authenticate.
 type AuthenticateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
@@ -1205,7 +1127,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1139,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1152,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -1254,7 +1176,6 @@ func (x *AuthenticateResponse) GetToken() string {
 	return ""
 }
 
-// Request of OpenSession.
 type OpenSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user for whom to open the session.
@@ -1265,7 +1186,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1198,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1211,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -1300,13 +1221,11 @@ func (x *OpenSessionRequest) GetUserId() int64 {
 	return 0
 }
 
-// Reply of OpenSession.
 type OpenSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session.
 	Session *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	// The secret, which is the `idrand` part of the legacy cookie: 32 lowercase hexadecimal
-	// digits, 128 random bits.
+	// The secret, which is the `idrand` part of the legacy cookie: 32 lowercase hexadecimal digits, 128 random bits.
 	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1314,7 +1233,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1245,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1258,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -1356,7 +1275,6 @@ func (x *OpenSessionResponse) GetToken() string {
 	return ""
 }
 
-// Request of VerifySession.
 type VerifySessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `id` part of the cookie.
@@ -1369,7 +1287,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1299,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1312,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1411,7 +1329,6 @@ func (x *VerifySessionRequest) GetToken() string {
 	return ""
 }
 
-// Reply of VerifySession.
 type VerifySessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session.
@@ -1422,7 +1339,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1351,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1364,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1457,99 +1374,6 @@ func (x *VerifySessionResponse) GetSession() *Session {
 	return nil
 }
 
-// Request of VerifySessions.
-type VerifySessionsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The sessions.
-	Sessions      []*VerifySessionRequest `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *VerifySessionsRequest) Reset() {
-	*x = VerifySessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *VerifySessionsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*VerifySessionsRequest) ProtoMessage() {}
-
-func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
-func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
-	if x != nil {
-		return x.Sessions
-	}
-	return nil
-}
-
-// Reply of VerifySessions.
-type VerifySessionsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether each session of the request is open, in the same order.
-	Open          []bool `protobuf:"varint,1,rep,packed,name=open,proto3" json:"open,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *VerifySessionsResponse) Reset() {
-	*x = VerifySessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *VerifySessionsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*VerifySessionsResponse) ProtoMessage() {}
-
-func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
-func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *VerifySessionsResponse) GetOpen() []bool {
-	if x != nil {
-		return x.Open
-	}
-	return nil
-}
-
-// Request of CloseSession.
 type CloseSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the session; the `id` part of the cookie.
@@ -1564,7 +1388,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1576,7 +1400,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1589,7 +1413,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -1613,7 +1437,6 @@ func (x *CloseSessionRequest) GetSessionId() string {
 	return ""
 }
 
-// Reply of CloseSession.
 type CloseSessionResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1622,7 +1445,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +1457,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,10 +1470,9 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
-// Request of CloseAllSessions.
 type CloseAllSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user whose sessions to close.
@@ -1661,7 +1483,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1673,7 +1495,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1686,7 +1508,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -1696,7 +1518,6 @@ func (x *CloseAllSessionsRequest) GetUserId() int64 {
 	return 0
 }
 
-// Reply of CloseAllSessions.
 type CloseAllSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of closed sessions. Not set if the sessions are closed but could not be counted.
@@ -1707,7 +1528,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1719,7 +1540,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1732,7 +1553,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -1742,7 +1563,6 @@ func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
 	return 0
 }
 
-// Request of ListSessions.
 type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the sessions.
@@ -1757,7 +1577,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1769,7 +1589,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1782,7 +1602,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -1806,7 +1626,6 @@ func (x *ListSessionsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListSessions.
 type ListSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sessions.
@@ -1819,7 +1638,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1831,7 +1650,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1844,7 +1663,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1861,13 +1680,12 @@ func (x *ListSessionsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of GrantReward.
 type GrantRewardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who gets the reward.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Source of the reward, such as "blog/123": a lowercase word and an identifier, at most
-	// 64 bytes. A user gets at most one reward for each source.
+	// Source of the reward, such as "blog/123": a lowercase word and an identifier, at most 64 bytes. A user gets at most
+	// one reward for each source.
 	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
 	// Amount of the reward, from 0 to 1,000,000,000.
 	Amount        int64 `protobuf:"varint,3,opt,name=amount,proto3" json:"amount,omitempty"`
@@ -1877,7 +1695,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1889,7 +1707,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1902,7 +1720,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -1926,11 +1744,9 @@ func (x *GrantRewardRequest) GetAmount() int64 {
 	return 0
 }
 
-// Reply of GrantReward.
 type GrantRewardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Amount that the user got for the source, now or earlier. It is 0 for a reward beyond the
-	// limit of its day.
+	// Amount that the user got for the source, now or earlier. It is 0 for a reward beyond the limit of its day.
 	Amount        int64 `protobuf:"varint,1,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1938,7 +1754,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +1766,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +1779,7 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
@@ -1973,7 +1789,6 @@ func (x *GrantRewardResponse) GetAmount() int64 {
 	return 0
 }
 
-// Request of ListRewards.
 type ListRewardsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user of the rewards.
@@ -1988,7 +1803,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +1815,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +1828,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2037,7 +1852,6 @@ func (x *ListRewardsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListRewards.
 type ListRewardsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The rewards.
@@ -2050,7 +1864,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +1876,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +1889,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2092,510 +1906,11 @@ func (x *ListRewardsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// A reward of a user.
-type Reward struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Source of the reward, such as "blog/123", or "old/7" for one that was moved in.
-	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
-	// Amount of the reward.
-	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Reward) Reset() {
-	*x = Reward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Reward) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Reward) ProtoMessage() {}
-
-func (x *Reward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Reward.ProtoReflect.Descriptor instead.
-func (*Reward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *Reward) GetSource() string {
-	if x != nil {
-		return x.Source
-	}
-	return ""
-}
-
-func (x *Reward) GetAmount() int64 {
-	if x != nil {
-		return x.Amount
-	}
-	return 0
-}
-
-// Request of GetRewardTotal.
-type GetRewardTotalRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user of the rewards.
-	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetRewardTotalRequest) Reset() {
-	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetRewardTotalRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetRewardTotalRequest) ProtoMessage() {}
-
-func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
-func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *GetRewardTotalRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-// Reply of GetRewardTotal.
-type GetRewardTotalResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The sum of the rewards.
-	Total int64 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
-	// Number of rewards.
-	RewardCount   int64 `protobuf:"varint,2,opt,name=reward_count,json=rewardCount,proto3" json:"reward_count,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *GetRewardTotalResponse) Reset() {
-	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *GetRewardTotalResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*GetRewardTotalResponse) ProtoMessage() {}
-
-func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
-func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *GetRewardTotalResponse) GetTotal() int64 {
-	if x != nil {
-		return x.Total
-	}
-	return 0
-}
-
-func (x *GetRewardTotalResponse) GetRewardCount() int64 {
-	if x != nil {
-		return x.RewardCount
-	}
-	return 0
-}
-
-// A change of a user.
-type UserChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the user, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted. A user has content only.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The user as it is now, if the request asks for it; not set if it is deleted.
-	User          *User `protobuf:"bytes,6,opt,name=user,proto3" json:"user,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UserChange) Reset() {
-	*x = UserChange{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UserChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UserChange) ProtoMessage() {}
-
-func (x *UserChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
-func (*UserChange) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
-}
-
-func (x *UserChange) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *UserChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *UserChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *UserChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *UserChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *UserChange) GetUser() *User {
-	if x != nil {
-		return x.User
-	}
-	return nil
-}
-
-// Request of ListUserChanges.
-type ListUserChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchUserChanges; empty for all
-	// users and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the users.
-	IncludeUser bool `protobuf:"varint,3,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUserChangesRequest) Reset() {
-	*x = ListUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUserChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUserChangesRequest) ProtoMessage() {}
-
-func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUserChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
-}
-
-func (x *ListUserChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListUserChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListUserChangesRequest) GetIncludeUser() bool {
-	if x != nil {
-		return x.IncludeUser
-	}
-	return false
-}
-
-func (x *ListUserChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListUserChanges.
-type ListUserChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*UserChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListUserChangesResponse) Reset() {
-	*x = ListUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListUserChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListUserChangesResponse) ProtoMessage() {}
-
-func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListUserChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
-}
-
-func (x *ListUserChangesResponse) GetChanges() []*UserChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListUserChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListUserChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchUserChanges.
-type WatchUserChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListUserChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the users.
-	IncludeUser   bool `protobuf:"varint,2,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchUserChangesRequest) Reset() {
-	*x = WatchUserChangesRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchUserChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchUserChangesRequest) ProtoMessage() {}
-
-func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchUserChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchUserChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *WatchUserChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchUserChangesRequest) GetIncludeUser() bool {
-	if x != nil {
-		return x.IncludeUser
-	}
-	return false
-}
-
-// A batch of WatchUserChanges.
-type WatchUserChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*UserChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchUserChangesResponse) Reset() {
-	*x = WatchUserChangesResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchUserChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchUserChangesResponse) ProtoMessage() {}
-
-func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchUserChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchUserChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
-}
-
-func (x *WatchUserChangesResponse) GetChanges() []*UserChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchUserChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xc2\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/options.proto\"\xc2\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -2615,7 +1930,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"session_id\x18\x03 \x01(\tR\tsessionId\x12;\n" +
 	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12@\n" +
-	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"\xcb\x02\n" +
+	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"8\n" +
+	"\x06Reward\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
+	"\x06amount\x18\x02 \x01(\x03R\x06amount\"\xcb\x02\n" +
 	"\x11CreateUserRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
@@ -2627,39 +1945,17 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\xd8\x01\x01r\x05\x10\b\x18\xc8\x01R\bpassword:r\xbaHo\x1am\n" +
 	" create_user.password_needs_email\x12 password: needs an email address\x1a'this.password == '' || this.email != ''\"B\n" +
 	"\x12CreateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\">\n" +
-	"\x11DeleteUserRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"\x14\n" +
-	"\x12DeleteUserResponse\"a\n" +
-	"\x10ListUsersRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
-	"\x11ListUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcd\x01\n" +
-	"\x10FindUsersRequest\x12/\n" +
-	"\femail_prefix\x18\x01 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xfe\x01H\x00R\vemailPrefix\x12,\n" +
-	"\vname_prefix\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
-	"namePrefix\x12$\n" +
-	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\v\n" +
-	"\x02by\x12\x05\xbaH\x02\b\x01\"k\n" +
-	"\x11FindUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\";\n" +
-	"\x0eGetUserRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"?\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"/\n" +
+	"\x0eGetUserRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"?\n" +
 	"\x0fGetUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"M\n" +
-	"\x14BatchGetUsersRequest\x125\n" +
-	"\buser_ids\x18\x01 \x03(\x03B\x1a\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\auserIds\"G\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"B\n" +
+	"\x14BatchGetUsersRequest\x12*\n" +
+	"\buser_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x82\x03\n" +
-	"\x11UpdateUserRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12&\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\xf6\x02\n" +
+	"\x11UpdateUserRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
 	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fH\x01R\aiconUrl\x88\x01\x01\x12%\n" +
 	"\x05email\x18\x04 \x01(\tB\n" +
@@ -2674,7 +1970,22 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\t_passwordB\v\n" +
 	"\t_disabled\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8f\x01\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"2\n" +
+	"\x11DeleteUserRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"\x14\n" +
+	"\x12DeleteUserResponse\"\xca\x01\n" +
+	"\x10ListUsersRequest\x12$\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12/\n" +
+	"\femail_prefix\x18\x03 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01(\xfe\x01H\x00R\vemailPrefix\x12,\n" +
+	"\vname_prefix\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
+	"namePrefixB\b\n" +
+	"\x06prefix\"k\n" +
+	"\x11ListUsersResponse\x12.\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8f\x01\n" +
 	"\x13AuthenticateRequest\x12 \n" +
 	"\x05email\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xfe\x01R\x05email\x12&\n" +
@@ -2684,93 +1995,51 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14AuthenticateResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x125\n" +
 	"\asession\x18\x02 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
-	"\x05token\x18\x03 \x01(\tR\x05token\"?\n" +
-	"\x12OpenSessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"b\n" +
+	"\x05token\x18\x03 \x01(\tR\x05token\"3\n" +
+	"\x12OpenSessionRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"b\n" +
 	"\x13OpenSessionResponse\x125\n" +
 	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
-	"\x05token\x18\x02 \x01(\tR\x05token\"n\n" +
-	"\x14VerifySessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token\"b\n" +
+	"\x14VerifySessionRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"N\n" +
 	"\x15VerifySessionResponse\x125\n" +
-	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"i\n" +
-	"\x15VerifySessionsRequest\x12P\n" +
-	"\bsessions\x18\x01 \x03(\v2(.waybook.account.v1.VerifySessionRequestB\n" +
-	"\xbaH\a\x92\x01\x04\b\x01\x10@R\bsessions\",\n" +
-	"\x16VerifySessionsResponse\x12\x12\n" +
-	"\x04open\x18\x01 \x03(\bR\x04open\"\xbb\x02\n" +
-	"\x13CloseSessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12.\n" +
+	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"\xaf\x02\n" +
+	"\x13CloseSessionRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12.\n" +
 	"\x05token\x18\x02 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{32}$R\x05token\x127\n" +
 	"\n" +
 	"session_id\x18\x03 \x01(\tB\x18\xbaH\x15\xd8\x01\x01r\x102\x0e^[0-9a-f]{16}$R\tsessionId:\x8f\x01\xbaH\x8b\x01\x1a\x88\x01\n" +
 	"!close_session.token_or_session_id\x124token: exactly one of token and session_id is needed\x1a-(this.token == '') != (this.session_id == '')\"\x16\n" +
-	"\x14CloseSessionResponse\"D\n" +
-	"\x17CloseAllSessionsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"S\n" +
+	"\x14CloseSessionResponse\"8\n" +
+	"\x17CloseAllSessionsRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\"S\n" +
 	"\x18CloseAllSessionsResponse\x12&\n" +
 	"\fclosed_count\x18\x01 \x01(\x03H\x00R\vclosedCount\x88\x01\x01B\x0f\n" +
-	"\r_closed_count\"\x8f\x01\n" +
-	"\x13ListSessionsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12$\n" +
+	"\r_closed_count\"\x83\x01\n" +
+	"\x13ListSessionsRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
 	"\x14ListSessionsResponse\x127\n" +
 	"\bsessions\x18\x01 \x03(\v2\x1b.waybook.account.v1.SessionR\bsessions\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x98\x01\n" +
-	"\x12GrantRewardRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x120\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8c\x01\n" +
+	"\x12GrantRewardRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x120\n" +
 	"\x06source\x18\x02 \x01(\tB\x18\xbaH\x15r\x13(@2\x0f^[a-z]+/[0-9]+$R\x06source\x12%\n" +
 	"\x06amount\x18\x03 \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\"-\n" +
 	"\x13GrantRewardResponse\x12\x16\n" +
-	"\x06amount\x18\x01 \x01(\x03R\x06amount\"\x8e\x01\n" +
-	"\x12ListRewardsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12$\n" +
+	"\x06amount\x18\x01 \x01(\x03R\x06amount\"\x82\x01\n" +
+	"\x12ListRewardsRequest\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
 	"\x13ListRewardsResponse\x124\n" +
 	"\arewards\x18\x01 \x03(\v2\x1a.waybook.account.v1.RewardR\arewards\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"8\n" +
-	"\x06Reward\x12\x16\n" +
-	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
-	"\x06amount\x18\x02 \x01(\x03R\x06amount\"B\n" +
-	"\x15GetRewardTotalRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"Q\n" +
-	"\x16GetRewardTotalResponse\x12\x14\n" +
-	"\x05total\x18\x01 \x01(\x03R\x05total\x12!\n" +
-	"\freward_count\x18\x02 \x01(\x03R\vrewardCount\"\x93\x02\n" +
-	"\n" +
-	"UserChange\x12\x17\n" +
-	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12,\n" +
-	"\x04user\x18\x06 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xe3\x02\n" +
-	"\x16ListUserChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_user\x18\x03 \x01(\bR\vincludeUser\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
-	"/list_user_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x96\x01\n" +
-	"\x17ListUserChangesResponse\x128\n" +
-	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"e\n" +
-	"\x17WatchUserChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_user\x18\x02 \x01(\bR\vincludeUser\"|\n" +
-	"\x18WatchUserChangesResponse\x128\n" +
-	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xe1\x01\n" +
 	"\fPasswordForm\x12\x1d\n" +
 	"\x19PASSWORD_FORM_UNSPECIFIED\x10\x00\x12\x1a\n" +
@@ -2780,7 +2049,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
 	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05\x12\x16\n" +
 	"\x12PASSWORD_FORM_SHA1\x10\x06\x12\x16\n" +
-	"\x12PASSWORD_FORM_SHA2\x10\a2\xa3\x11\n" +
+	"\x12PASSWORD_FORM_SHA2\x10\a2\xe7\f\n" +
 	"\x0eAccountService\x12r\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_created\x90\x02\x02\x12[\n" +
@@ -2793,14 +2062,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12r\n" +
 	"\n" +
 	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x15\xaa\xbb\x18\x0e\x12\fuser_deleted\x90\x02\x02\x12a\n" +
-	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
-	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
+	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12t\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x14\xaa\xbb\x18\x10\x12\x0esession_opened\x12s\n" +
 	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12v\n" +
-	"\x0eVerifySessions\x12).waybook.account.v1.VerifySessionsRequest\x1a*.waybook.account.v1.VerifySessionsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12\x80\x01\n" +
 	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1d\xaa\xbb\x18\x16\n" +
 	"\x04edge\x12\x0esession_closed\x90\x02\x02\x12\x84\x01\n" +
@@ -2808,11 +2074,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
 	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04blog\x90\x02\x02\x12g\n" +
-	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12p\n" +
-	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12s\n" +
-	"\x0fListUserChanges\x12*.waybook.account.v1.ListUserChangesRequest\x1a+.waybook.account.v1.ListUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
-	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01Bg\n" +
-	"\x12waybook.account.v1B\fAccountProtoP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01BEP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once
@@ -2827,126 +2089,94 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                // 0: waybook.account.v1.PasswordForm
 	(*User)(nil),                     // 1: waybook.account.v1.User
 	(*Session)(nil),                  // 2: waybook.account.v1.Session
-	(*CreateUserRequest)(nil),        // 3: waybook.account.v1.CreateUserRequest
-	(*CreateUserResponse)(nil),       // 4: waybook.account.v1.CreateUserResponse
-	(*DeleteUserRequest)(nil),        // 5: waybook.account.v1.DeleteUserRequest
-	(*DeleteUserResponse)(nil),       // 6: waybook.account.v1.DeleteUserResponse
-	(*ListUsersRequest)(nil),         // 7: waybook.account.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),        // 8: waybook.account.v1.ListUsersResponse
-	(*FindUsersRequest)(nil),         // 9: waybook.account.v1.FindUsersRequest
-	(*FindUsersResponse)(nil),        // 10: waybook.account.v1.FindUsersResponse
-	(*GetUserRequest)(nil),           // 11: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),          // 12: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),     // 13: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),    // 14: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),        // 15: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),       // 16: waybook.account.v1.UpdateUserResponse
-	(*AuthenticateRequest)(nil),      // 17: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),     // 18: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),       // 19: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),      // 20: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),     // 21: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),    // 22: waybook.account.v1.VerifySessionResponse
-	(*VerifySessionsRequest)(nil),    // 23: waybook.account.v1.VerifySessionsRequest
-	(*VerifySessionsResponse)(nil),   // 24: waybook.account.v1.VerifySessionsResponse
-	(*CloseSessionRequest)(nil),      // 25: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),     // 26: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),  // 27: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil), // 28: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),      // 29: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),     // 30: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),       // 31: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),      // 32: waybook.account.v1.GrantRewardResponse
-	(*ListRewardsRequest)(nil),       // 33: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),      // 34: waybook.account.v1.ListRewardsResponse
-	(*Reward)(nil),                   // 35: waybook.account.v1.Reward
-	(*GetRewardTotalRequest)(nil),    // 36: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),   // 37: waybook.account.v1.GetRewardTotalResponse
-	(*UserChange)(nil),               // 38: waybook.account.v1.UserChange
-	(*ListUserChangesRequest)(nil),   // 39: waybook.account.v1.ListUserChangesRequest
-	(*ListUserChangesResponse)(nil),  // 40: waybook.account.v1.ListUserChangesResponse
-	(*WatchUserChangesRequest)(nil),  // 41: waybook.account.v1.WatchUserChangesRequest
-	(*WatchUserChangesResponse)(nil), // 42: waybook.account.v1.WatchUserChangesResponse
-	(*timestamppb.Timestamp)(nil),    // 43: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),    // 44: google.protobuf.FieldMask
-	(v1.ChangeKind)(0),               // 45: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),         // 46: waybook.type.v1.PartRevisions
+	(*Reward)(nil),                   // 3: waybook.account.v1.Reward
+	(*CreateUserRequest)(nil),        // 4: waybook.account.v1.CreateUserRequest
+	(*CreateUserResponse)(nil),       // 5: waybook.account.v1.CreateUserResponse
+	(*GetUserRequest)(nil),           // 6: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),          // 7: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),     // 8: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),    // 9: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),        // 10: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),       // 11: waybook.account.v1.UpdateUserResponse
+	(*DeleteUserRequest)(nil),        // 12: waybook.account.v1.DeleteUserRequest
+	(*DeleteUserResponse)(nil),       // 13: waybook.account.v1.DeleteUserResponse
+	(*ListUsersRequest)(nil),         // 14: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),        // 15: waybook.account.v1.ListUsersResponse
+	(*AuthenticateRequest)(nil),      // 16: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),     // 17: waybook.account.v1.AuthenticateResponse
+	(*OpenSessionRequest)(nil),       // 18: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 19: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 20: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 21: waybook.account.v1.VerifySessionResponse
+	(*CloseSessionRequest)(nil),      // 22: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 23: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 24: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 25: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),      // 26: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),     // 27: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),       // 28: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),      // 29: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),       // 30: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),      // 31: waybook.account.v1.ListRewardsResponse
+	(*timestamppb.Timestamp)(nil),    // 32: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),    // 33: google.protobuf.FieldMask
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	43, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	32, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	43, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	43, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	43, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	32, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	32, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	32, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 6: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 7: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 8: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 9: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	44, // 10: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 11: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 12: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	2,  // 13: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 14: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 15: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	21, // 16: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	2,  // 17: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	35, // 18: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	45, // 19: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
-	43, // 20: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
-	46, // 21: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 22: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
-	43, // 23: waybook.account.v1.ListUserChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	38, // 24: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	38, // 25: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
-	3,  // 26: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	11, // 27: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	13, // 28: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	15, // 29: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	5,  // 30: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	7,  // 31: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	9,  // 32: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	17, // 33: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	19, // 34: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	21, // 35: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	23, // 36: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	25, // 37: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	27, // 38: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	29, // 39: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	31, // 40: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	33, // 41: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	36, // 42: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	39, // 43: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
-	41, // 44: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
-	4,  // 45: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	12, // 46: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	14, // 47: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	16, // 48: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	6,  // 49: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	8,  // 50: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	10, // 51: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	18, // 52: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	20, // 53: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	22, // 54: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	24, // 55: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	26, // 56: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	28, // 57: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	30, // 58: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	32, // 59: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	34, // 60: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	37, // 61: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	40, // 62: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
-	42, // 63: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
-	45, // [45:64] is the sub-list for method output_type
-	26, // [26:45] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	1,  // 6: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 7: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	33, // 8: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 9: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	1,  // 10: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
+	1,  // 11: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	2,  // 12: waybook.account.v1.AuthenticateResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 13: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 14: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 15: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	3,  // 16: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	4,  // 17: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	6,  // 18: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	8,  // 19: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	10, // 20: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	12, // 21: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	14, // 22: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	16, // 23: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	18, // 24: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	20, // 25: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	22, // 26: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	24, // 27: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	26, // 28: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	28, // 29: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	30, // 30: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	5,  // 31: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	7,  // 32: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	9,  // 33: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	11, // 34: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	13, // 35: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	15, // 36: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	17, // 37: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	19, // 38: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	21, // 39: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	23, // 40: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	25, // 41: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	27, // 42: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	29, // 43: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	31, // 44: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	31, // [31:45] is the sub-list for method output_type
+	17, // [17:31] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -2954,19 +2184,19 @@ func file_waybook_account_v1_account_proto_init() {
 	if File_waybook_account_v1_account_proto != nil {
 		return
 	}
-	file_waybook_account_v1_account_proto_msgTypes[8].OneofWrappers = []any{
-		(*FindUsersRequest_EmailPrefix)(nil),
-		(*FindUsersRequest_NamePrefix)(nil),
+	file_waybook_account_v1_account_proto_msgTypes[9].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[13].OneofWrappers = []any{
+		(*ListUsersRequest_EmailPrefix)(nil),
+		(*ListUsersRequest_NamePrefix)(nil),
 	}
-	file_waybook_account_v1_account_proto_msgTypes[14].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   42,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,121 +27,76 @@ const (
 	AccountService_UpdateUser_FullMethodName       = "/waybook.account.v1.AccountService/UpdateUser"
 	AccountService_DeleteUser_FullMethodName       = "/waybook.account.v1.AccountService/DeleteUser"
 	AccountService_ListUsers_FullMethodName        = "/waybook.account.v1.AccountService/ListUsers"
-	AccountService_FindUsers_FullMethodName        = "/waybook.account.v1.AccountService/FindUsers"
 	AccountService_Authenticate_FullMethodName     = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
-	AccountService_VerifySessions_FullMethodName   = "/waybook.account.v1.AccountService/VerifySessions"
 	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
 	AccountService_CloseAllSessions_FullMethodName = "/waybook.account.v1.AccountService/CloseAllSessions"
 	AccountService_ListSessions_FullMethodName     = "/waybook.account.v1.AccountService/ListSessions"
 	AccountService_GrantReward_FullMethodName      = "/waybook.account.v1.AccountService/GrantReward"
 	AccountService_ListRewards_FullMethodName      = "/waybook.account.v1.AccountService/ListRewards"
-	AccountService_GetRewardTotal_FullMethodName   = "/waybook.account.v1.AccountService/GetRewardTotal"
-	AccountService_ListUserChanges_FullMethodName  = "/waybook.account.v1.AccountService/ListUserChanges"
-	AccountService_WatchUserChanges_FullMethodName = "/waybook.account.v1.AccountService/WatchUserChanges"
 )
 
 // AccountServiceClient is the client API for AccountService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AccountService manages the users of Waybook and their sessions, which the legacy cookie
-// (`id`, `idrand`) names. Every method may be called concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// AccountService manages users, their sessions and their rewards. The legacy cookie (`id`, `idrand`) names a session.
+// Every method may be called concurrently; docs/grpc.md has the errors that every method may return.
 type AccountServiceClient interface {
-	// Creates a user. The user can log in if given an email address and a password. A
-	// repeated call changes nothing, not even the password.
-	// Errors: ALREADY_EXISTS (EMAIL_TAKEN).
+	// Creates a user, who can log in if the request has an email address and a password. Errors: ALREADY_EXISTS
+	// (EMAIL_TAKEN).
 	CreateUser(ctx context.Context, in *CreateUserRequest, opts ...grpc.CallOption) (*CreateUserResponse, error)
 	// Returns a user. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error)
-	// Returns those of the given users that exist, in no particular order. Users that do
-	// not exist are left out without an error. The method serves to show users to other
-	// users, so it leaves out email and has_password.
+	// Returns those of the given users that exist, in no particular order, as other users may see them: user_id, name,
+	// icon_url and create_time.
 	BatchGetUsers(ctx context.Context, in *BatchGetUsersRequest, opts ...grpc.CallOption) (*BatchGetUsersResponse, error)
-	// Changes a user; fields that are not set keep their values. A new password closes the
-	// user's open sessions, in the same write. A login that is under way with the old password
-	// opens no session. The same holds when a user is disabled.
-	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION
-	// (EMAIL_REQUIRED: a password for a user without an email address).
+	// Changes a user; fields that are not set keep their values. A new password closes the user's open sessions in the
+	// same write, and a login that is under way with the old password opens no session. Disabling a user does the same.
+	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password
+	// for a user without an email address).
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
-	// Deletes a user with the user's sessions and rewards. The email address is free
-	// from then on. Albums, entries, landmarks, comments, ballots and recommendations of the
-	// user stay, with an empty name; a caller deletes them before. The user must be disabled,
-	// so that nothing new appears meanwhile. A deletion that failed may be repeated. A repeated
-	// deletion of a user who is gone removes what an earlier one left, and succeeds. Errors:
-	// FAILED_PRECONDITION (USER_NOT_DISABLED).
+	// Deletes a user with all sessions and rewards, and frees the email address. The user must be disabled, so that
+	// nothing new appears meanwhile. Albums, entries, landmarks, comments, ballots and recommendations of the user stay,
+	// with an empty name: delete them first. A repeated call finishes a deletion that failed, and succeeds if the user is
+	// gone. Errors: FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
-	// Returns a page of all users, or of those whose password has an old form, in the order of
-	// their identifiers.
+	// Returns a page of all users in the order of their identifiers, or of the users whose email address or nickname
+	// begins with a text.
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
-	// Returns a page of the users whose email address or nickname begins with a text. A page
-	// that is not the last may be shorter than page_size.
-	FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error)
-	// Verifies an email address and a password, and opens a session for their user. The
-	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
-	// the same, also in timing, for an unknown address, a user without a password and a wrong
-	// password; UNAUTHENTICATED (LOGIN_REQUIRED) if meanwhile the password was changed, all
-	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
-	// with google.rpc.RetryInfo) above a limit, whatever the password.
+	// Verifies an email address and a password, and opens a session as OpenSession does. Errors: UNAUTHENTICATED
+	// (PASSWORD_INCORRECT), the same, also in timing, for an unknown address, a user without a password and a wrong
+	// password; UNAUTHENTICATED (LOGIN_REQUIRED) if meanwhile the password was changed, all sessions were closed or the
+	// user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the
+	// password.
 	//
-	// Limits apply to each quarter of an hour by the clock, over all replicas: 10 attempts may
-	// fail for an email address from one client address, 100 from a client address, and 100 for
-	// an email address. A successful attempt does not count, and it resets the count of the email
-	// address and the client address together.
+	// Limits apply to each quarter of an hour by the clock, over all replicas: 10 failed attempts for an email address
+	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
+	// count, and resets the first of these counts.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
-	// Opens a session for a user without a password, and returns its secret. No later call
-	// returns the secret, because the service stores only its SHA-256. For the same reason, a
-	// repeated call opens another session. If the user has too many open sessions (100 by
-	// default), the oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED
-	// (LOGIN_REQUIRED: the user is disabled).
+	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
+	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
+	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
 	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
-	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
-	// for a session that expired, was closed, was unused for too long, or never existed.
+	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same for a session that expired, was
+	// closed, was unused for too long, or never existed.
 	VerifySession(ctx context.Context, in *VerifySessionRequest, opts ...grpc.CallOption) (*VerifySessionResponse, error)
-	// Verifies sessions of any users, each as VerifySession does, with its reads after the
-	// call came in. A session that is not open is no error. It saves calls when many are
-	// verified at the same time.
-	VerifySessions(ctx context.Context, in *VerifySessionsRequest, opts ...grpc.CallOption) (*VerifySessionsResponse, error)
-	// Closes a session; the service refuses it from then on. Closing a session that is not
-	// open is not an error. Errors: NOT_FOUND (SESSION_NOT_FOUND: the user has no session with
-	// this session_id).
+	// Closes a session; the service refuses it from then on. Closing a session that is not open is not an error. Errors:
+	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
-	// Closes every open session of a user, in one write. The service refuses them from then on,
-	// and a login that is under way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
+	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
-	// Returns a page of a user's open sessions, in no particular order and without any
-	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
-	// NOT_FOUND (USER_NOT_FOUND).
+	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
+	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
-	// Grants a user a reward in the service's virtual currency. A user gets only one reward
-	// for each source, whatever the amount, so the call may be repeated. After a number of
-	// rewards in a day of UTC (100 by default) further ones of that day have the amount 0, for
-	// good. Errors: NOT_FOUND (USER_NOT_FOUND).
-	GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error)
-	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND
+	// Grants a user a reward in the service's virtual currency, once for each source, whatever the amount. After 100
+	// rewards in a day of UTC (-rewards-per-day), further ones of that day have the amount 0, for good. Errors: NOT_FOUND
 	// (USER_NOT_FOUND).
+	GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error)
+	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListRewards(ctx context.Context, in *ListRewardsRequest, opts ...grpc.CallOption) (*ListRewardsResponse, error)
-	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
-	GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each user once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListUserChanges(ctx context.Context, in *ListUserChangesRequest, opts ...grpc.CallOption) (*ListUserChangesResponse, error)
-	// Streams what ListUserChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListUserChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchUserChanges(ctx context.Context, in *WatchUserChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchUserChangesResponse], error)
 }
 
 type accountServiceClient struct {
@@ -212,16 +167,6 @@ func (c *accountServiceClient) ListUsers(ctx context.Context, in *ListUsersReque
 	return out, nil
 }
 
-func (c *accountServiceClient) FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(FindUsersResponse)
-	err := c.cc.Invoke(ctx, AccountService_FindUsers_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
 func (c *accountServiceClient) Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AuthenticateResponse)
@@ -246,16 +191,6 @@ func (c *accountServiceClient) VerifySession(ctx context.Context, in *VerifySess
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(VerifySessionResponse)
 	err := c.cc.Invoke(ctx, AccountService_VerifySession_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) VerifySessions(ctx context.Context, in *VerifySessionsRequest, opts ...grpc.CallOption) (*VerifySessionsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(VerifySessionsResponse)
-	err := c.cc.Invoke(ctx, AccountService_VerifySessions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -312,145 +247,66 @@ func (c *accountServiceClient) ListRewards(ctx context.Context, in *ListRewardsR
 	return out, nil
 }
 
-func (c *accountServiceClient) GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(GetRewardTotalResponse)
-	err := c.cc.Invoke(ctx, AccountService_GetRewardTotal_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) ListUserChanges(ctx context.Context, in *ListUserChangesRequest, opts ...grpc.CallOption) (*ListUserChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListUserChangesResponse)
-	err := c.cc.Invoke(ctx, AccountService_ListUserChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *accountServiceClient) WatchUserChanges(ctx context.Context, in *WatchUserChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchUserChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AccountService_ServiceDesc.Streams[0], AccountService_WatchUserChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchUserChangesRequest, WatchUserChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AccountService_WatchUserChangesClient = grpc.ServerStreamingClient[WatchUserChangesResponse]
-
 // AccountServiceServer is the server API for AccountService service.
 // All implementations must embed UnimplementedAccountServiceServer
 // for forward compatibility.
 //
-// AccountService manages the users of Waybook and their sessions, which the legacy cookie
-// (`id`, `idrand`) names. Every method may be called concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// AccountService manages users, their sessions and their rewards. The legacy cookie (`id`, `idrand`) names a session.
+// Every method may be called concurrently; docs/grpc.md has the errors that every method may return.
 type AccountServiceServer interface {
-	// Creates a user. The user can log in if given an email address and a password. A
-	// repeated call changes nothing, not even the password.
-	// Errors: ALREADY_EXISTS (EMAIL_TAKEN).
+	// Creates a user, who can log in if the request has an email address and a password. Errors: ALREADY_EXISTS
+	// (EMAIL_TAKEN).
 	CreateUser(context.Context, *CreateUserRequest) (*CreateUserResponse, error)
 	// Returns a user. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error)
-	// Returns those of the given users that exist, in no particular order. Users that do
-	// not exist are left out without an error. The method serves to show users to other
-	// users, so it leaves out email and has_password.
+	// Returns those of the given users that exist, in no particular order, as other users may see them: user_id, name,
+	// icon_url and create_time.
 	BatchGetUsers(context.Context, *BatchGetUsersRequest) (*BatchGetUsersResponse, error)
-	// Changes a user; fields that are not set keep their values. A new password closes the
-	// user's open sessions, in the same write. A login that is under way with the old password
-	// opens no session. The same holds when a user is disabled.
-	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION
-	// (EMAIL_REQUIRED: a password for a user without an email address).
+	// Changes a user; fields that are not set keep their values. A new password closes the user's open sessions in the
+	// same write, and a login that is under way with the old password opens no session. Disabling a user does the same.
+	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password
+	// for a user without an email address).
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
-	// Deletes a user with the user's sessions and rewards. The email address is free
-	// from then on. Albums, entries, landmarks, comments, ballots and recommendations of the
-	// user stay, with an empty name; a caller deletes them before. The user must be disabled,
-	// so that nothing new appears meanwhile. A deletion that failed may be repeated. A repeated
-	// deletion of a user who is gone removes what an earlier one left, and succeeds. Errors:
-	// FAILED_PRECONDITION (USER_NOT_DISABLED).
+	// Deletes a user with all sessions and rewards, and frees the email address. The user must be disabled, so that
+	// nothing new appears meanwhile. Albums, entries, landmarks, comments, ballots and recommendations of the user stay,
+	// with an empty name: delete them first. A repeated call finishes a deletion that failed, and succeeds if the user is
+	// gone. Errors: FAILED_PRECONDITION (USER_NOT_DISABLED).
 	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
-	// Returns a page of all users, or of those whose password has an old form, in the order of
-	// their identifiers.
+	// Returns a page of all users in the order of their identifiers, or of the users whose email address or nickname
+	// begins with a text.
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
-	// Returns a page of the users whose email address or nickname begins with a text. A page
-	// that is not the last may be shorter than page_size.
-	FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error)
-	// Verifies an email address and a password, and opens a session for their user. The
-	// session is that of OpenSession. Errors: UNAUTHENTICATED (PASSWORD_INCORRECT), which is
-	// the same, also in timing, for an unknown address, a user without a password and a wrong
-	// password; UNAUTHENTICATED (LOGIN_REQUIRED) if meanwhile the password was changed, all
-	// sessions were closed or the user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
-	// with google.rpc.RetryInfo) above a limit, whatever the password.
+	// Verifies an email address and a password, and opens a session as OpenSession does. Errors: UNAUTHENTICATED
+	// (PASSWORD_INCORRECT), the same, also in timing, for an unknown address, a user without a password and a wrong
+	// password; UNAUTHENTICATED (LOGIN_REQUIRED) if meanwhile the password was changed, all sessions were closed or the
+	// user was disabled; RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the
+	// password.
 	//
-	// Limits apply to each quarter of an hour by the clock, over all replicas: 10 attempts may
-	// fail for an email address from one client address, 100 from a client address, and 100 for
-	// an email address. A successful attempt does not count, and it resets the count of the email
-	// address and the client address together.
+	// Limits apply to each quarter of an hour by the clock, over all replicas: 10 failed attempts for an email address
+	// from one client address, 100 from a client address, and 100 for an email address. A successful attempt does not
+	// count, and resets the first of these counts.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
-	// Opens a session for a user without a password, and returns its secret. No later call
-	// returns the secret, because the service stores only its SHA-256. For the same reason, a
-	// repeated call opens another session. If the user has too many open sessions (100 by
-	// default), the oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED
-	// (LOGIN_REQUIRED: the user is disabled).
+	// Opens a session for a user, without the password. No later call returns its secret, because the service stores only
+	// the SHA-256; so a repeated call opens another session. If the user has too many open sessions (100 by default), the
+	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED: the user is disabled).
 	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
-	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
-	// for a session that expired, was closed, was unused for too long, or never existed.
+	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same for a session that expired, was
+	// closed, was unused for too long, or never existed.
 	VerifySession(context.Context, *VerifySessionRequest) (*VerifySessionResponse, error)
-	// Verifies sessions of any users, each as VerifySession does, with its reads after the
-	// call came in. A session that is not open is no error. It saves calls when many are
-	// verified at the same time.
-	VerifySessions(context.Context, *VerifySessionsRequest) (*VerifySessionsResponse, error)
-	// Closes a session; the service refuses it from then on. Closing a session that is not
-	// open is not an error. Errors: NOT_FOUND (SESSION_NOT_FOUND: the user has no session with
-	// this session_id).
+	// Closes a session; the service refuses it from then on. Closing a session that is not open is not an error. Errors:
+	// NOT_FOUND (SESSION_NOT_FOUND: the user has no session with this session_id).
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
-	// Closes every open session of a user, in one write. The service refuses them from then on,
-	// and a login that is under way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes all open sessions of a user in one write. The service refuses them from then on, and a login that is under
+	// way opens no session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
-	// Returns a page of a user's open sessions, in no particular order and without any
-	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
-	// NOT_FOUND (USER_NOT_FOUND).
+	// Returns a page of a user's open sessions, in no particular order and without secrets. A page that is not the last
+	// may be empty. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
-	// Grants a user a reward in the service's virtual currency. A user gets only one reward
-	// for each source, whatever the amount, so the call may be repeated. After a number of
-	// rewards in a day of UTC (100 by default) further ones of that day have the amount 0, for
-	// good. Errors: NOT_FOUND (USER_NOT_FOUND).
-	GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error)
-	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND
+	// Grants a user a reward in the service's virtual currency, once for each source, whatever the amount. After 100
+	// rewards in a day of UTC (-rewards-per-day), further ones of that day have the amount 0, for good. Errors: NOT_FOUND
 	// (USER_NOT_FOUND).
+	GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error)
+	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND (USER_NOT_FOUND).
 	ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error)
-	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
-	GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each user once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListUserChanges(context.Context, *ListUserChangesRequest) (*ListUserChangesResponse, error)
-	// Streams what ListUserChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListUserChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchUserChanges(*WatchUserChangesRequest, grpc.ServerStreamingServer[WatchUserChangesResponse]) error
 	mustEmbedUnimplementedAccountServiceServer()
 }
 
@@ -479,9 +335,6 @@ func (UnimplementedAccountServiceServer) DeleteUser(context.Context, *DeleteUser
 func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListUsers not implemented")
 }
-func (UnimplementedAccountServiceServer) FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method FindUsers not implemented")
-}
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
 }
@@ -490,9 +343,6 @@ func (UnimplementedAccountServiceServer) OpenSession(context.Context, *OpenSessi
 }
 func (UnimplementedAccountServiceServer) VerifySession(context.Context, *VerifySessionRequest) (*VerifySessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method VerifySession not implemented")
-}
-func (UnimplementedAccountServiceServer) VerifySessions(context.Context, *VerifySessionsRequest) (*VerifySessionsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method VerifySessions not implemented")
 }
 func (UnimplementedAccountServiceServer) CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CloseSession not implemented")
@@ -508,15 +358,6 @@ func (UnimplementedAccountServiceServer) GrantReward(context.Context, *GrantRewa
 }
 func (UnimplementedAccountServiceServer) ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRewards not implemented")
-}
-func (UnimplementedAccountServiceServer) GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method GetRewardTotal not implemented")
-}
-func (UnimplementedAccountServiceServer) ListUserChanges(context.Context, *ListUserChangesRequest) (*ListUserChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListUserChanges not implemented")
-}
-func (UnimplementedAccountServiceServer) WatchUserChanges(*WatchUserChangesRequest, grpc.ServerStreamingServer[WatchUserChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchUserChanges not implemented")
 }
 func (UnimplementedAccountServiceServer) mustEmbedUnimplementedAccountServiceServer() {}
 func (UnimplementedAccountServiceServer) testEmbeddedByValue()                        {}
@@ -647,24 +488,6 @@ func _AccountService_ListUsers_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_FindUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(FindUsersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).FindUsers(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_FindUsers_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).FindUsers(ctx, req.(*FindUsersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
 func _AccountService_Authenticate_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AuthenticateRequest)
 	if err := dec(in); err != nil {
@@ -715,24 +538,6 @@ func _AccountService_VerifySession_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).VerifySession(ctx, req.(*VerifySessionRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_VerifySessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(VerifySessionsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).VerifySessions(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_VerifySessions_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).VerifySessions(ctx, req.(*VerifySessionsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -827,53 +632,6 @@ func _AccountService_ListRewards_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AccountService_GetRewardTotal_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(GetRewardTotalRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).GetRewardTotal(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_GetRewardTotal_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).GetRewardTotal(ctx, req.(*GetRewardTotalRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_ListUserChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListUserChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AccountServiceServer).ListUserChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AccountService_ListUserChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AccountServiceServer).ListUserChanges(ctx, req.(*ListUserChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AccountService_WatchUserChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchUserChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AccountServiceServer).WatchUserChanges(m, &grpc.GenericServerStream[WatchUserChangesRequest, WatchUserChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AccountService_WatchUserChangesServer = grpc.ServerStreamingServer[WatchUserChangesResponse]
-
 // AccountService_ServiceDesc is the grpc.ServiceDesc for AccountService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -906,10 +664,6 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AccountService_ListUsers_Handler,
 		},
 		{
-			MethodName: "FindUsers",
-			Handler:    _AccountService_FindUsers_Handler,
-		},
-		{
 			MethodName: "Authenticate",
 			Handler:    _AccountService_Authenticate_Handler,
 		},
@@ -920,10 +674,6 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "VerifySession",
 			Handler:    _AccountService_VerifySession_Handler,
-		},
-		{
-			MethodName: "VerifySessions",
-			Handler:    _AccountService_VerifySessions_Handler,
 		},
 		{
 			MethodName: "CloseSession",
@@ -945,21 +695,7 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListRewards",
 			Handler:    _AccountService_ListRewards_Handler,
 		},
-		{
-			MethodName: "GetRewardTotal",
-			Handler:    _AccountService_GetRewardTotal_Handler,
-		},
-		{
-			MethodName: "ListUserChanges",
-			Handler:    _AccountService_ListUserChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "WatchUserChanges",
-			Handler:       _AccountService_WatchUserChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/account/v1/account.proto",
 }

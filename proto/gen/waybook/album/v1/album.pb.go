@@ -11,6 +11,8 @@ package albumv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
+	v12 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -275,274 +277,6 @@ func (x *Album) GetIsSmall() bool {
 	return false
 }
 
-// A photo of an album.
-type Photo struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, unique among the photos of all albums.
-	PhotoId int64 `protobuf:"varint,1,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Address of the thumbnail image, often a relative path; 1 to 2,000 bytes.
-	ThumbnailUrl string `protobuf:"bytes,2,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// The identifier in the old service of a photo that was moved in, if photo_id does
-	// not tell it (docs/moving-in.md).
-	OldId string `protobuf:"bytes,4,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this photo, for a change that is made only if the photo is still in it.
-	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Photo) Reset() {
-	*x = Photo{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Photo) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Photo) ProtoMessage() {}
-
-func (x *Photo) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Photo.ProtoReflect.Descriptor instead.
-func (*Photo) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *Photo) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *Photo) GetThumbnailUrl() string {
-	if x != nil {
-		return x.ThumbnailUrl
-	}
-	return ""
-}
-
-func (x *Photo) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *Photo) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *Photo) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Request of ListRecentAlbums.
-type ListRecentAlbumsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only albums of this category; all when unspecified.
-	Category AlbumCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentAlbumsRequest) Reset() {
-	*x = ListRecentAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentAlbumsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentAlbumsRequest) ProtoMessage() {}
-
-func (x *ListRecentAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentAlbumsRequest.ProtoReflect.Descriptor instead.
-func (*ListRecentAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *ListRecentAlbumsRequest) GetCategory() AlbumCategory {
-	if x != nil {
-		return x.Category
-	}
-	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListRecentAlbumsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecentAlbumsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecentAlbums.
-type ListRecentAlbumsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The albums.
-	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentAlbumsResponse) Reset() {
-	*x = ListRecentAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentAlbumsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentAlbumsResponse) ProtoMessage() {}
-
-func (x *ListRecentAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentAlbumsResponse.ProtoReflect.Descriptor instead.
-func (*ListRecentAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *ListRecentAlbumsResponse) GetAlbums() []*Album {
-	if x != nil {
-		return x.Albums
-	}
-	return nil
-}
-
-func (x *ListRecentAlbumsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Summary of an album, for long lists.
-type AlbumSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// The identifier in the old service of an album that was moved in, if album_id does
-	// not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlbumSummary) Reset() {
-	*x = AlbumSummary{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlbumSummary) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlbumSummary) ProtoMessage() {}
-
-func (x *AlbumSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlbumSummary.ProtoReflect.Descriptor instead.
-func (*AlbumSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *AlbumSummary) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AlbumSummary) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *AlbumSummary) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-// Request of CreateAlbum.
 type CreateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first
@@ -562,7 +296,7 @@ type CreateAlbumRequest struct {
 
 func (x *CreateAlbumRequest) Reset() {
 	*x = CreateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -574,7 +308,7 @@ func (x *CreateAlbumRequest) String() string {
 func (*CreateAlbumRequest) ProtoMessage() {}
 
 func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -587,7 +321,7 @@ func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*CreateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *CreateAlbumRequest) GetRequestId() string {
@@ -625,7 +359,6 @@ func (x *CreateAlbumRequest) GetLocation() *v1.Location {
 	return nil
 }
 
-// Reply of CreateAlbum.
 type CreateAlbumResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new album.
@@ -636,7 +369,7 @@ type CreateAlbumResponse struct {
 
 func (x *CreateAlbumResponse) Reset() {
 	*x = CreateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +381,7 @@ func (x *CreateAlbumResponse) String() string {
 func (*CreateAlbumResponse) ProtoMessage() {}
 
 func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +394,7 @@ func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*CreateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CreateAlbumResponse) GetAlbum() *Album {
@@ -671,7 +404,6 @@ func (x *CreateAlbumResponse) GetAlbum() *Album {
 	return nil
 }
 
-// Request of UpdateAlbum.
 type UpdateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the album; must own it.
@@ -699,7 +431,7 @@ type UpdateAlbumRequest struct {
 
 func (x *UpdateAlbumRequest) Reset() {
 	*x = UpdateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -711,7 +443,7 @@ func (x *UpdateAlbumRequest) String() string {
 func (*UpdateAlbumRequest) ProtoMessage() {}
 
 func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -724,7 +456,7 @@ func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *UpdateAlbumRequest) GetActorId() int64 {
@@ -790,7 +522,6 @@ func (x *UpdateAlbumRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of UpdateAlbum.
 type UpdateAlbumResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album as it is now.
@@ -801,7 +532,7 @@ type UpdateAlbumResponse struct {
 
 func (x *UpdateAlbumResponse) Reset() {
 	*x = UpdateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +544,7 @@ func (x *UpdateAlbumResponse) String() string {
 func (*UpdateAlbumResponse) ProtoMessage() {}
 
 func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +557,7 @@ func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdateAlbumResponse) GetAlbum() *Album {
@@ -836,7 +567,6 @@ func (x *UpdateAlbumResponse) GetAlbum() *Album {
 	return nil
 }
 
-// Request of DeleteAlbum.
 type DeleteAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who deletes the album; must own it.
@@ -851,7 +581,7 @@ type DeleteAlbumRequest struct {
 
 func (x *DeleteAlbumRequest) Reset() {
 	*x = DeleteAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -863,7 +593,7 @@ func (x *DeleteAlbumRequest) String() string {
 func (*DeleteAlbumRequest) ProtoMessage() {}
 
 func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -876,7 +606,7 @@ func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeleteAlbumRequest) GetActorId() int64 {
@@ -900,7 +630,6 @@ func (x *DeleteAlbumRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of DeleteAlbum.
 type DeleteAlbumResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -909,7 +638,7 @@ type DeleteAlbumResponse struct {
 
 func (x *DeleteAlbumResponse) Reset() {
 	*x = DeleteAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -921,7 +650,7 @@ func (x *DeleteAlbumResponse) String() string {
 func (*DeleteAlbumResponse) ProtoMessage() {}
 
 func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -934,10 +663,9 @@ func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumResponse.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
 }
 
-// Request of GetAlbum.
 type GetAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
@@ -951,7 +679,7 @@ type GetAlbumRequest struct {
 
 func (x *GetAlbumRequest) Reset() {
 	*x = GetAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -963,7 +691,7 @@ func (x *GetAlbumRequest) String() string {
 func (*GetAlbumRequest) ProtoMessage() {}
 
 func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -976,7 +704,7 @@ func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumRequest.ProtoReflect.Descriptor instead.
 func (*GetAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetAlbumRequest) GetAlbumId() int64 {
@@ -993,17 +721,16 @@ func (x *GetAlbumRequest) GetReadMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of GetAlbum.
 type GetAlbumResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
 	// Its first photos, at most 200, in the order of addition.
-	Photos []*Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
+	Photos []*v11.Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
 	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v1.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v12.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -1012,7 +739,7 @@ type GetAlbumResponse struct {
 
 func (x *GetAlbumResponse) Reset() {
 	*x = GetAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +751,7 @@ func (x *GetAlbumResponse) String() string {
 func (*GetAlbumResponse) ProtoMessage() {}
 
 func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +764,7 @@ func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumResponse.ProtoReflect.Descriptor instead.
 func (*GetAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetAlbumResponse) GetAlbum() *Album {
@@ -1047,7 +774,7 @@ func (x *GetAlbumResponse) GetAlbum() *Album {
 	return nil
 }
 
-func (x *GetAlbumResponse) GetPhotos() []*Photo {
+func (x *GetAlbumResponse) GetPhotos() []*v11.Photo {
 	if x != nil {
 		return x.Photos
 	}
@@ -1061,7 +788,7 @@ func (x *GetAlbumResponse) GetNextPhotosToken() string {
 	return ""
 }
 
-func (x *GetAlbumResponse) GetComments() []*v1.Comment {
+func (x *GetAlbumResponse) GetComments() []*v12.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -1075,7 +802,6 @@ func (x *GetAlbumResponse) GetNextCommentsToken() string {
 	return ""
 }
 
-// Request of BatchGetAlbums.
 type BatchGetAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums, 1 to 1,000. One that is named twice appears once.
@@ -1086,7 +812,7 @@ type BatchGetAlbumsRequest struct {
 
 func (x *BatchGetAlbumsRequest) Reset() {
 	*x = BatchGetAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1098,7 +824,7 @@ func (x *BatchGetAlbumsRequest) String() string {
 func (*BatchGetAlbumsRequest) ProtoMessage() {}
 
 func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1111,7 +837,7 @@ func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BatchGetAlbumsRequest) GetAlbumIds() []int64 {
@@ -1121,7 +847,6 @@ func (x *BatchGetAlbumsRequest) GetAlbumIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetAlbums.
 type BatchGetAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that exist, in the order of the request.
@@ -1137,7 +862,7 @@ type BatchGetAlbumsResponse struct {
 
 func (x *BatchGetAlbumsResponse) Reset() {
 	*x = BatchGetAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1149,7 +874,7 @@ func (x *BatchGetAlbumsResponse) String() string {
 func (*BatchGetAlbumsResponse) ProtoMessage() {}
 
 func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1162,7 +887,7 @@ func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BatchGetAlbumsResponse) GetAlbums() []*Album {
@@ -1186,29 +911,23 @@ func (x *BatchGetAlbumsResponse) GetUnreadAlbumIds() []int64 {
 	return nil
 }
 
-// Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Area of the search.
-	//
-	// Types that are valid to be assigned to Area:
-	//
-	//	*SearchNearbyRequest_Circle
-	//	*SearchNearbyRequest_Box
-	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// The area; results nearest to its center come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3" json:"circle,omitempty"`
 	// Only albums of this category; all when unspecified.
-	Category AlbumCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1220,7 +939,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1233,30 +952,12 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
-	if x != nil {
-		return x.Area
-	}
-	return nil
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
 	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
-			return x.Circle
-		}
-	}
-	return nil
-}
-
-func (x *SearchNearbyRequest) GetBox() *v1.Box {
-	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
-			return x.Box
-		}
+		return x.Circle
 	}
 	return nil
 }
@@ -1282,25 +983,6 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 	return ""
 }
 
-type isSearchNearbyRequest_Area interface {
-	isSearchNearbyRequest_Area()
-}
-
-type SearchNearbyRequest_Circle struct {
-	// Within a distance of a point; results nearest to the point come first.
-	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
-}
-
-type SearchNearbyRequest_Box struct {
-	// Within a box; results nearest to its middle come first.
-	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
-}
-
-func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
-
-func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
-
-// Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that were found.
@@ -1313,7 +995,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1007,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1020,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SearchNearbyResponse) GetAlbums() []*FoundAlbum {
@@ -1360,7 +1042,7 @@ type FoundAlbum struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
-	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// Distance from the circle's center, in metres along the surface of
 	// a sphere with the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -1369,7 +1051,7 @@ type FoundAlbum struct {
 
 func (x *FoundAlbum) Reset() {
 	*x = FoundAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1063,7 @@ func (x *FoundAlbum) String() string {
 func (*FoundAlbum) ProtoMessage() {}
 
 func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1076,7 @@ func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundAlbum.ProtoReflect.Descriptor instead.
 func (*FoundAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FoundAlbum) GetAlbum() *Album {
@@ -1411,11 +1093,10 @@ func (x *FoundAlbum) GetDistanceMeters() float64 {
 	return 0
 }
 
-// Request of ListAlbumsInBox.
 type ListAlbumsInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
-	Bounds *v1.Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// Only albums of this category; all when unspecified.
 	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
 	// Maximum number of results; 0, and more than 1,000, mean 1,000.
@@ -1428,7 +1109,7 @@ type ListAlbumsInBoxRequest struct {
 
 func (x *ListAlbumsInBoxRequest) Reset() {
 	*x = ListAlbumsInBoxRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1440,7 +1121,7 @@ func (x *ListAlbumsInBoxRequest) String() string {
 func (*ListAlbumsInBoxRequest) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1453,12 +1134,12 @@ func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *ListAlbumsInBoxRequest) GetBounds() *v1.Bounds {
+func (x *ListAlbumsInBoxRequest) GetBox() *v1.Box {
 	if x != nil {
-		return x.Bounds
+		return x.Box
 	}
 	return nil
 }
@@ -1484,7 +1165,6 @@ func (x *ListAlbumsInBoxRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListAlbumsInBox.
 type ListAlbumsInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums.
@@ -1497,7 +1177,7 @@ type ListAlbumsInBoxResponse struct {
 
 func (x *ListAlbumsInBoxResponse) Reset() {
 	*x = ListAlbumsInBoxResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1189,7 @@ func (x *ListAlbumsInBoxResponse) String() string {
 func (*ListAlbumsInBoxResponse) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1202,7 @@ func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListAlbumsInBoxResponse) GetAlbums() []*LocatedAlbum {
@@ -1556,7 +1236,7 @@ type LocatedAlbum struct {
 
 func (x *LocatedAlbum) Reset() {
 	*x = LocatedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1568,7 +1248,7 @@ func (x *LocatedAlbum) String() string {
 func (*LocatedAlbum) ProtoMessage() {}
 
 func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,7 +1261,7 @@ func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedAlbum.ProtoReflect.Descriptor instead.
 func (*LocatedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *LocatedAlbum) GetAlbumId() int64 {
@@ -1612,22 +1292,29 @@ func (x *LocatedAlbum) GetLocation() *v1.Location {
 	return nil
 }
 
-// Request of ListAlbums.
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner of the albums.
+	// The owner of the albums; 0 for all users.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Only albums of this category, without owner_id; all when unspecified.
+	Category AlbumCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	// Order of the albums.
+	Order v1.ListOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.type.v1.ListOrder" json:"order,omitempty"`
+	// The part of each album that the reply has.
+	View v1.View `protobuf:"varint,4,opt,name=view,proto3,enum=waybook.type.v1.View" json:"view,omitempty"`
+	// Only albums with a higher identifier, by creation; the album itself need not exist; 0 for all.
+	AfterAlbumId int64 `protobuf:"varint,5,opt,name=after_album_id,json=afterAlbumId,proto3" json:"after_album_id,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1639,7 +1326,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1652,12 +1339,40 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
 	if x != nil {
 		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *ListAlbumsRequest) GetCategory() AlbumCategory {
+	if x != nil {
+		return x.Category
+	}
+	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
+}
+
+func (x *ListAlbumsRequest) GetOrder() v1.ListOrder {
+	if x != nil {
+		return x.Order
+	}
+	return v1.ListOrder(0)
+}
+
+func (x *ListAlbumsRequest) GetView() v1.View {
+	if x != nil {
+		return x.View
+	}
+	return v1.View(0)
+}
+
+func (x *ListAlbumsRequest) GetAfterAlbumId() int64 {
+	if x != nil {
+		return x.AfterAlbumId
 	}
 	return 0
 }
@@ -1676,7 +1391,6 @@ func (x *ListAlbumsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListAlbums.
 type ListAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums.
@@ -1689,7 +1403,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1701,7 +1415,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1714,7 +1428,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1731,1844 +1445,11 @@ func (x *ListAlbumsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of StreamAlbums.
-type StreamAlbumsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner of the albums.
-	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Only albums with a higher identifier; the album itself need not exist. 0 for all.
-	AfterAlbumId int64 `protobuf:"varint,2,opt,name=after_album_id,json=afterAlbumId,proto3" json:"after_album_id,omitempty"`
-	// Maximum number of albums; 0 for all.
-	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamAlbumsRequest) Reset() {
-	*x = StreamAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamAlbumsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamAlbumsRequest) ProtoMessage() {}
-
-func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamAlbumsRequest.ProtoReflect.Descriptor instead.
-func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *StreamAlbumsRequest) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *StreamAlbumsRequest) GetAfterAlbumId() int64 {
-	if x != nil {
-		return x.AfterAlbumId
-	}
-	return 0
-}
-
-func (x *StreamAlbumsRequest) GetLimit() int64 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-// A batch of StreamAlbums.
-type StreamAlbumsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next albums.
-	Albums        []*AlbumSummary `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamAlbumsResponse) Reset() {
-	*x = StreamAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamAlbumsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamAlbumsResponse) ProtoMessage() {}
-
-func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamAlbumsResponse.ProtoReflect.Descriptor instead.
-func (*StreamAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
-	if x != nil {
-		return x.Albums
-	}
-	return nil
-}
-
-// Request of AddPhoto.
-type AddPhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who adds the photo; must own the album.
-	ActorId int64 `protobuf:"varint,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,3,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Address of the thumbnail image, 1 to 2,000 bytes; may be a relative path.
-	ThumbnailUrl string `protobuf:"bytes,4,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoRequest) Reset() {
-	*x = AddPhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoRequest) ProtoMessage() {}
-
-func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
-func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *AddPhotoRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetThumbnailUrl() string {
-	if x != nil {
-		return x.ThumbnailUrl
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-// Reply of AddPhoto.
-type AddPhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new photo.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoResponse) Reset() {
-	*x = AddPhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoResponse) ProtoMessage() {}
-
-func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
-func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *AddPhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of UpdatePhoto.
-type UpdatePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes the photo; must own the album.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The photo to change.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// New address of the thumbnail image, 1 to 2,000 bytes.
-	ThumbnailUrl *string `protobuf:"bytes,4,opt,name=thumbnail_url,json=thumbnailUrl,proto3,oneof" json:"thumbnail_url,omitempty"`
-	// New description, at most 2,000 characters; may be empty.
-	Description *string `protobuf:"bytes,5,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,6,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoRequest) Reset() {
-	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoRequest) ProtoMessage() {}
-
-func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *UpdatePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetThumbnailUrl() string {
-	if x != nil && x.ThumbnailUrl != nil {
-		return *x.ThumbnailUrl
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetDescription() string {
-	if x != nil && x.Description != nil {
-		return *x.Description
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
-	if x != nil {
-		return x.UpdateMask
-	}
-	return nil
-}
-
-func (x *UpdatePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of UpdatePhoto.
-type UpdatePhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photo as it is now.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoResponse) Reset() {
-	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoResponse) ProtoMessage() {}
-
-func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *UpdatePhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of RemovePhoto.
-type RemovePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the photo; must own the album.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The photo to remove.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoRequest) Reset() {
-	*x = RemovePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoRequest) ProtoMessage() {}
-
-func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
-func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *RemovePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of RemovePhoto.
-type RemovePhotoResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoResponse) Reset() {
-	*x = RemovePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoResponse) ProtoMessage() {}
-
-func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
-func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
-}
-
-// Request of ListPhotos.
-type ListPhotosRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_photos_token of GetAlbum; empty for the
-	// first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosRequest) Reset() {
-	*x = ListPhotosRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosRequest) ProtoMessage() {}
-
-func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
-func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *ListPhotosRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListPhotos.
-type ListPhotosResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photos.
-	Photos []*Photo `protobuf:"bytes,1,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosResponse) Reset() {
-	*x = ListPhotosResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosResponse) ProtoMessage() {}
-
-func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
-func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *ListPhotosResponse) GetPhotos() []*Photo {
-	if x != nil {
-		return x.Photos
-	}
-	return nil
-}
-
-func (x *ListPhotosResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of AddComment.
-type AddCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who comments.
-	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,3,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentRequest) Reset() {
-	*x = AddCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentRequest) ProtoMessage() {}
-
-func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
-func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *AddCommentRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddCommentRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of AddComment.
-type AddCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new comment.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentResponse) Reset() {
-	*x = AddCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentResponse) ProtoMessage() {}
-
-func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
-func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *AddCommentResponse) GetComment() *v1.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of ReplyToComment.
-type ReplyToCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who replies; must own the album.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The comment to reply to.
-	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentRequest) Reset() {
-	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentRequest) ProtoMessage() {}
-
-func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ReplyToCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of ReplyToComment.
-type ReplyToCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its reply.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentResponse) Reset() {
-	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentResponse) ProtoMessage() {}
-
-func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of RemoveComment.
-type RemoveCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the comment; must own the album or have written the comment.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The comment to remove.
-	CommentId     int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentRequest) Reset() {
-	*x = RemoveCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentRequest) ProtoMessage() {}
-
-func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
-func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
-}
-
-func (x *RemoveCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-// Reply of RemoveComment.
-type RemoveCommentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentResponse) Reset() {
-	*x = RemoveCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentResponse) ProtoMessage() {}
-
-func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
-func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
-}
-
-// Request of ListComments.
-type ListCommentsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_comments_token of GetAlbum; empty for
-	// the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsRequest) Reset() {
-	*x = ListCommentsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsRequest) ProtoMessage() {}
-
-func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
-func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
-}
-
-func (x *ListCommentsRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListComments.
-type ListCommentsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comments.
-	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsResponse) Reset() {
-	*x = ListCommentsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsResponse) ProtoMessage() {}
-
-func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
-func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *ListCommentsResponse) GetComments() []*v1.Comment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *ListCommentsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of Recommend.
-type RecommendRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends the album.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The album.
-	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendRequest) Reset() {
-	*x = RecommendRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendRequest) ProtoMessage() {}
-
-func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
-func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
-}
-
-func (x *RecommendRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *RecommendRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-// Reply of Recommend.
-type RecommendResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendResponse) Reset() {
-	*x = RecommendResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendResponse) ProtoMessage() {}
-
-func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
-func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
-}
-
-func (x *RecommendResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of WithdrawRecommendation.
-type WithdrawRecommendationRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who withdraws the recommendation.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The album.
-	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationRequest) Reset() {
-	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationRequest) ProtoMessage() {}
-
-func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *WithdrawRecommendationRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *WithdrawRecommendationRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-// Reply of WithdrawRecommendation.
-type WithdrawRecommendationResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationResponse) Reset() {
-	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationResponse) ProtoMessage() {}
-
-func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
-}
-
-func (x *WithdrawRecommendationResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of ListRecommenders.
-type ListRecommendersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersRequest) Reset() {
-	*x = ListRecommendersRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersRequest) ProtoMessage() {}
-
-func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
-func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{45}
-}
-
-func (x *ListRecommendersRequest) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecommenders.
-type ListRecommendersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users. A user who no longer exists has no name. Recommendations that were moved in
-	// without a user (docs/moving-in.md) are part of the score and not of this list.
-	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersResponse) Reset() {
-	*x = ListRecommendersResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersResponse) ProtoMessage() {}
-
-func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
-func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{46}
-}
-
-func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
-	if x != nil {
-		return x.Recommenders
-	}
-	return nil
-}
-
-func (x *ListRecommendersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of ResolveOldIds.
-type ResolveOldIdsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The old identifiers, at most 1,000.
-	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsRequest) Reset() {
-	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsRequest) ProtoMessage() {}
-
-func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
-	if x != nil {
-		return x.OldIds
-	}
-	return nil
-}
-
-// Reply of ResolveOldIds.
-type ResolveOldIdsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identifier of each, in their order; 0 for one that stands for nothing. The content
-	// may have been deleted since.
-	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsResponse) Reset() {
-	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsResponse) ProtoMessage() {}
-
-func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *ResolveOldIdsResponse) GetIds() []int64 {
-	if x != nil {
-		return x.Ids
-	}
-	return nil
-}
-
-// A change of an album.
-type AlbumChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the album, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The album as it is now, if the request asks for it; not set if it is deleted.
-	Album         *Album `protobuf:"bytes,6,opt,name=album,proto3" json:"album,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AlbumChange) Reset() {
-	*x = AlbumChange{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AlbumChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AlbumChange) ProtoMessage() {}
-
-func (x *AlbumChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AlbumChange.ProtoReflect.Descriptor instead.
-func (*AlbumChange) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
-}
-
-func (x *AlbumChange) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *AlbumChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *AlbumChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *AlbumChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *AlbumChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *AlbumChange) GetAlbum() *Album {
-	if x != nil {
-		return x.Album
-	}
-	return nil
-}
-
-// Request of ListAlbumChanges.
-type ListAlbumChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchAlbumChanges; empty for all
-	// albums and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the albums.
-	IncludeAlbum bool `protobuf:"varint,3,opt,name=include_album,json=includeAlbum,proto3" json:"include_album,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumChangesRequest) Reset() {
-	*x = ListAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumChangesRequest) ProtoMessage() {}
-
-func (x *ListAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[50]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{50}
-}
-
-func (x *ListAlbumChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListAlbumChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListAlbumChangesRequest) GetIncludeAlbum() bool {
-	if x != nil {
-		return x.IncludeAlbum
-	}
-	return false
-}
-
-func (x *ListAlbumChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListAlbumChanges.
-type ListAlbumChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*AlbumChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListAlbumChangesResponse) Reset() {
-	*x = ListAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListAlbumChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListAlbumChangesResponse) ProtoMessage() {}
-
-func (x *ListAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[51]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListAlbumChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{51}
-}
-
-func (x *ListAlbumChangesResponse) GetChanges() []*AlbumChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListAlbumChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListAlbumChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchAlbumChanges.
-type WatchAlbumChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListAlbumChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the albums.
-	IncludeAlbum  bool `protobuf:"varint,2,opt,name=include_album,json=includeAlbum,proto3" json:"include_album,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchAlbumChangesRequest) Reset() {
-	*x = WatchAlbumChangesRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchAlbumChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchAlbumChangesRequest) ProtoMessage() {}
-
-func (x *WatchAlbumChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[52]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchAlbumChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchAlbumChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{52}
-}
-
-func (x *WatchAlbumChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchAlbumChangesRequest) GetIncludeAlbum() bool {
-	if x != nil {
-		return x.IncludeAlbum
-	}
-	return false
-}
-
-// A batch of WatchAlbumChanges.
-type WatchAlbumChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*AlbumChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchAlbumChangesResponse) Reset() {
-	*x = WatchAlbumChangesResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchAlbumChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchAlbumChangesResponse) ProtoMessage() {}
-
-func (x *WatchAlbumChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[53]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchAlbumChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchAlbumChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{53}
-}
-
-func (x *WatchAlbumChangesResponse) GetChanges() []*AlbumChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchAlbumChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xb2\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -3583,39 +1464,21 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
 	" \x01(\tR\x04etag\x12\x19\n" +
-	"\bis_small\x18\f \x01(\bR\aisSmall\"\x94\x01\n" +
-	"\x05Photo\x12\x19\n" +
-	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12#\n" +
-	"\rthumbnail_url\x18\x02 \x01(\tR\fthumbnailUrl\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
-	"\x06old_id\x18\x04 \x01(\tR\x05oldId\x12\x12\n" +
-	"\x04etag\x18\x05 \x01(\tR\x04etag\"\xaf\x01\n" +
-	"\x17ListRecentAlbumsRequest\x12E\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
-	"\x18ListRecentAlbumsResponse\x12/\n" +
-	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"V\n" +
-	"\fAlbumSummary\x12\x19\n" +
-	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x9b\x02\n" +
+	"\bis_small\x18\f \x01(\bR\aisSmall\"\x8b\x02\n" +
 	"\x12CreateAlbumRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12 \n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12 \n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x05title\x12G\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"D\n" +
 	"\x13CreateAlbumResponse\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\x8a\x05\n" +
-	"\x12UpdateAlbumRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12%\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xea\x04\n" +
+	"\x12UpdateAlbumRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12%\n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x05title\x88\x01\x01\x12L\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
@@ -3632,44 +1495,42 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04_latB\x06\n" +
 	"\x04_lng\"D\n" +
 	"\x13UpdateAlbumResponse\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\x93\x01\n" +
-	"\x12DeleteAlbumRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12\x1b\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"s\n" +
+	"\x12DeleteAlbumRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1f\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x12\x1b\n" +
 	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13DeleteAlbumResponse\"{\n" +
-	"\x0fGetAlbumRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x127\n" +
-	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\x84\x02\n" +
+	"\x13DeleteAlbumResponse\"k\n" +
+	"\x0fGetAlbumRequest\x12\x1f\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x02R\aalbumId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\x87\x02\n" +
 	"\x10GetAlbumResponse\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12/\n" +
-	"\x06photos\x18\x02 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12*\n" +
-	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x124\n" +
-	"\bcomments\x18\x04 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"T\n" +
-	"\x15BatchGetAlbumsRequest\x12;\n" +
-	"\talbum_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\balbumIds\"\x9f\x01\n" +
+	"\x06photos\x18\x02 \x03(\v2\x17.waybook.photo.v1.PhotoR\x06photos\x12*\n" +
+	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x127\n" +
+	"\bcomments\x18\x04 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
+	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"E\n" +
+	"\x15BatchGetAlbumsRequest\x12,\n" +
+	"\talbum_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x02R\balbumIds\"\x9f\x01\n" +
 	"\x16BatchGetAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12*\n" +
 	"\x11missing_album_ids\x18\x02 \x03(\x03R\x0fmissingAlbumIds\x12(\n" +
-	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\x97\x02\n" +
-	"\x13SearchNearbyRequest\x121\n" +
-	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
-	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x12E\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\xe4\x01\n" +
+	"\x13SearchNearbyRequest\x127\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleB\x06\xbaH\x03\xc8\x01\x01R\x06circle\x12E\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
-	"\x04area\x12\x05\xbaH\x02\b\x01\"t\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14SearchNearbyResponse\x124\n" +
 	"\x06albums\x18\x01 \x03(\v2\x1c.waybook.album.v1.FoundAlbumR\x06albums\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"d\n" +
 	"\n" +
 	"FoundAlbum\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xe7\x01\n" +
-	"\x16ListAlbumsInBoxRequest\x127\n" +
-	"\x06bounds\x18\x01 \x01(\v2\x17.waybook.type.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12E\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xde\x01\n" +
+	"\x16ListAlbumsInBoxRequest\x12.\n" +
+	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
@@ -3681,140 +1542,20 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12;\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x93\x01\n" +
-	"\x11ListAlbumsRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xd9\x04\n" +
+	"\x11ListAlbumsRequest\x12&\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12E\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
+	"\x05order\x18\x03 \x01(\x0e2\x1a.waybook.type.v1.ListOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x123\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x15.waybook.type.v1.ViewB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04view\x121\n" +
+	"\x0eafter_album_id\x18\x05 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\fafterAlbumId\x12$\n" +
+	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xe1\x01\xbaH\xdd\x01\x1ak\n" +
+	"\"list_albums.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1an\n" +
+	"\x1dlist_albums.after_by_creation\x12 after_album_id: only by creation\x1a+this.after_album_id == 0 || this.order == 0\"m\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa1\x01\n" +
-	"\x13StreamAlbumsRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12:\n" +
-	"\x0eafter_album_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\fafterAlbumId\x12\x1d\n" +
-	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"N\n" +
-	"\x14StreamAlbumsResponse\x126\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\xfc\x01\n" +
-	"\x0fAddPhotoRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
-	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\fthumbnailUrl\x12*\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"A\n" +
-	"\x10AddPhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\x8a\x03\n" +
-	"\x12UpdatePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x124\n" +
-	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\fthumbnailUrl\x88\x01\x01\x12/\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01\x12;\n" +
-	"\vupdate_mask\x18\x06 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\x12\x1b\n" +
-	"\x04etag\x18\a \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etagB\x10\n" +
-	"\x0e_thumbnail_urlB\x0e\n" +
-	"\f_description\"D\n" +
-	"\x13UpdatePhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xc4\x01\n" +
-	"\x12RemovePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x12\x1b\n" +
-	"\x04etag\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x93\x01\n" +
-	"\x11ListPhotosRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
-	"\x12ListPhotosResponse\x12/\n" +
-	"\x06photos\x18\x01 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc3\x01\n" +
-	"\x11AddCommentRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12/\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
-	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xce\x01\n" +
-	"\x15ReplyToCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x123\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
-	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xad\x01\n" +
-	"\x14RemoveCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x123\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x95\x01\n" +
-	"\x13ListCommentsRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14ListCommentsResponse\x124\n" +
-	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"r\n" +
-	"\x10RecommendRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\")\n" +
-	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x7f\n" +
-	"\x1dWithdrawRecommendationRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"6\n" +
-	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x99\x01\n" +
-	"\x17ListRecommendersRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
-	"\x18ListRecommendersResponse\x12<\n" +
-	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\\\n" +
-	"\x14ResolveOldIdsRequest\x12D\n" +
-	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
-	"\x15ResolveOldIdsResponse\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x03R\x03ids\"\x97\x02\n" +
-	"\vAlbumChange\x12\x19\n" +
-	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12-\n" +
-	"\x05album\x18\x06 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xe7\x02\n" +
-	"\x17ListAlbumChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12#\n" +
-	"\rinclude_album\x18\x03 \x01(\bR\fincludeAlbum\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x8a\x01\xbaH\x86\x01\x1a\x83\x01\n" +
-	"0list_album_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x96\x01\n" +
-	"\x18ListAlbumChangesResponse\x127\n" +
-	"\achanges\x18\x01 \x03(\v2\x1d.waybook.album.v1.AlbumChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"h\n" +
-	"\x18WatchAlbumChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12#\n" +
-	"\rinclude_album\x18\x02 \x01(\bR\fincludeAlbum\"|\n" +
-	"\x19WatchAlbumChangesResponse\x127\n" +
-	"\achanges\x18\x01 \x03(\v2\x1d.waybook.album.v1.AlbumChangeR\achanges\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xfe\x03\n" +
 	"\rAlbumCategory\x12\x1e\n" +
 	"\x1aALBUM_CATEGORY_UNSPECIFIED\x10\x00\x12\x18\n" +
@@ -3834,7 +1575,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xda\x14\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe9\x06\n" +
 	"\fAlbumService\x12i\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12f\n" +
@@ -3849,44 +1590,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12u\n" +
 	"\x0fListAlbumsInBox\x12(.waybook.album.v1.ListAlbumsInBoxRequest\x1a).waybook.album.v1.ListAlbumsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12`\n" +
-	"\n" +
-	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
-	"\x10ListRecentAlbums\x12).waybook.album.v1.ListRecentAlbumsRequest\x1a*.waybook.album.v1.ListRecentAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12n\n" +
-	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12`\n" +
-	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12`\n" +
-	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12i\n" +
-	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12f\n" +
-	"\n" +
-	"ListPhotos\x12#.waybook.album.v1.ListPhotosRequest\x1a$.waybook.album.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12f\n" +
 	"\n" +
-	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12o\n" +
-	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12o\n" +
-	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12l\n" +
-	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12`\n" +
-	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12\x87\x01\n" +
-	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12r\n" +
-	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12o\n" +
-	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12r\n" +
-	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
-	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B_\n" +
-	"\x10waybook.album.v1B\n" +
-	"AlbumProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once
@@ -3901,176 +1608,91 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_waybook_album_v1_album_proto_goTypes = []any{
-	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
-	(*Album)(nil),                          // 1: waybook.album.v1.Album
-	(*Photo)(nil),                          // 2: waybook.album.v1.Photo
-	(*ListRecentAlbumsRequest)(nil),        // 3: waybook.album.v1.ListRecentAlbumsRequest
-	(*ListRecentAlbumsResponse)(nil),       // 4: waybook.album.v1.ListRecentAlbumsResponse
-	(*AlbumSummary)(nil),                   // 5: waybook.album.v1.AlbumSummary
-	(*CreateAlbumRequest)(nil),             // 6: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),            // 7: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),             // 8: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),            // 9: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),             // 10: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),            // 11: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),                // 12: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),               // 13: waybook.album.v1.GetAlbumResponse
-	(*BatchGetAlbumsRequest)(nil),          // 14: waybook.album.v1.BatchGetAlbumsRequest
-	(*BatchGetAlbumsResponse)(nil),         // 15: waybook.album.v1.BatchGetAlbumsResponse
-	(*SearchNearbyRequest)(nil),            // 16: waybook.album.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 17: waybook.album.v1.SearchNearbyResponse
-	(*FoundAlbum)(nil),                     // 18: waybook.album.v1.FoundAlbum
-	(*ListAlbumsInBoxRequest)(nil),         // 19: waybook.album.v1.ListAlbumsInBoxRequest
-	(*ListAlbumsInBoxResponse)(nil),        // 20: waybook.album.v1.ListAlbumsInBoxResponse
-	(*LocatedAlbum)(nil),                   // 21: waybook.album.v1.LocatedAlbum
-	(*ListAlbumsRequest)(nil),              // 22: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),             // 23: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),            // 24: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),           // 25: waybook.album.v1.StreamAlbumsResponse
-	(*AddPhotoRequest)(nil),                // 26: waybook.album.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 27: waybook.album.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 28: waybook.album.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 29: waybook.album.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 30: waybook.album.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 31: waybook.album.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 32: waybook.album.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 33: waybook.album.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 34: waybook.album.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 35: waybook.album.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 36: waybook.album.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 37: waybook.album.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 38: waybook.album.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 39: waybook.album.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 40: waybook.album.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 41: waybook.album.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 42: waybook.album.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 43: waybook.album.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 44: waybook.album.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 45: waybook.album.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 46: waybook.album.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 47: waybook.album.v1.ListRecommendersResponse
-	(*ResolveOldIdsRequest)(nil),           // 48: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 49: waybook.album.v1.ResolveOldIdsResponse
-	(*AlbumChange)(nil),                    // 50: waybook.album.v1.AlbumChange
-	(*ListAlbumChangesRequest)(nil),        // 51: waybook.album.v1.ListAlbumChangesRequest
-	(*ListAlbumChangesResponse)(nil),       // 52: waybook.album.v1.ListAlbumChangesResponse
-	(*WatchAlbumChangesRequest)(nil),       // 53: waybook.album.v1.WatchAlbumChangesRequest
-	(*WatchAlbumChangesResponse)(nil),      // 54: waybook.album.v1.WatchAlbumChangesResponse
-	(*v1.Profile)(nil),                     // 55: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 56: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 57: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 58: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 59: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 60: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 61: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 62: waybook.type.v1.Bounds
-	(*v1.OldIdentifier)(nil),               // 63: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 64: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 65: waybook.type.v1.PartRevisions
+	(AlbumCategory)(0),              // 0: waybook.album.v1.AlbumCategory
+	(*Album)(nil),                   // 1: waybook.album.v1.Album
+	(*CreateAlbumRequest)(nil),      // 2: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),     // 3: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),      // 4: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),     // 5: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),      // 6: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),     // 7: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),         // 8: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),        // 9: waybook.album.v1.GetAlbumResponse
+	(*BatchGetAlbumsRequest)(nil),   // 10: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil),  // 11: waybook.album.v1.BatchGetAlbumsResponse
+	(*SearchNearbyRequest)(nil),     // 12: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),    // 13: waybook.album.v1.SearchNearbyResponse
+	(*FoundAlbum)(nil),              // 14: waybook.album.v1.FoundAlbum
+	(*ListAlbumsInBoxRequest)(nil),  // 15: waybook.album.v1.ListAlbumsInBoxRequest
+	(*ListAlbumsInBoxResponse)(nil), // 16: waybook.album.v1.ListAlbumsInBoxResponse
+	(*LocatedAlbum)(nil),            // 17: waybook.album.v1.LocatedAlbum
+	(*ListAlbumsRequest)(nil),       // 18: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),      // 19: waybook.album.v1.ListAlbumsResponse
+	(*v1.Profile)(nil),              // 20: waybook.type.v1.Profile
+	(*v1.Location)(nil),             // 21: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),   // 22: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),   // 23: google.protobuf.FieldMask
+	(*v11.Photo)(nil),               // 24: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),             // 25: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),               // 26: waybook.type.v1.Circle
+	(*v1.Box)(nil),                  // 27: waybook.type.v1.Box
+	(v1.ListOrder)(0),               // 28: waybook.type.v1.ListOrder
+	(v1.View)(0),                    // 29: waybook.type.v1.View
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	55, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	20, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	57, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	57, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
-	0,  // 5: waybook.album.v1.ListRecentAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	1,  // 6: waybook.album.v1.ListRecentAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	0,  // 7: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	1,  // 9: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	0,  // 10: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	58, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	58, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
-	1,  // 15: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	2,  // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	59, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
-	1,  // 18: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	60, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	61, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 21: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	18, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
-	1,  // 23: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	62, // 24: waybook.album.v1.ListAlbumsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
-	0,  // 25: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 26: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
-	0,  // 27: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	56, // 28: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	21, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	22, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	22, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	21, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
+	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	21, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	23, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
+	23, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	1,  // 13: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
+	24, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
+	25, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
+	1,  // 16: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	26, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	14, // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
+	1,  // 20: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
+	27, // 21: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 22: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	17, // 23: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
+	0,  // 24: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	21, // 25: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
+	0,  // 26: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	28, // 27: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
+	29, // 28: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
 	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	5,  // 30: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 31: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	58, // 32: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	2,  // 33: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 34: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	59, // 35: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	59, // 36: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	59, // 37: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	55, // 38: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	63, // 39: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	64, // 40: waybook.album.v1.AlbumChange.kind:type_name -> waybook.type.v1.ChangeKind
-	57, // 41: waybook.album.v1.AlbumChange.change_time:type_name -> google.protobuf.Timestamp
-	65, // 42: waybook.album.v1.AlbumChange.parts:type_name -> waybook.type.v1.PartRevisions
-	1,  // 43: waybook.album.v1.AlbumChange.album:type_name -> waybook.album.v1.Album
-	57, // 44: waybook.album.v1.ListAlbumChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	50, // 45: waybook.album.v1.ListAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	50, // 46: waybook.album.v1.WatchAlbumChangesResponse.changes:type_name -> waybook.album.v1.AlbumChange
-	6,  // 47: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	8,  // 48: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	10, // 49: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	12, // 50: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	14, // 51: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	16, // 52: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	19, // 53: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	22, // 54: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 55: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	24, // 56: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	26, // 57: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	28, // 58: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	30, // 59: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	32, // 60: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	34, // 61: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	36, // 62: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	38, // 63: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	40, // 64: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	42, // 65: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	44, // 66: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	46, // 67: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	48, // 68: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	51, // 69: waybook.album.v1.AlbumService.ListAlbumChanges:input_type -> waybook.album.v1.ListAlbumChangesRequest
-	53, // 70: waybook.album.v1.AlbumService.WatchAlbumChanges:input_type -> waybook.album.v1.WatchAlbumChangesRequest
-	7,  // 71: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	9,  // 72: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	11, // 73: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	13, // 74: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	15, // 75: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	17, // 76: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	20, // 77: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	23, // 78: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	4,  // 79: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	25, // 80: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	27, // 81: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	29, // 82: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	31, // 83: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	33, // 84: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	35, // 85: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	37, // 86: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	39, // 87: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	41, // 88: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	43, // 89: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	45, // 90: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	47, // 91: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	49, // 92: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	52, // 93: waybook.album.v1.AlbumService.ListAlbumChanges:output_type -> waybook.album.v1.ListAlbumChangesResponse
-	54, // 94: waybook.album.v1.AlbumService.WatchAlbumChanges:output_type -> waybook.album.v1.WatchAlbumChangesResponse
-	71, // [71:95] is the sub-list for method output_type
-	47, // [47:71] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	2,  // 30: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	4,  // 31: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	6,  // 32: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	8,  // 33: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	10, // 34: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	12, // 35: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	15, // 36: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	18, // 37: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 38: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	5,  // 39: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	7,  // 40: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	9,  // 41: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	11, // 42: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	13, // 43: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	16, // 44: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	19, // 45: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	38, // [38:46] is the sub-list for method output_type
+	30, // [30:38] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -4078,19 +1700,14 @@ func file_waybook_album_v1_album_proto_init() {
 	if File_waybook_album_v1_album_proto != nil {
 		return
 	}
-	file_waybook_album_v1_album_proto_msgTypes[7].OneofWrappers = []any{}
-	file_waybook_album_v1_album_proto_msgTypes[15].OneofWrappers = []any{
-		(*SearchNearbyRequest_Circle)(nil),
-		(*SearchNearbyRequest_Box)(nil),
-	}
-	file_waybook_album_v1_album_proto_msgTypes[27].OneofWrappers = []any{}
+	file_waybook_album_v1_album_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   54,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,45 +21,22 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AlbumService_CreateAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/CreateAlbum"
-	AlbumService_UpdateAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/UpdateAlbum"
-	AlbumService_DeleteAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/DeleteAlbum"
-	AlbumService_GetAlbum_FullMethodName               = "/waybook.album.v1.AlbumService/GetAlbum"
-	AlbumService_BatchGetAlbums_FullMethodName         = "/waybook.album.v1.AlbumService/BatchGetAlbums"
-	AlbumService_SearchNearby_FullMethodName           = "/waybook.album.v1.AlbumService/SearchNearby"
-	AlbumService_ListAlbumsInBox_FullMethodName        = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
-	AlbumService_ListAlbums_FullMethodName             = "/waybook.album.v1.AlbumService/ListAlbums"
-	AlbumService_ListRecentAlbums_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecentAlbums"
-	AlbumService_StreamAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/StreamAlbums"
-	AlbumService_AddPhoto_FullMethodName               = "/waybook.album.v1.AlbumService/AddPhoto"
-	AlbumService_UpdatePhoto_FullMethodName            = "/waybook.album.v1.AlbumService/UpdatePhoto"
-	AlbumService_RemovePhoto_FullMethodName            = "/waybook.album.v1.AlbumService/RemovePhoto"
-	AlbumService_ListPhotos_FullMethodName             = "/waybook.album.v1.AlbumService/ListPhotos"
-	AlbumService_AddComment_FullMethodName             = "/waybook.album.v1.AlbumService/AddComment"
-	AlbumService_ReplyToComment_FullMethodName         = "/waybook.album.v1.AlbumService/ReplyToComment"
-	AlbumService_RemoveComment_FullMethodName          = "/waybook.album.v1.AlbumService/RemoveComment"
-	AlbumService_ListComments_FullMethodName           = "/waybook.album.v1.AlbumService/ListComments"
-	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
-	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
-	AlbumService_ListRecommenders_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecommenders"
-	AlbumService_ResolveOldIds_FullMethodName          = "/waybook.album.v1.AlbumService/ResolveOldIds"
-	AlbumService_ListAlbumChanges_FullMethodName       = "/waybook.album.v1.AlbumService/ListAlbumChanges"
-	AlbumService_WatchAlbumChanges_FullMethodName      = "/waybook.album.v1.AlbumService/WatchAlbumChanges"
+	AlbumService_CreateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/CreateAlbum"
+	AlbumService_UpdateAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/UpdateAlbum"
+	AlbumService_DeleteAlbum_FullMethodName     = "/waybook.album.v1.AlbumService/DeleteAlbum"
+	AlbumService_GetAlbum_FullMethodName        = "/waybook.album.v1.AlbumService/GetAlbum"
+	AlbumService_BatchGetAlbums_FullMethodName  = "/waybook.album.v1.AlbumService/BatchGetAlbums"
+	AlbumService_SearchNearby_FullMethodName    = "/waybook.album.v1.AlbumService/SearchNearby"
+	AlbumService_ListAlbumsInBox_FullMethodName = "/waybook.album.v1.AlbumService/ListAlbumsInBox"
+	AlbumService_ListAlbums_FullMethodName      = "/waybook.album.v1.AlbumService/ListAlbums"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AlbumService manages albums with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
@@ -79,8 +56,8 @@ type AlbumServiceClient interface {
 	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
 	// call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, or in a box, nearest first. Results are
-	// correct across the antimeridian and at the poles. Albums at the same distance are in
+	// Returns a page of the albums around a point, nearest first. Results are correct
+	// across the antimeridian and at the poles. Albums at the same distance are in
 	// creation order. An album that is created, moved or deleted between pages may be
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
@@ -91,70 +68,12 @@ type AlbumServiceClient interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListAlbumsInBox(ctx context.Context, in *ListAlbumsInBoxRequest, opts ...grpc.CallOption) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of a user's albums in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
+	// Returns a page of the albums of a user, of a category, or of all. An album that is created
+	// or deleted during a walk from page to page may or may not appear; newest first, one that is
+	// created does not. Every other album appears exactly once.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
-	// Returns a page of the albums of all users, or of those of a category, newest first. An
-	// album that is created during a walk from page to page does not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentAlbums(ctx context.Context, in *ListRecentAlbumsRequest, opts ...grpc.CallOption) (*ListRecentAlbumsResponse, error)
-	// Streams the albums of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include albums that are created or deleted during the call. It
-	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListAlbums).
-	StreamAlbums(ctx context.Context, in *StreamAlbumsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlbumsResponse], error)
-	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
-	// Returns a page of an album's photos, in the order of addition.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error)
-	// Adds a comment to an album.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the album's owner and the comment's author may. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
-	// Returns a page of an album's comments, oldest first.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends an album. A user recommends an album at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND).
-	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an album, in the order of their identifiers.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each album once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error)
-	// Streams what ListAlbumChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListAlbumChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchAlbumChanges(ctx context.Context, in *WatchAlbumChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchAlbumChangesResponse], error)
 }
 
 type albumServiceClient struct {
@@ -245,197 +164,12 @@ func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsReque
 	return out, nil
 }
 
-func (c *albumServiceClient) ListRecentAlbums(ctx context.Context, in *ListRecentAlbumsRequest, opts ...grpc.CallOption) (*ListRecentAlbumsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecentAlbumsResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListRecentAlbums_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) StreamAlbums(ctx context.Context, in *StreamAlbumsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlbumsResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AlbumService_ServiceDesc.Streams[0], AlbumService_StreamAlbums_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[StreamAlbumsRequest, StreamAlbumsResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_StreamAlbumsClient = grpc.ServerStreamingClient[StreamAlbumsResponse]
-
-func (c *albumServiceClient) AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddPhotoResponse)
-	err := c.cc.Invoke(ctx, AlbumService_AddPhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(UpdatePhotoResponse)
-	err := c.cc.Invoke(ctx, AlbumService_UpdatePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemovePhotoResponse)
-	err := c.cc.Invoke(ctx, AlbumService_RemovePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPhotosResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListPhotos_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddCommentResponse)
-	err := c.cc.Invoke(ctx, AlbumService_AddComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ReplyToCommentResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ReplyToComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemoveCommentResponse)
-	err := c.cc.Invoke(ctx, AlbumService_RemoveComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListCommentsResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListComments_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RecommendResponse)
-	err := c.cc.Invoke(ctx, AlbumService_Recommend_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(WithdrawRecommendationResponse)
-	err := c.cc.Invoke(ctx, AlbumService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecommendersResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListRecommenders_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ResolveOldIdsResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ResolveOldIds_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) ListAlbumChanges(ctx context.Context, in *ListAlbumChangesRequest, opts ...grpc.CallOption) (*ListAlbumChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListAlbumChangesResponse)
-	err := c.cc.Invoke(ctx, AlbumService_ListAlbumChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *albumServiceClient) WatchAlbumChanges(ctx context.Context, in *WatchAlbumChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchAlbumChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &AlbumService_ServiceDesc.Streams[1], AlbumService_WatchAlbumChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchAlbumChangesRequest, WatchAlbumChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_WatchAlbumChangesClient = grpc.ServerStreamingClient[WatchAlbumChangesResponse]
-
 // AlbumServiceServer is the server API for AlbumService service.
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
 //
-// AlbumService manages albums with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// AlbumService manages albums. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)
@@ -455,8 +189,8 @@ type AlbumServiceServer interface {
 	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
 	// call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error)
-	// Returns a page of the albums around a point, or in a box, nearest first. Results are
-	// correct across the antimeridian and at the poles. Albums at the same distance are in
+	// Returns a page of the albums around a point, nearest first. Results are correct
+	// across the antimeridian and at the poles. Albums at the same distance are in
 	// creation order. An album that is created, moved or deleted between pages may be
 	// missing or repeated; every other album is included exactly once. Errors:
 	// INVALID_ARGUMENT (page_token).
@@ -467,70 +201,12 @@ type AlbumServiceServer interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other album is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListAlbumsInBox(context.Context, *ListAlbumsInBoxRequest) (*ListAlbumsInBoxResponse, error)
-	// Returns a page of a user's albums in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
+	// Returns a page of the albums of a user, of a category, or of all. An album that is created
+	// or deleted during a walk from page to page may or may not appear; newest first, one that is
+	// created does not. Every other album appears exactly once.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
-	// Returns a page of the albums of all users, or of those of a category, newest first. An
-	// album that is created during a walk from page to page does not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentAlbums(context.Context, *ListRecentAlbumsRequest) (*ListRecentAlbumsResponse, error)
-	// Streams the albums of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include albums that are created or deleted during the call. It
-	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListAlbums).
-	StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error
-	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
-	// Returns a page of an album's photos, in the order of addition.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error)
-	// Adds a comment to an album.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the album's owner and the comment's author may. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
-	// Returns a page of an album's comments, oldest first.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends an album. A user recommends an album at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND).
-	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an album, in the order of their identifiers.
-	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each album once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error)
-	// Streams what ListAlbumChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListAlbumChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchAlbumChanges(*WatchAlbumChangesRequest, grpc.ServerStreamingServer[WatchAlbumChangesResponse]) error
 	mustEmbedUnimplementedAlbumServiceServer()
 }
 
@@ -564,54 +240,6 @@ func (UnimplementedAlbumServiceServer) ListAlbumsInBox(context.Context, *ListAlb
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListRecentAlbums(context.Context, *ListRecentAlbumsRequest) (*ListRecentAlbumsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecentAlbums not implemented")
-}
-func (UnimplementedAlbumServiceServer) StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error {
-	return status.Error(codes.Unimplemented, "method StreamAlbums not implemented")
-}
-func (UnimplementedAlbumServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
-}
-func (UnimplementedAlbumServiceServer) UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method UpdatePhoto not implemented")
-}
-func (UnimplementedAlbumServiceServer) RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemovePhoto not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPhotos not implemented")
-}
-func (UnimplementedAlbumServiceServer) AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddComment not implemented")
-}
-func (UnimplementedAlbumServiceServer) ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ReplyToComment not implemented")
-}
-func (UnimplementedAlbumServiceServer) RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemoveComment not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
-}
-func (UnimplementedAlbumServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
-}
-func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedAlbumServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
-}
-func (UnimplementedAlbumServiceServer) ListAlbumChanges(context.Context, *ListAlbumChangesRequest) (*ListAlbumChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListAlbumChanges not implemented")
-}
-func (UnimplementedAlbumServiceServer) WatchAlbumChanges(*WatchAlbumChangesRequest, grpc.ServerStreamingServer[WatchAlbumChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchAlbumChanges not implemented")
 }
 func (UnimplementedAlbumServiceServer) mustEmbedUnimplementedAlbumServiceServer() {}
 func (UnimplementedAlbumServiceServer) testEmbeddedByValue()                      {}
@@ -778,280 +406,6 @@ func _AlbumService_ListAlbums_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
-func _AlbumService_ListRecentAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecentAlbumsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListRecentAlbums(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListRecentAlbums_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListRecentAlbums(ctx, req.(*ListRecentAlbumsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_StreamAlbums_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(StreamAlbumsRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AlbumServiceServer).StreamAlbums(m, &grpc.GenericServerStream[StreamAlbumsRequest, StreamAlbumsResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_StreamAlbumsServer = grpc.ServerStreamingServer[StreamAlbumsResponse]
-
-func _AlbumService_AddPhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddPhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).AddPhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_AddPhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).AddPhoto(ctx, req.(*AddPhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_UpdatePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(UpdatePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).UpdatePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_UpdatePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).UpdatePhoto(ctx, req.(*UpdatePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_RemovePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemovePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).RemovePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_RemovePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).RemovePhoto(ctx, req.(*RemovePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ListPhotos_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPhotosRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListPhotos(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListPhotos_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListPhotos(ctx, req.(*ListPhotosRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_AddComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).AddComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_AddComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).AddComment(ctx, req.(*AddCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ReplyToComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ReplyToCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ReplyToComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ReplyToComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ReplyToComment(ctx, req.(*ReplyToCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_RemoveComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemoveCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).RemoveComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_RemoveComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).RemoveComment(ctx, req.(*RemoveCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ListComments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListCommentsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListComments(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListComments_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListComments(ctx, req.(*ListCommentsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RecommendRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).Recommend(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_Recommend_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).Recommend(ctx, req.(*RecommendRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(WithdrawRecommendationRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).WithdrawRecommendation(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_WithdrawRecommendation_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecommendersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListRecommenders(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListRecommenders_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ResolveOldIdsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ResolveOldIds(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ResolveOldIds_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_ListAlbumChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListAlbumChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(AlbumServiceServer).ListAlbumChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: AlbumService_ListAlbumChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(AlbumServiceServer).ListAlbumChanges(ctx, req.(*ListAlbumChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _AlbumService_WatchAlbumChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchAlbumChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(AlbumServiceServer).WatchAlbumChanges(m, &grpc.GenericServerStream[WatchAlbumChangesRequest, WatchAlbumChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type AlbumService_WatchAlbumChangesServer = grpc.ServerStreamingServer[WatchAlbumChangesResponse]
-
 // AlbumService_ServiceDesc is the grpc.ServiceDesc for AlbumService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1091,74 +445,7 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListAlbums",
 			Handler:    _AlbumService_ListAlbums_Handler,
 		},
-		{
-			MethodName: "ListRecentAlbums",
-			Handler:    _AlbumService_ListRecentAlbums_Handler,
-		},
-		{
-			MethodName: "AddPhoto",
-			Handler:    _AlbumService_AddPhoto_Handler,
-		},
-		{
-			MethodName: "UpdatePhoto",
-			Handler:    _AlbumService_UpdatePhoto_Handler,
-		},
-		{
-			MethodName: "RemovePhoto",
-			Handler:    _AlbumService_RemovePhoto_Handler,
-		},
-		{
-			MethodName: "ListPhotos",
-			Handler:    _AlbumService_ListPhotos_Handler,
-		},
-		{
-			MethodName: "AddComment",
-			Handler:    _AlbumService_AddComment_Handler,
-		},
-		{
-			MethodName: "ReplyToComment",
-			Handler:    _AlbumService_ReplyToComment_Handler,
-		},
-		{
-			MethodName: "RemoveComment",
-			Handler:    _AlbumService_RemoveComment_Handler,
-		},
-		{
-			MethodName: "ListComments",
-			Handler:    _AlbumService_ListComments_Handler,
-		},
-		{
-			MethodName: "Recommend",
-			Handler:    _AlbumService_Recommend_Handler,
-		},
-		{
-			MethodName: "WithdrawRecommendation",
-			Handler:    _AlbumService_WithdrawRecommendation_Handler,
-		},
-		{
-			MethodName: "ListRecommenders",
-			Handler:    _AlbumService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "ResolveOldIds",
-			Handler:    _AlbumService_ResolveOldIds_Handler,
-		},
-		{
-			MethodName: "ListAlbumChanges",
-			Handler:    _AlbumService_ListAlbumChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "StreamAlbums",
-			Handler:       _AlbumService_StreamAlbums_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "WatchAlbumChanges",
-			Handler:       _AlbumService_WatchAlbumChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/album/v1/album.proto",
 }

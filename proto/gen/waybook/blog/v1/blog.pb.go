@@ -11,6 +11,7 @@ package blogv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -247,6 +248,8 @@ const (
 	BlogOrder_BLOG_ORDER_UNSPECIFIED BlogOrder = 0
 	// By planned publication date.
 	BlogOrder_BLOG_ORDER_POST_DATE BlogOrder = 1
+	// Published ones of all users, those with the latest planned date first, and of one day the newest first.
+	BlogOrder_BLOG_ORDER_RECENT BlogOrder = 2
 )
 
 // Enum value maps for BlogOrder.
@@ -254,10 +257,12 @@ var (
 	BlogOrder_name = map[int32]string{
 		0: "BLOG_ORDER_UNSPECIFIED",
 		1: "BLOG_ORDER_POST_DATE",
+		2: "BLOG_ORDER_RECENT",
 	}
 	BlogOrder_value = map[string]int32{
 		"BLOG_ORDER_UNSPECIFIED": 0,
 		"BLOG_ORDER_POST_DATE":   1,
+		"BLOG_ORDER_RECENT":      2,
 	}
 )
 
@@ -723,7 +728,6 @@ func (x *NewVote) GetChoices() []string {
 	return nil
 }
 
-// Request of CreateBlog.
 type CreateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first
@@ -869,7 +873,6 @@ func (x *CreateBlogRequest) GetVote() *NewVote {
 	return nil
 }
 
-// Reply of CreateBlog.
 type CreateBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new entry.
@@ -915,7 +918,6 @@ func (x *CreateBlogResponse) GetBlog() *Blog {
 	return nil
 }
 
-// Request of UpdateBlog.
 type UpdateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the entry; must be its author.
@@ -1069,7 +1071,6 @@ func (x *UpdateBlogRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of UpdateBlog.
 type UpdateBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry as it is now.
@@ -1115,7 +1116,6 @@ func (x *UpdateBlogResponse) GetBlog() *Blog {
 	return nil
 }
 
-// Request of DeleteBlog.
 type DeleteBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who deletes the entry; must be its author.
@@ -1179,7 +1179,6 @@ func (x *DeleteBlogRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of DeleteBlog.
 type DeleteBlogResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1216,7 +1215,6 @@ func (*DeleteBlogResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{9}
 }
 
-// Request of GetBlog.
 type GetBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
@@ -1272,13 +1270,12 @@ func (x *GetBlogRequest) GetReadMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of GetBlog.
 type GetBlogResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	Blog *Blog `protobuf:"bytes,1,opt,name=blog,proto3" json:"blog,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v1.Comment `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v11.Comment `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,3,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -1322,7 +1319,7 @@ func (x *GetBlogResponse) GetBlog() *Blog {
 	return nil
 }
 
-func (x *GetBlogResponse) GetComments() []*v1.Comment {
+func (x *GetBlogResponse) GetComments() []*v11.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -1336,7 +1333,6 @@ func (x *GetBlogResponse) GetNextCommentsToken() string {
 	return ""
 }
 
-// Request of BatchGetBlogs.
 type BatchGetBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries, 1 to 1,000. One that is named twice appears once.
@@ -1382,7 +1378,6 @@ func (x *BatchGetBlogsRequest) GetBlogIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetBlogs.
 type BatchGetBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries that exist, in the order of the request.
@@ -1447,24 +1442,18 @@ func (x *BatchGetBlogsResponse) GetUnreadBlogIds() []int64 {
 	return nil
 }
 
-// Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Area of the search.
-	//
-	// Types that are valid to be assigned to Area:
-	//
-	//	*SearchNearbyRequest_Circle
-	//	*SearchNearbyRequest_Box
-	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// The area; results nearest to its center come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3" json:"circle,omitempty"`
 	// Only entries of this type; all when unspecified.
-	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Whether to leave out entries planned for the future.
-	Publication   BlogPublication `protobuf:"varint,6,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
+	Publication   BlogPublication `protobuf:"varint,5,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1499,27 +1488,9 @@ func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
-	if x != nil {
-		return x.Area
-	}
-	return nil
-}
-
 func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
 	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
-			return x.Circle
-		}
-	}
-	return nil
-}
-
-func (x *SearchNearbyRequest) GetBox() *v1.Box {
-	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
-			return x.Box
-		}
+		return x.Circle
 	}
 	return nil
 }
@@ -1552,25 +1523,6 @@ func (x *SearchNearbyRequest) GetPublication() BlogPublication {
 	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
 }
 
-type isSearchNearbyRequest_Area interface {
-	isSearchNearbyRequest_Area()
-}
-
-type SearchNearbyRequest_Circle struct {
-	// Within a distance of a point; results nearest to the point come first.
-	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
-}
-
-type SearchNearbyRequest_Box struct {
-	// Within a box; results nearest to its middle come first.
-	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
-}
-
-func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
-
-func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
-
-// Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries that were found.
@@ -1643,7 +1595,7 @@ type FoundBlog struct {
 	// The identifier in the old service of an entry that was moved in, if blog_id does
 	// not tell it (docs/moving-in.md).
 	OldId string `protobuf:"bytes,7,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// Distance from the circle's center, in metres along the surface of
 	// a sphere with the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters float64 `protobuf:"fixed64,8,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -1736,11 +1688,10 @@ func (x *FoundBlog) GetDistanceMeters() float64 {
 	return 0
 }
 
-// Request of ListBlogsInBox.
 type ListBlogsInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
-	Bounds *v1.Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// Only entries of this type; all when unspecified.
 	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Maximum number of results; 0, and more than 1,000, mean 1,000.
@@ -1781,9 +1732,9 @@ func (*ListBlogsInBoxRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *ListBlogsInBoxRequest) GetBounds() *v1.Bounds {
+func (x *ListBlogsInBoxRequest) GetBox() *v1.Box {
 	if x != nil {
-		return x.Bounds
+		return x.Box
 	}
 	return nil
 }
@@ -1809,7 +1760,6 @@ func (x *ListBlogsInBoxRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListBlogsInBox.
 type ListBlogsInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries.
@@ -1937,24 +1887,29 @@ func (x *LocatedBlog) GetLocation() *v1.Location {
 	return nil
 }
 
-// Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The author of the entries; 0 for all authors, only by planned date.
+	// The author of the entries; 0 for all authors, not by creation.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
-	// other lists, because entries can be long.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only entries of this type, with BLOG_ORDER_RECENT; all when unspecified.
+	Type BlogType `protobuf:"varint,2,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
 	// Order of the entries.
-	Order BlogOrder `protobuf:"varint,4,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
-	// The earliest planned date, inclusive; none when not set.
+	Order BlogOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
+	// The part of each entry that the reply has.
+	View v1.View `protobuf:"varint,4,opt,name=view,proto3,enum=waybook.type.v1.View" json:"view,omitempty"`
+	// The earliest planned date, inclusive, with BLOG_ORDER_POST_DATE; none when not set.
 	PostDateFrom *v1.Date `protobuf:"bytes,5,opt,name=post_date_from,json=postDateFrom,proto3" json:"post_date_from,omitempty"`
-	// The latest planned date, inclusive; none when not set.
+	// The latest planned date, inclusive, with BLOG_ORDER_POST_DATE; none when not set.
 	PostDateTo *v1.Date `protobuf:"bytes,6,opt,name=post_date_to,json=postDateTo,proto3" json:"post_date_to,omitempty"`
 	// Whether to leave out entries planned for the future.
-	Publication   BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
+	Publication BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
+	// Only entries with a higher identifier, by creation; the entry itself need not exist; 0 for all.
+	AfterBlogId int64 `protobuf:"varint,8,opt,name=after_blog_id,json=afterBlogId,proto3" json:"after_blog_id,omitempty"`
+	// Maximum number of results; 0 means 20, and more than 100 mean 100, because entries can be long. Of
+	// summaries, 0 means 100, and more than 1,000 mean 1,000.
+	PageSize int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1996,18 +1951,11 @@ func (x *ListBlogsRequest) GetAuthorId() int64 {
 	return 0
 }
 
-func (x *ListBlogsRequest) GetPageSize() int32 {
+func (x *ListBlogsRequest) GetType() BlogType {
 	if x != nil {
-		return x.PageSize
+		return x.Type
 	}
-	return 0
-}
-
-func (x *ListBlogsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
+	return BlogType_BLOG_TYPE_UNSPECIFIED
 }
 
 func (x *ListBlogsRequest) GetOrder() BlogOrder {
@@ -2015,6 +1963,13 @@ func (x *ListBlogsRequest) GetOrder() BlogOrder {
 		return x.Order
 	}
 	return BlogOrder_BLOG_ORDER_UNSPECIFIED
+}
+
+func (x *ListBlogsRequest) GetView() v1.View {
+	if x != nil {
+		return x.View
+	}
+	return v1.View(0)
 }
 
 func (x *ListBlogsRequest) GetPostDateFrom() *v1.Date {
@@ -2038,7 +1993,27 @@ func (x *ListBlogsRequest) GetPublication() BlogPublication {
 	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
 }
 
-// Reply of ListBlogs.
+func (x *ListBlogsRequest) GetAfterBlogId() int64 {
+	if x != nil {
+		return x.AfterBlogId
+	}
+	return 0
+}
+
+func (x *ListBlogsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListBlogsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 type ListBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries.
@@ -2093,311 +2068,6 @@ func (x *ListBlogsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of ListRecentBlogs.
-type ListRecentBlogsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only entries of this type; all when unspecified.
-	Type BlogType `protobuf:"varint,1,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Maximum number of results; 0 means 20, and more than 100 mean 100. The limit is lower than in
-	// other lists, because entries can be long.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentBlogsRequest) Reset() {
-	*x = ListRecentBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentBlogsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentBlogsRequest) ProtoMessage() {}
-
-func (x *ListRecentBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentBlogsRequest.ProtoReflect.Descriptor instead.
-func (*ListRecentBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *ListRecentBlogsRequest) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *ListRecentBlogsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecentBlogsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecentBlogs.
-type ListRecentBlogsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries.
-	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentBlogsResponse) Reset() {
-	*x = ListRecentBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentBlogsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentBlogsResponse) ProtoMessage() {}
-
-func (x *ListRecentBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentBlogsResponse.ProtoReflect.Descriptor instead.
-func (*ListRecentBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *ListRecentBlogsResponse) GetBlogs() []*Blog {
-	if x != nil {
-		return x.Blogs
-	}
-	return nil
-}
-
-func (x *ListRecentBlogsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Summary of an entry, for long lists.
-type BlogSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// The identifier in the old service of an entry that was moved in, if blog_id does
-	// not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BlogSummary) Reset() {
-	*x = BlogSummary{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BlogSummary) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BlogSummary) ProtoMessage() {}
-
-func (x *BlogSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BlogSummary.ProtoReflect.Descriptor instead.
-func (*BlogSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *BlogSummary) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *BlogSummary) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *BlogSummary) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-// Request of StreamBlogs.
-type StreamBlogsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The author of the entries.
-	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// Only entries with a higher identifier; the entry itself need not exist. 0 for all.
-	AfterBlogId int64 `protobuf:"varint,2,opt,name=after_blog_id,json=afterBlogId,proto3" json:"after_blog_id,omitempty"`
-	// Maximum number of entries; 0 for all.
-	Limit int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Whether to leave out entries planned for the future.
-	Publication   BlogPublication `protobuf:"varint,4,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamBlogsRequest) Reset() {
-	*x = StreamBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamBlogsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamBlogsRequest) ProtoMessage() {}
-
-func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamBlogsRequest.ProtoReflect.Descriptor instead.
-func (*StreamBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *StreamBlogsRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *StreamBlogsRequest) GetAfterBlogId() int64 {
-	if x != nil {
-		return x.AfterBlogId
-	}
-	return 0
-}
-
-func (x *StreamBlogsRequest) GetLimit() int64 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-func (x *StreamBlogsRequest) GetPublication() BlogPublication {
-	if x != nil {
-		return x.Publication
-	}
-	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
-}
-
-// A batch of StreamBlogs.
-type StreamBlogsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next entries.
-	Blogs         []*BlogSummary `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamBlogsResponse) Reset() {
-	*x = StreamBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamBlogsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamBlogsResponse) ProtoMessage() {}
-
-func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamBlogsResponse.ProtoReflect.Descriptor instead.
-func (*StreamBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *StreamBlogsResponse) GetBlogs() []*BlogSummary {
-	if x != nil {
-		return x.Blogs
-	}
-	return nil
-}
-
-// Request of CastBallot.
 type CastBallotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who votes.
@@ -2412,7 +2082,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2424,7 +2094,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2437,7 +2107,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -2461,7 +2131,6 @@ func (x *CastBallotRequest) GetChoice() int32 {
 	return 0
 }
 
-// Reply of CastBallot.
 type CastBallotResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The vote as it is now.
@@ -2472,7 +2141,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2484,7 +2153,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2166,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -2507,7 +2176,6 @@ func (x *CastBallotResponse) GetVote() *Vote {
 	return nil
 }
 
-// Request of ListBallots.
 type ListBallotsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
@@ -2522,7 +2190,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2534,7 +2202,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2547,7 +2215,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -2571,7 +2239,6 @@ func (x *ListBallotsRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListBallots.
 type ListBallotsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ballots. Votes that were moved in without a voter (docs/moving-in.md) are part of
@@ -2585,7 +2252,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2597,7 +2264,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2610,7 +2277,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -2640,7 +2307,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2652,7 +2319,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2665,7 +2332,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -2682,1229 +2349,11 @@ func (x *Ballot) GetChoice() int32 {
 	return 0
 }
 
-// Request of AddComment.
-type AddCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who comments.
-	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,3,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentRequest) Reset() {
-	*x = AddCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentRequest) ProtoMessage() {}
-
-func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
-func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *AddCommentRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddCommentRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of AddComment.
-type AddCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new comment.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentResponse) Reset() {
-	*x = AddCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentResponse) ProtoMessage() {}
-
-func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
-func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *AddCommentResponse) GetComment() *v1.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of ReplyToComment.
-type ReplyToCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who replies; must be the entry's author.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The comment to reply to.
-	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentRequest) Reset() {
-	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentRequest) ProtoMessage() {}
-
-func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *ReplyToCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of ReplyToComment.
-type ReplyToCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its reply.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentResponse) Reset() {
-	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentResponse) ProtoMessage() {}
-
-func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of RemoveComment.
-type RemoveCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the comment; must be the author of the entry or of the comment.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The comment to remove.
-	CommentId     int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentRequest) Reset() {
-	*x = RemoveCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentRequest) ProtoMessage() {}
-
-func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
-func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *RemoveCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-// Reply of RemoveComment.
-type RemoveCommentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentResponse) Reset() {
-	*x = RemoveCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentResponse) ProtoMessage() {}
-
-func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
-func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
-}
-
-// Request of ListComments.
-type ListCommentsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_comments_token of GetBlog; empty for
-	// the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsRequest) Reset() {
-	*x = ListCommentsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsRequest) ProtoMessage() {}
-
-func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
-func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
-}
-
-func (x *ListCommentsRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListComments.
-type ListCommentsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comments.
-	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsResponse) Reset() {
-	*x = ListCommentsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsResponse) ProtoMessage() {}
-
-func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
-func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
-}
-
-func (x *ListCommentsResponse) GetComments() []*v1.Comment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *ListCommentsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of Recommend.
-type RecommendRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends the entry.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The entry.
-	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendRequest) Reset() {
-	*x = RecommendRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendRequest) ProtoMessage() {}
-
-func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
-func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
-}
-
-func (x *RecommendRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *RecommendRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-// Reply of Recommend.
-type RecommendResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendResponse) Reset() {
-	*x = RecommendResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendResponse) ProtoMessage() {}
-
-func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
-func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
-}
-
-func (x *RecommendResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of WithdrawRecommendation.
-type WithdrawRecommendationRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who withdraws the recommendation.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The entry.
-	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationRequest) Reset() {
-	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationRequest) ProtoMessage() {}
-
-func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
-}
-
-func (x *WithdrawRecommendationRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *WithdrawRecommendationRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-// Reply of WithdrawRecommendation.
-type WithdrawRecommendationResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationResponse) Reset() {
-	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationResponse) ProtoMessage() {}
-
-func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *WithdrawRecommendationResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of ListRecommenders.
-type ListRecommendersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersRequest) Reset() {
-	*x = ListRecommendersRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersRequest) ProtoMessage() {}
-
-func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
-func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{44}
-}
-
-func (x *ListRecommendersRequest) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecommenders.
-type ListRecommendersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users. A user who no longer exists has no name. Recommendations that were moved in
-	// without a user (docs/moving-in.md) are part of the score and not of this list.
-	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersResponse) Reset() {
-	*x = ListRecommendersResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersResponse) ProtoMessage() {}
-
-func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
-func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{45}
-}
-
-func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
-	if x != nil {
-		return x.Recommenders
-	}
-	return nil
-}
-
-func (x *ListRecommendersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of ResolveOldIds.
-type ResolveOldIdsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The old identifiers, at most 1,000.
-	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsRequest) Reset() {
-	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsRequest) ProtoMessage() {}
-
-func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
-}
-
-func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
-	if x != nil {
-		return x.OldIds
-	}
-	return nil
-}
-
-// Reply of ResolveOldIds.
-type ResolveOldIdsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identifier of each, in their order; 0 for one that stands for nothing. The content
-	// may have been deleted since.
-	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsResponse) Reset() {
-	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsResponse) ProtoMessage() {}
-
-func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *ResolveOldIdsResponse) GetIds() []int64 {
-	if x != nil {
-		return x.Ids
-	}
-	return nil
-}
-
-// A change of an entry.
-type BlogChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the entry, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted. An entry has no photos.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The entry as it is now, if the request asks for it; not set if it is deleted.
-	Blog          *Blog `protobuf:"bytes,6,opt,name=blog,proto3" json:"blog,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *BlogChange) Reset() {
-	*x = BlogChange{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *BlogChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*BlogChange) ProtoMessage() {}
-
-func (x *BlogChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use BlogChange.ProtoReflect.Descriptor instead.
-func (*BlogChange) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *BlogChange) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *BlogChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *BlogChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *BlogChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *BlogChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *BlogChange) GetBlog() *Blog {
-	if x != nil {
-		return x.Blog
-	}
-	return nil
-}
-
-// Request of ListBlogChanges.
-type ListBlogChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchBlogChanges; empty for all
-	// entries and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the entries.
-	IncludeBlog bool `protobuf:"varint,3,opt,name=include_blog,json=includeBlog,proto3" json:"include_blog,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogChangesRequest) Reset() {
-	*x = ListBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogChangesRequest) ProtoMessage() {}
-
-func (x *ListBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{49}
-}
-
-func (x *ListBlogChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListBlogChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListBlogChangesRequest) GetIncludeBlog() bool {
-	if x != nil {
-		return x.IncludeBlog
-	}
-	return false
-}
-
-func (x *ListBlogChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListBlogChanges.
-type ListBlogChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*BlogChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListBlogChangesResponse) Reset() {
-	*x = ListBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListBlogChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListBlogChangesResponse) ProtoMessage() {}
-
-func (x *ListBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[50]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListBlogChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{50}
-}
-
-func (x *ListBlogChangesResponse) GetChanges() []*BlogChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListBlogChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListBlogChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchBlogChanges.
-type WatchBlogChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListBlogChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the entries.
-	IncludeBlog   bool `protobuf:"varint,2,opt,name=include_blog,json=includeBlog,proto3" json:"include_blog,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchBlogChangesRequest) Reset() {
-	*x = WatchBlogChangesRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchBlogChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchBlogChangesRequest) ProtoMessage() {}
-
-func (x *WatchBlogChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[51]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchBlogChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchBlogChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{51}
-}
-
-func (x *WatchBlogChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchBlogChangesRequest) GetIncludeBlog() bool {
-	if x != nil {
-		return x.IncludeBlog
-	}
-	return false
-}
-
-// A batch of WatchBlogChanges.
-type WatchBlogChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*BlogChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchBlogChangesResponse) Reset() {
-	*x = WatchBlogChangesResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchBlogChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchBlogChangesResponse) ProtoMessage() {}
-
-func (x *WatchBlogChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[52]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchBlogChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchBlogChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{52}
-}
-
-func (x *WatchBlogChangesResponse) GetChanges() []*BlogChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchBlogChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\x82\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\x82\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -3940,11 +2389,11 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\aNewVote\x12,\n" +
 	"\vdescription\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12-\n" +
-	"\achoices\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\b\x02\x10\x14\"\ar\x05\x10\x01\x18\xc8\x01R\achoices\"\x96\x05\n" +
+	"\achoices\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\b\x02\x10\x14\"\ar\x05\x10\x01\x18\xc8\x01R\achoices\"\xfd\x04\n" +
 	"\x11CreateBlogRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x129\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x129\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04type\x12=\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12 \n" +
@@ -3953,8 +2402,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\acontent\x18\x06 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x8d\x06R\acontent\x12:\n" +
 	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateB\x06\xbaH\x03\xc8\x01\x01R\bpostDate\x12>\n" +
 	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x128\n" +
-	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02R\vreplyBlogId\x12-\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x12/\n" +
+	"\rreply_blog_id\x18\t \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x03R\vreplyBlogId\x12-\n" +
 	"\n" +
 	"zoom_level\x18\n" +
 	" \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x15(\x00H\x00R\tzoomLevel\x88\x01\x01\x12=\n" +
@@ -3962,10 +2411,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04vote\x18\f \x01(\v2\x18.waybook.blog.v1.NewVoteR\x04voteB\r\n" +
 	"\v_zoom_level\"?\n" +
 	"\x12CreateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xa9\x06\n" +
-	"\x11UpdateBlogRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12>\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x80\x06\n" +
+	"\x11UpdateBlogRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12>\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\x04type\x88\x01\x01\x125\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x12%\n" +
@@ -3974,8 +2423,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\acontent\x18\x06 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x8d\x06H\x02R\acontent\x88\x01\x01\x122\n" +
 	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12C\n" +
 	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\aweather\x88\x01\x01\x12=\n" +
-	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02H\x04R\vreplyBlogId\x88\x01\x01\x123\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\aweather\x88\x01\x01\x124\n" +
+	"\rreply_blog_id\x18\t \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x03H\x04R\vreplyBlogId\x88\x01\x01\x123\n" +
 	"\n" +
 	"zoom_level\x18\n" +
 	" \x01(\x05B\x0f\xbaH\x06\x1a\x04\x18\x15(\x00\x9a\xb5\x18\x02\b\x0eH\x05R\tzoomLevel\x88\x01\x01\x12J\n" +
@@ -3993,34 +2442,32 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\v_zoom_levelB\v\n" +
 	"\t_map_type\"?\n" +
 	"\x12UpdateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x90\x01\n" +
-	"\x11DeleteBlogRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12\x1b\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"p\n" +
+	"\x11DeleteBlogRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12\x1b\n" +
 	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x14\n" +
-	"\x12DeleteBlogResponse\"x\n" +
-	"\x0eGetBlogRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x127\n" +
-	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xa2\x01\n" +
+	"\x12DeleteBlogResponse\"h\n" +
+	"\x0eGetBlogRequest\x12\x1d\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xa5\x01\n" +
 	"\x0fGetBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x124\n" +
-	"\bcomments\x18\x02 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"Q\n" +
-	"\x14BatchGetBlogsRequest\x129\n" +
-	"\bblog_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\ablogIds\"\x96\x01\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x127\n" +
+	"\bcomments\x18\x02 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
+	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"B\n" +
+	"\x14BatchGetBlogsRequest\x12*\n" +
+	"\bblog_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x03R\ablogIds\"\x96\x01\n" +
 	"\x15BatchGetBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
 	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
-	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\xd7\x02\n" +
-	"\x13SearchNearbyRequest\x121\n" +
-	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
-	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x127\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\xa4\x02\n" +
+	"\x13SearchNearbyRequest\x127\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleB\x06\xbaH\x03\xc8\x01\x01R\x06circle\x127\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
-	"\vpublication\x18\x06 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublicationB\r\n" +
-	"\x04area\x12\x05\xbaH\x02\b\x01\"p\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
+	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"p\n" +
 	"\x14SearchNearbyResponse\x120\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x1a.waybook.blog.v1.FoundBlogR\x05blogs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc6\x02\n" +
@@ -4032,9 +2479,9 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
 	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
 	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
-	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xd8\x01\n" +
-	"\x15ListBlogsInBoxRequest\x127\n" +
-	"\x06bounds\x18\x01 \x01(\v2\x17.waybook.type.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x127\n" +
+	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xcf\x01\n" +
+	"\x15ListBlogsInBoxRequest\x12.\n" +
+	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
@@ -4046,49 +2493,37 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12-\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xf4\x05\n" +
-	"\x10ListBlogsRequest\x121\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12:\n" +
-	"\x05order\x18\x04 \x01(\x0e2\x1a.waybook.blog.v1.BlogOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x12;\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xa6\t\n" +
+	"\x10ListBlogsRequest\x12(\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x127\n" +
+	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12:\n" +
+	"\x05order\x18\x03 \x01(\x0e2\x1a.waybook.blog.v1.BlogOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x123\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x15.waybook.type.v1.ViewB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04view\x12;\n" +
 	"\x0epost_date_from\x18\x05 \x01(\v2\x15.waybook.type.v1.DateR\fpostDateFrom\x127\n" +
 	"\fpost_date_to\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\n" +
 	"postDateTo\x12L\n" +
-	"\vpublication\x18\a \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication:\xdd\x02\xbaH\xd9\x02\x1a\x90\x01\n" +
-	"!list_blogs.everybody_by_post_date\x12Cauthor_id: must be given, unless entries are listed by planned date\x1a&this.author_id != 0 || this.order == 1\x1a\xc3\x01\n" +
-	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1abthis.order == 1 || (this.publication == 0 && !has(this.post_date_from) && !has(this.post_date_to))\"h\n" +
+	"\vpublication\x18\a \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\x12/\n" +
+	"\rafter_blog_id\x18\b \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\vafterBlogId\x12$\n" +
+	"\tpage_size\x18\t \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\n" +
+	" \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xf9\x04\xbaH\xf5\x04\x1a\x8c\x01\n" +
+	"\x1dlist_blogs.author_by_creation\x12Cauthor_id: must be given, unless entries are listed by planned date\x1a&this.author_id != 0 || this.order != 0\x1ai\n" +
+	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1aa\n" +
+	"\x19list_blogs.type_of_recent\x12!type: only with BLOG_ORDER_RECENT\x1a!this.type == 0 || this.order == 2\x1a\xa8\x01\n" +
+	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1aGthis.order == 1 || !has(this.post_date_from) && !has(this.post_date_to)\x1ak\n" +
+	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\"h\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa0\x01\n" +
-	"\x16ListRecentBlogsRequest\x127\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"n\n" +
-	"\x17ListRecentBlogsResponse\x12+\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"S\n" +
-	"\vBlogSummary\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\xee\x01\n" +
-	"\x12StreamBlogsRequest\x121\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x128\n" +
-	"\rafter_blog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\vafterBlogId\x12\x1d\n" +
-	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\x12L\n" +
-	"\vpublication\x18\x04 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"I\n" +
-	"\x13StreamBlogsResponse\x122\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.BlogSummaryR\x05blogs\"\x96\x01\n" +
-	"\x11CastBallotRequest\x12/\n" +
-	"\bvoter_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\avoterId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12!\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"v\n" +
+	"\x11CastBallotRequest\x12\x1f\n" +
+	"\bvoter_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\avoterId\x12\x1d\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12!\n" +
 	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"?\n" +
 	"\x12CastBallotResponse\x12)\n" +
-	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x92\x01\n" +
-	"\x12ListBallotsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
+	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x82\x01\n" +
+	"\x12ListBallotsRequest\x12\x1d\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12$\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"p\n" +
@@ -4097,90 +2532,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
 	"\x06Ballot\x12.\n" +
 	"\x05voter\x18\x01 \x01(\v2\x18.waybook.type.v1.ProfileR\x05voter\x12\x16\n" +
-	"\x06choice\x18\x02 \x01(\x05R\x06choice\"\xc1\x01\n" +
-	"\x11AddCommentRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12-\n" +
-	"\ablog_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
-	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xcc\x01\n" +
-	"\x15ReplyToCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
-	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xab\x01\n" +
-	"\x14RemoveCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x93\x01\n" +
-	"\x13ListCommentsRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14ListCommentsResponse\x124\n" +
-	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"p\n" +
-	"\x10RecommendRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\")\n" +
-	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"}\n" +
-	"\x1dWithdrawRecommendationRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"6\n" +
-	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x97\x01\n" +
-	"\x17ListRecommendersRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
-	"\x18ListRecommendersResponse\x12<\n" +
-	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\\\n" +
-	"\x14ResolveOldIdsRequest\x12D\n" +
-	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
-	"\x15ResolveOldIdsResponse\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x03R\x03ids\"\x90\x02\n" +
-	"\n" +
-	"BlogChange\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12)\n" +
-	"\x04blog\x18\x06 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xe3\x02\n" +
-	"\x16ListBlogChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_blog\x18\x03 \x01(\bR\vincludeBlog\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x89\x01\xbaH\x85\x01\x1a\x82\x01\n" +
-	"/list_blog_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x93\x01\n" +
-	"\x17ListBlogChangesResponse\x125\n" +
-	"\achanges\x18\x01 \x03(\v2\x1b.waybook.blog.v1.BlogChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"e\n" +
-	"\x17WatchBlogChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
-	"\finclude_blog\x18\x02 \x01(\bR\vincludeBlog\"y\n" +
-	"\x18WatchBlogChangesResponse\x125\n" +
-	"\achanges\x18\x01 \x03(\v2\x1b.waybook.blog.v1.BlogChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xe2\x01\n" +
+	"\x06choice\x18\x02 \x01(\x05R\x06choice*\xe2\x01\n" +
 	"\bBlogType\x12\x19\n" +
 	"\x15BLOG_TYPE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBLOG_TYPE_LOVE\x10\x01\x12\x12\n" +
@@ -4205,13 +2557,14 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14MAP_TYPE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fMAP_TYPE_MAP\x10\x01\x12\x16\n" +
 	"\x12MAP_TYPE_SATELLITE\x10\x02\x12\x13\n" +
-	"\x0fMAP_TYPE_HYBRID\x10\x03*A\n" +
+	"\x0fMAP_TYPE_HYBRID\x10\x03*X\n" +
 	"\tBlogOrder\x12\x1a\n" +
 	"\x16BLOG_ORDER_UNSPECIFIED\x10\x00\x12\x18\n" +
-	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
+	"\x14BLOG_ORDER_POST_DATE\x10\x01\x12\x15\n" +
+	"\x11BLOG_ORDER_RECENT\x10\x02*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xc8\x12\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x8c\b\n" +
 	"\vBlogService\x12d\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4231,37 +2584,11 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0eListBlogsInBox\x12&.waybook.blog.v1.ListBlogsInBoxRequest\x1a'.waybook.blog.v1.ListBlogsInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12a\n" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12s\n" +
-	"\x0fListRecentBlogs\x12'.waybook.blog.v1.ListRecentBlogsRequest\x1a(.waybook.blog.v1.ListRecentBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12i\n" +
-	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12d\n" +
+	"\x04edge\x90\x02\x01\x12d\n" +
 	"\n" +
 	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x02\x12a\n" +
-	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
-	"\n" +
-	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12m\n" +
-	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12m\n" +
-	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12j\n" +
-	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12^\n" +
-	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12\x85\x01\n" +
-	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12p\n" +
-	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12m\n" +
-	"\x0fListBlogChanges\x12'.waybook.blog.v1.ListBlogChangesRequest\x1a(.waybook.blog.v1.ListBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
-	"\x10WatchBlogChanges\x12(.waybook.blog.v1.WatchBlogChangesRequest\x1a).waybook.blog.v1.WatchBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B[\n" +
-	"\x0fwaybook.blog.v1B\tBlogProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once
@@ -4276,195 +2603,127 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
-	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
-	(Weather)(0),                           // 1: waybook.blog.v1.Weather
-	(MapType)(0),                           // 2: waybook.blog.v1.MapType
-	(BlogOrder)(0),                         // 3: waybook.blog.v1.BlogOrder
-	(BlogPublication)(0),                   // 4: waybook.blog.v1.BlogPublication
-	(*Blog)(nil),                           // 5: waybook.blog.v1.Blog
-	(*Vote)(nil),                           // 6: waybook.blog.v1.Vote
-	(*Choice)(nil),                         // 7: waybook.blog.v1.Choice
-	(*NewVote)(nil),                        // 8: waybook.blog.v1.NewVote
-	(*CreateBlogRequest)(nil),              // 9: waybook.blog.v1.CreateBlogRequest
-	(*CreateBlogResponse)(nil),             // 10: waybook.blog.v1.CreateBlogResponse
-	(*UpdateBlogRequest)(nil),              // 11: waybook.blog.v1.UpdateBlogRequest
-	(*UpdateBlogResponse)(nil),             // 12: waybook.blog.v1.UpdateBlogResponse
-	(*DeleteBlogRequest)(nil),              // 13: waybook.blog.v1.DeleteBlogRequest
-	(*DeleteBlogResponse)(nil),             // 14: waybook.blog.v1.DeleteBlogResponse
-	(*GetBlogRequest)(nil),                 // 15: waybook.blog.v1.GetBlogRequest
-	(*GetBlogResponse)(nil),                // 16: waybook.blog.v1.GetBlogResponse
-	(*BatchGetBlogsRequest)(nil),           // 17: waybook.blog.v1.BatchGetBlogsRequest
-	(*BatchGetBlogsResponse)(nil),          // 18: waybook.blog.v1.BatchGetBlogsResponse
-	(*SearchNearbyRequest)(nil),            // 19: waybook.blog.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 20: waybook.blog.v1.SearchNearbyResponse
-	(*FoundBlog)(nil),                      // 21: waybook.blog.v1.FoundBlog
-	(*ListBlogsInBoxRequest)(nil),          // 22: waybook.blog.v1.ListBlogsInBoxRequest
-	(*ListBlogsInBoxResponse)(nil),         // 23: waybook.blog.v1.ListBlogsInBoxResponse
-	(*LocatedBlog)(nil),                    // 24: waybook.blog.v1.LocatedBlog
-	(*ListBlogsRequest)(nil),               // 25: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),              // 26: waybook.blog.v1.ListBlogsResponse
-	(*ListRecentBlogsRequest)(nil),         // 27: waybook.blog.v1.ListRecentBlogsRequest
-	(*ListRecentBlogsResponse)(nil),        // 28: waybook.blog.v1.ListRecentBlogsResponse
-	(*BlogSummary)(nil),                    // 29: waybook.blog.v1.BlogSummary
-	(*StreamBlogsRequest)(nil),             // 30: waybook.blog.v1.StreamBlogsRequest
-	(*StreamBlogsResponse)(nil),            // 31: waybook.blog.v1.StreamBlogsResponse
-	(*CastBallotRequest)(nil),              // 32: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),             // 33: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),             // 34: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),            // 35: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                         // 36: waybook.blog.v1.Ballot
-	(*AddCommentRequest)(nil),              // 37: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 38: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 39: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 40: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 41: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 42: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 43: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 44: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 45: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 46: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 47: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 48: waybook.blog.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 49: waybook.blog.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 50: waybook.blog.v1.ListRecommendersResponse
-	(*ResolveOldIdsRequest)(nil),           // 51: waybook.blog.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 52: waybook.blog.v1.ResolveOldIdsResponse
-	(*BlogChange)(nil),                     // 53: waybook.blog.v1.BlogChange
-	(*ListBlogChangesRequest)(nil),         // 54: waybook.blog.v1.ListBlogChangesRequest
-	(*ListBlogChangesResponse)(nil),        // 55: waybook.blog.v1.ListBlogChangesResponse
-	(*WatchBlogChangesRequest)(nil),        // 56: waybook.blog.v1.WatchBlogChangesRequest
-	(*WatchBlogChangesResponse)(nil),       // 57: waybook.blog.v1.WatchBlogChangesResponse
-	(*v1.Profile)(nil),                     // 58: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 59: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 60: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 61: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 62: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 63: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 64: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 65: waybook.type.v1.Box
-	(*v1.Bounds)(nil),                      // 66: waybook.type.v1.Bounds
-	(*v1.OldIdentifier)(nil),               // 67: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 68: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 69: waybook.type.v1.PartRevisions
+	(BlogType)(0),                  // 0: waybook.blog.v1.BlogType
+	(Weather)(0),                   // 1: waybook.blog.v1.Weather
+	(MapType)(0),                   // 2: waybook.blog.v1.MapType
+	(BlogOrder)(0),                 // 3: waybook.blog.v1.BlogOrder
+	(BlogPublication)(0),           // 4: waybook.blog.v1.BlogPublication
+	(*Blog)(nil),                   // 5: waybook.blog.v1.Blog
+	(*Vote)(nil),                   // 6: waybook.blog.v1.Vote
+	(*Choice)(nil),                 // 7: waybook.blog.v1.Choice
+	(*NewVote)(nil),                // 8: waybook.blog.v1.NewVote
+	(*CreateBlogRequest)(nil),      // 9: waybook.blog.v1.CreateBlogRequest
+	(*CreateBlogResponse)(nil),     // 10: waybook.blog.v1.CreateBlogResponse
+	(*UpdateBlogRequest)(nil),      // 11: waybook.blog.v1.UpdateBlogRequest
+	(*UpdateBlogResponse)(nil),     // 12: waybook.blog.v1.UpdateBlogResponse
+	(*DeleteBlogRequest)(nil),      // 13: waybook.blog.v1.DeleteBlogRequest
+	(*DeleteBlogResponse)(nil),     // 14: waybook.blog.v1.DeleteBlogResponse
+	(*GetBlogRequest)(nil),         // 15: waybook.blog.v1.GetBlogRequest
+	(*GetBlogResponse)(nil),        // 16: waybook.blog.v1.GetBlogResponse
+	(*BatchGetBlogsRequest)(nil),   // 17: waybook.blog.v1.BatchGetBlogsRequest
+	(*BatchGetBlogsResponse)(nil),  // 18: waybook.blog.v1.BatchGetBlogsResponse
+	(*SearchNearbyRequest)(nil),    // 19: waybook.blog.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),   // 20: waybook.blog.v1.SearchNearbyResponse
+	(*FoundBlog)(nil),              // 21: waybook.blog.v1.FoundBlog
+	(*ListBlogsInBoxRequest)(nil),  // 22: waybook.blog.v1.ListBlogsInBoxRequest
+	(*ListBlogsInBoxResponse)(nil), // 23: waybook.blog.v1.ListBlogsInBoxResponse
+	(*LocatedBlog)(nil),            // 24: waybook.blog.v1.LocatedBlog
+	(*ListBlogsRequest)(nil),       // 25: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),      // 26: waybook.blog.v1.ListBlogsResponse
+	(*CastBallotRequest)(nil),      // 27: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),     // 28: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),     // 29: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),    // 30: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                 // 31: waybook.blog.v1.Ballot
+	(*v1.Profile)(nil),             // 32: waybook.type.v1.Profile
+	(*v1.Location)(nil),            // 33: waybook.type.v1.Location
+	(*v1.Date)(nil),                // 34: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),  // 35: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),  // 36: google.protobuf.FieldMask
+	(*v11.Comment)(nil),            // 37: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),              // 38: waybook.type.v1.Circle
+	(*v1.Box)(nil),                 // 39: waybook.type.v1.Box
+	(v1.View)(0),                   // 40: waybook.type.v1.View
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	58, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	32, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	59, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	60, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	33, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	34, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	61, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	61, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	35, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	35, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	59, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	60, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	33, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	34, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	59, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	60, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	33, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	34, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	62, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	36, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	62, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	36, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	63, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	37, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	64, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	65, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
-	4,  // 31: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	21, // 32: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	58, // 33: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
-	0,  // 34: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	59, // 35: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	60, // 36: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	66, // 37: waybook.blog.v1.ListBlogsInBoxRequest.bounds:type_name -> waybook.type.v1.Bounds
-	0,  // 38: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
-	24, // 39: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
-	0,  // 40: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	59, // 41: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	38, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
+	4,  // 30: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	21, // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
+	32, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	0,  // 33: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
+	33, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	34, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	39, // 36: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 37: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
+	24, // 38: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
+	0,  // 39: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
+	33, // 40: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
+	0,  // 41: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
 	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	60, // 43: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	60, // 44: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 45: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 46: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	0,  // 47: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	5,  // 48: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 49: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	29, // 50: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,  // 51: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	36, // 52: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	58, // 53: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	63, // 54: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 55: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 56: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	58, // 57: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	67, // 58: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	68, // 59: waybook.blog.v1.BlogChange.kind:type_name -> waybook.type.v1.ChangeKind
-	61, // 60: waybook.blog.v1.BlogChange.change_time:type_name -> google.protobuf.Timestamp
-	69, // 61: waybook.blog.v1.BlogChange.parts:type_name -> waybook.type.v1.PartRevisions
-	5,  // 62: waybook.blog.v1.BlogChange.blog:type_name -> waybook.blog.v1.Blog
-	61, // 63: waybook.blog.v1.ListBlogChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	53, // 64: waybook.blog.v1.ListBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	53, // 65: waybook.blog.v1.WatchBlogChangesResponse.changes:type_name -> waybook.blog.v1.BlogChange
-	9,  // 66: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 67: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 68: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 69: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 70: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 71: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 72: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 73: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 74: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	30, // 75: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	32, // 76: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	34, // 77: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	37, // 78: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	39, // 79: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	41, // 80: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	43, // 81: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	45, // 82: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	47, // 83: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	49, // 84: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	51, // 85: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	54, // 86: waybook.blog.v1.BlogService.ListBlogChanges:input_type -> waybook.blog.v1.ListBlogChangesRequest
-	56, // 87: waybook.blog.v1.BlogService.WatchBlogChanges:input_type -> waybook.blog.v1.WatchBlogChangesRequest
-	10, // 88: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 89: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 90: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 91: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 92: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 93: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 94: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 95: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 96: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	31, // 97: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	33, // 98: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	35, // 99: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	38, // 100: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	40, // 101: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	42, // 102: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	44, // 103: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	46, // 104: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	48, // 105: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	50, // 106: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	52, // 107: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	55, // 108: waybook.blog.v1.BlogService.ListBlogChanges:output_type -> waybook.blog.v1.ListBlogChangesResponse
-	57, // 109: waybook.blog.v1.BlogService.WatchBlogChanges:output_type -> waybook.blog.v1.WatchBlogChangesResponse
-	88, // [88:110] is the sub-list for method output_type
-	66, // [66:88] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	40, // 43: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
+	34, // 44: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	34, // 45: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 46: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 47: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	6,  // 48: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	31, // 49: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	32, // 50: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	9,  // 51: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 52: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 53: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 54: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 55: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 56: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 57: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25, // 58: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27, // 59: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	29, // 60: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	10, // 61: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 62: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 63: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 64: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 65: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 66: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 67: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26, // 68: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28, // 69: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	30, // 70: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	61, // [61:71] is the sub-list for method output_type
+	51, // [51:61] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -4474,17 +2733,13 @@ func file_waybook_blog_v1_blog_proto_init() {
 	}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
-	file_waybook_blog_v1_blog_proto_msgTypes[14].OneofWrappers = []any{
-		(*SearchNearbyRequest_Circle)(nil),
-		(*SearchNearbyRequest_Box)(nil),
-	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   53,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,43 +21,24 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BlogService_CreateBlog_FullMethodName             = "/waybook.blog.v1.BlogService/CreateBlog"
-	BlogService_UpdateBlog_FullMethodName             = "/waybook.blog.v1.BlogService/UpdateBlog"
-	BlogService_DeleteBlog_FullMethodName             = "/waybook.blog.v1.BlogService/DeleteBlog"
-	BlogService_GetBlog_FullMethodName                = "/waybook.blog.v1.BlogService/GetBlog"
-	BlogService_BatchGetBlogs_FullMethodName          = "/waybook.blog.v1.BlogService/BatchGetBlogs"
-	BlogService_SearchNearby_FullMethodName           = "/waybook.blog.v1.BlogService/SearchNearby"
-	BlogService_ListBlogsInBox_FullMethodName         = "/waybook.blog.v1.BlogService/ListBlogsInBox"
-	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
-	BlogService_ListRecentBlogs_FullMethodName        = "/waybook.blog.v1.BlogService/ListRecentBlogs"
-	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
-	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
-	BlogService_ListBallots_FullMethodName            = "/waybook.blog.v1.BlogService/ListBallots"
-	BlogService_AddComment_FullMethodName             = "/waybook.blog.v1.BlogService/AddComment"
-	BlogService_ReplyToComment_FullMethodName         = "/waybook.blog.v1.BlogService/ReplyToComment"
-	BlogService_RemoveComment_FullMethodName          = "/waybook.blog.v1.BlogService/RemoveComment"
-	BlogService_ListComments_FullMethodName           = "/waybook.blog.v1.BlogService/ListComments"
-	BlogService_Recommend_FullMethodName              = "/waybook.blog.v1.BlogService/Recommend"
-	BlogService_WithdrawRecommendation_FullMethodName = "/waybook.blog.v1.BlogService/WithdrawRecommendation"
-	BlogService_ListRecommenders_FullMethodName       = "/waybook.blog.v1.BlogService/ListRecommenders"
-	BlogService_ResolveOldIds_FullMethodName          = "/waybook.blog.v1.BlogService/ResolveOldIds"
-	BlogService_ListBlogChanges_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogChanges"
-	BlogService_WatchBlogChanges_FullMethodName       = "/waybook.blog.v1.BlogService/WatchBlogChanges"
+	BlogService_CreateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/CreateBlog"
+	BlogService_UpdateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/UpdateBlog"
+	BlogService_DeleteBlog_FullMethodName     = "/waybook.blog.v1.BlogService/DeleteBlog"
+	BlogService_GetBlog_FullMethodName        = "/waybook.blog.v1.BlogService/GetBlog"
+	BlogService_BatchGetBlogs_FullMethodName  = "/waybook.blog.v1.BlogService/BatchGetBlogs"
+	BlogService_SearchNearby_FullMethodName   = "/waybook.blog.v1.BlogService/SearchNearby"
+	BlogService_ListBlogsInBox_FullMethodName = "/waybook.blog.v1.BlogService/ListBlogsInBox"
+	BlogService_ListBlogs_FullMethodName      = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_CastBallot_FullMethodName     = "/waybook.blog.v1.BlogService/CastBallot"
+	BlogService_ListBallots_FullMethodName    = "/waybook.blog.v1.BlogService/ListBallots"
 )
 
 // BlogServiceClient is the client API for BlogService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BlogService manages diary entries with their votes and comments. Every method may be
-// called concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type BlogServiceClient interface {
 	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
@@ -79,8 +60,8 @@ type BlogServiceClient interface {
 	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
-	// even before their planned dates unless publication leaves those out. Results are
+	// Returns a page of summaries of the entries around a point, nearest first, even
+	// before their planned dates unless publication leaves those out. Results are
 	// correct across the antimeridian and at the poles. Entries at the same distance are in
 	// creation order. A page of published entries may be shorter than page_size, or empty,
 	// although another page follows. An entry that is created, moved or deleted between
@@ -94,24 +75,14 @@ type BlogServiceClient interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListBlogsInBox(ctx context.Context, in *ListBlogsInBoxRequest, opts ...grpc.CallOption) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's entries in creation order, or the entries of one
-	// or all users by planned date. Entries of one day are in creation order,
-	// those of different users to within 16 ms. A walk through published entries from page
-	// to page keeps to the day on which it began. Errors:
-	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
+	// the latest published ones of all. Entries of one day are in creation order, those of different
+	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
+	// which it began; by creation, a page may be shorter than page_size, or empty, although another
+	// page follows. An entry that is created or deleted during a walk may or may not appear; every
+	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
+	// has no entries), INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
-	// Returns a page of the entries of all users, or of those of a type, whose planned date
-	// is today or earlier, in the service's time zone: those with the latest date first, and
-	// of one day the newest first. A walk from page to page keeps to the day on which it
-	// began. An entry that is created during it may or may not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentBlogs(ctx context.Context, in *ListRecentBlogsRequest, opts ...grpc.CallOption) (*ListRecentBlogsResponse, error)
-	// Streams the entries of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include entries that are created or deleted during the call. It
-	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListBlogs).
-	StreamBlogs(ctx context.Context, in *StreamBlogsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamBlogsResponse], error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
@@ -121,43 +92,6 @@ type BlogServiceClient interface {
 	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
 	// (page_token).
 	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
-	// Adds a comment to an entry.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the entry's author and the comment's author may. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
-	// Returns a page of an entry's comments, oldest first.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends an entry. A user recommends an entry at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND).
-	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an entry, in the order of their identifiers.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each entry once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error)
-	// Streams what ListBlogChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListBlogChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchBlogChanges(ctx context.Context, in *WatchBlogChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchBlogChangesResponse], error)
 }
 
 type blogServiceClient struct {
@@ -248,35 +182,6 @@ func (c *blogServiceClient) ListBlogs(ctx context.Context, in *ListBlogsRequest,
 	return out, nil
 }
 
-func (c *blogServiceClient) ListRecentBlogs(ctx context.Context, in *ListRecentBlogsRequest, opts ...grpc.CallOption) (*ListRecentBlogsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecentBlogsResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListRecentBlogs_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) StreamBlogs(ctx context.Context, in *StreamBlogsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamBlogsResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[0], BlogService_StreamBlogs_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[StreamBlogsRequest, StreamBlogsResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_StreamBlogsClient = grpc.ServerStreamingClient[StreamBlogsResponse]
-
 func (c *blogServiceClient) CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(CastBallotResponse)
@@ -297,128 +202,12 @@ func (c *blogServiceClient) ListBallots(ctx context.Context, in *ListBallotsRequ
 	return out, nil
 }
 
-func (c *blogServiceClient) AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddCommentResponse)
-	err := c.cc.Invoke(ctx, BlogService_AddComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ReplyToCommentResponse)
-	err := c.cc.Invoke(ctx, BlogService_ReplyToComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemoveCommentResponse)
-	err := c.cc.Invoke(ctx, BlogService_RemoveComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListCommentsResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListComments_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RecommendResponse)
-	err := c.cc.Invoke(ctx, BlogService_Recommend_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(WithdrawRecommendationResponse)
-	err := c.cc.Invoke(ctx, BlogService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecommendersResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListRecommenders_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ResolveOldIdsResponse)
-	err := c.cc.Invoke(ctx, BlogService_ResolveOldIds_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListBlogChangesResponse)
-	err := c.cc.Invoke(ctx, BlogService_ListBlogChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *blogServiceClient) WatchBlogChanges(ctx context.Context, in *WatchBlogChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchBlogChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[1], BlogService_WatchBlogChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchBlogChangesRequest, WatchBlogChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_WatchBlogChangesClient = grpc.ServerStreamingClient[WatchBlogChangesResponse]
-
 // BlogServiceServer is the server API for BlogService service.
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
 //
-// BlogService manages diary entries with their votes and comments. Every method may be
-// called concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// BlogService manages diary entries with their votes. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type BlogServiceServer interface {
 	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
@@ -440,8 +229,8 @@ type BlogServiceServer interface {
 	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
-	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
-	// even before their planned dates unless publication leaves those out. Results are
+	// Returns a page of summaries of the entries around a point, nearest first, even
+	// before their planned dates unless publication leaves those out. Results are
 	// correct across the antimeridian and at the poles. Entries at the same distance are in
 	// creation order. A page of published entries may be shorter than page_size, or empty,
 	// although another page follows. An entry that is created, moved or deleted between
@@ -455,24 +244,14 @@ type BlogServiceServer interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other entry is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListBlogsInBox(context.Context, *ListBlogsInBoxRequest) (*ListBlogsInBoxResponse, error)
-	// Returns a page of entries: a user's entries in creation order, or the entries of one
-	// or all users by planned date. Entries of one day are in creation order,
-	// those of different users to within 16 ms. A walk through published entries from page
-	// to page keeps to the day on which it began. Errors:
-	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no entries),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's by creation, those of one or all users by planned date, or
+	// the latest published ones of all. Entries of one day are in creation order, those of different
+	// users to within 16 ms. A walk through published entries from page to page keeps to the day on
+	// which it began; by creation, a page may be shorter than page_size, or empty, although another
+	// page follows. An entry that is created or deleted during a walk may or may not appear; every
+	// other one appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and
+	// has no entries), INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
-	// Returns a page of the entries of all users, or of those of a type, whose planned date
-	// is today or earlier, in the service's time zone: those with the latest date first, and
-	// of one day the newest first. A walk from page to page keeps to the day on which it
-	// began. An entry that is created during it may or may not appear; every other one
-	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentBlogs(context.Context, *ListRecentBlogsRequest) (*ListRecentBlogsResponse, error)
-	// Streams the entries of a user, or a range of them, in creation order, in batches. The
-	// stream may or may not include entries that are created or deleted during the call. It
-	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
-	// ListBlogs).
-	StreamBlogs(*StreamBlogsRequest, grpc.ServerStreamingServer[StreamBlogsResponse]) error
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
@@ -482,43 +261,6 @@ type BlogServiceServer interface {
 	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
 	// (page_token).
 	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
-	// Adds a comment to an entry.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the entry's author and the comment's author may. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
-	// Returns a page of an entry's comments, oldest first.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends an entry. A user recommends an entry at most once; a repeated call changes
-	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND).
-	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend an entry, in the order of their identifiers.
-	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each entry once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error)
-	// Streams what ListBlogChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListBlogChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchBlogChanges(*WatchBlogChangesRequest, grpc.ServerStreamingServer[WatchBlogChangesResponse]) error
 	mustEmbedUnimplementedBlogServiceServer()
 }
 
@@ -553,47 +295,11 @@ func (UnimplementedBlogServiceServer) ListBlogsInBox(context.Context, *ListBlogs
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
 }
-func (UnimplementedBlogServiceServer) ListRecentBlogs(context.Context, *ListRecentBlogsRequest) (*ListRecentBlogsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecentBlogs not implemented")
-}
-func (UnimplementedBlogServiceServer) StreamBlogs(*StreamBlogsRequest, grpc.ServerStreamingServer[StreamBlogsResponse]) error {
-	return status.Error(codes.Unimplemented, "method StreamBlogs not implemented")
-}
 func (UnimplementedBlogServiceServer) CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CastBallot not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBallots not implemented")
-}
-func (UnimplementedBlogServiceServer) AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddComment not implemented")
-}
-func (UnimplementedBlogServiceServer) ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ReplyToComment not implemented")
-}
-func (UnimplementedBlogServiceServer) RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemoveComment not implemented")
-}
-func (UnimplementedBlogServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
-}
-func (UnimplementedBlogServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
-}
-func (UnimplementedBlogServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
-}
-func (UnimplementedBlogServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedBlogServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
-}
-func (UnimplementedBlogServiceServer) ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListBlogChanges not implemented")
-}
-func (UnimplementedBlogServiceServer) WatchBlogChanges(*WatchBlogChangesRequest, grpc.ServerStreamingServer[WatchBlogChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchBlogChanges not implemented")
 }
 func (UnimplementedBlogServiceServer) mustEmbedUnimplementedBlogServiceServer() {}
 func (UnimplementedBlogServiceServer) testEmbeddedByValue()                     {}
@@ -760,35 +466,6 @@ func _BlogService_ListBlogs_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
-func _BlogService_ListRecentBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecentBlogsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListRecentBlogs(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListRecentBlogs_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListRecentBlogs(ctx, req.(*ListRecentBlogsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_StreamBlogs_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(StreamBlogsRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(BlogServiceServer).StreamBlogs(m, &grpc.GenericServerStream[StreamBlogsRequest, StreamBlogsResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_StreamBlogsServer = grpc.ServerStreamingServer[StreamBlogsResponse]
-
 func _BlogService_CastBallot_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CastBallotRequest)
 	if err := dec(in); err != nil {
@@ -824,179 +501,6 @@ func _BlogService_ListBallots_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	return interceptor(ctx, in, info, handler)
 }
-
-func _BlogService_AddComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).AddComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_AddComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).AddComment(ctx, req.(*AddCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ReplyToComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ReplyToCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ReplyToComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ReplyToComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ReplyToComment(ctx, req.(*ReplyToCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_RemoveComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemoveCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).RemoveComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_RemoveComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).RemoveComment(ctx, req.(*RemoveCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ListComments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListCommentsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListComments(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListComments_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListComments(ctx, req.(*ListCommentsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RecommendRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).Recommend(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_Recommend_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).Recommend(ctx, req.(*RecommendRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(WithdrawRecommendationRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).WithdrawRecommendation(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_WithdrawRecommendation_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecommendersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListRecommenders(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListRecommenders_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ResolveOldIdsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ResolveOldIds(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ResolveOldIds_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_ListBlogChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListBlogChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(BlogServiceServer).ListBlogChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: BlogService_ListBlogChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(BlogServiceServer).ListBlogChanges(ctx, req.(*ListBlogChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _BlogService_WatchBlogChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchBlogChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(BlogServiceServer).WatchBlogChanges(m, &grpc.GenericServerStream[WatchBlogChangesRequest, WatchBlogChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type BlogService_WatchBlogChangesServer = grpc.ServerStreamingServer[WatchBlogChangesResponse]
 
 // BlogService_ServiceDesc is the grpc.ServiceDesc for BlogService service.
 // It's only intended for direct use with grpc.RegisterService,
@@ -1038,10 +542,6 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _BlogService_ListBlogs_Handler,
 		},
 		{
-			MethodName: "ListRecentBlogs",
-			Handler:    _BlogService_ListRecentBlogs_Handler,
-		},
-		{
 			MethodName: "CastBallot",
 			Handler:    _BlogService_CastBallot_Handler,
 		},
@@ -1049,54 +549,7 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListBallots",
 			Handler:    _BlogService_ListBallots_Handler,
 		},
-		{
-			MethodName: "AddComment",
-			Handler:    _BlogService_AddComment_Handler,
-		},
-		{
-			MethodName: "ReplyToComment",
-			Handler:    _BlogService_ReplyToComment_Handler,
-		},
-		{
-			MethodName: "RemoveComment",
-			Handler:    _BlogService_RemoveComment_Handler,
-		},
-		{
-			MethodName: "ListComments",
-			Handler:    _BlogService_ListComments_Handler,
-		},
-		{
-			MethodName: "Recommend",
-			Handler:    _BlogService_Recommend_Handler,
-		},
-		{
-			MethodName: "WithdrawRecommendation",
-			Handler:    _BlogService_WithdrawRecommendation_Handler,
-		},
-		{
-			MethodName: "ListRecommenders",
-			Handler:    _BlogService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "ResolveOldIds",
-			Handler:    _BlogService_ResolveOldIds_Handler,
-		},
-		{
-			MethodName: "ListBlogChanges",
-			Handler:    _BlogService_ListBlogChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "StreamBlogs",
-			Handler:       _BlogService_StreamBlogs_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "WatchBlogChanges",
-			Handler:       _BlogService_WatchBlogChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/blog/v1/blog.proto",
 }

@@ -93,7 +93,6 @@ func (Outcome) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{0}
 }
 
-// Request of MoveIn.
 type MoveInRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The records, 1 to 1,000, all of one server. The rules of each are checked individually.
@@ -148,7 +147,6 @@ func (x *MoveInRequest) GetValidateOnly() bool {
 	return false
 }
 
-// Reply of MoveIn.
 type MoveInResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The result of each record.
@@ -1743,11 +1741,174 @@ func (*Recommendation_EntryId) isRecommendation_Parent() {}
 
 func (*Recommendation_LandmarkId) isRecommendation_Parent() {}
 
+type ResolveOldIdsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The old identifiers, at most 1,000.
+	OldIds        []*OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsRequest) Reset() {
+	*x = ResolveOldIdsRequest{}
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsRequest) ProtoMessage() {}
+
+func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ResolveOldIdsRequest) GetOldIds() []*OldIdentifier {
+	if x != nil {
+		return x.OldIds
+	}
+	return nil
+}
+
+// An old identifier.
+type OldIdentifier struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Kind of the resource: KIND_ALBUM, KIND_BLOG, KIND_POI, KIND_PHOTO or KIND_COMMENT.
+	Kind v11.Kind `protobuf:"varint,1,opt,name=kind,proto3,enum=waybook.type.v1.Kind" json:"kind,omitempty"`
+	// The identifier in the old service.
+	OldId string `protobuf:"bytes,2,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// Kind of the album, entry or landmark that has the photo or the comment.
+	ParentKind v11.Kind `protobuf:"varint,3,opt,name=parent_kind,json=parentKind,proto3,enum=waybook.type.v1.Kind" json:"parent_kind,omitempty"`
+	// Its identifier, old or new.
+	ParentId      int64 `protobuf:"varint,4,opt,name=parent_id,json=parentId,proto3" json:"parent_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OldIdentifier) Reset() {
+	*x = OldIdentifier{}
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OldIdentifier) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OldIdentifier) ProtoMessage() {}
+
+func (x *OldIdentifier) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OldIdentifier.ProtoReflect.Descriptor instead.
+func (*OldIdentifier) Descriptor() ([]byte, []int) {
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *OldIdentifier) GetKind() v11.Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return v11.Kind(0)
+}
+
+func (x *OldIdentifier) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *OldIdentifier) GetParentKind() v11.Kind {
+	if x != nil {
+		return x.ParentKind
+	}
+	return v11.Kind(0)
+}
+
+func (x *OldIdentifier) GetParentId() int64 {
+	if x != nil {
+		return x.ParentId
+	}
+	return 0
+}
+
+type ResolveOldIdsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The identifier of each, in their order; 0 for one that stands for nothing. The resource may have been deleted since.
+	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsResponse) Reset() {
+	*x = ResolveOldIdsResponse{}
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsResponse) ProtoMessage() {}
+
+func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_movein_v1_movein_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_movein_v1_movein_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ResolveOldIdsResponse) GetIds() []int64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
 var File_waybook_movein_v1_movein_proto protoreflect.FileDescriptor
 
 const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\n" +
-	"\x1ewaybook/movein/v1/movein.proto\x12\x11waybook.movein.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/blog/v1/blog.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"{\n" +
+	"\x1ewaybook/movein/v1/movein.proto\x12\x11waybook.movein.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/blog/v1/blog.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"{\n" +
 	"\rMoveInRequest\x12E\n" +
 	"\arecords\x18\x01 \x03(\v2\x19.waybook.movein.v1.RecordB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\arecords\x12#\n" +
@@ -1772,31 +1933,31 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\x02id\x18\x02 \x01(\x03R\x02id\x12\x16\n" +
 	"\x06fields\x18\x03 \x03(\tR\x06fields\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\x81\x02\n" +
-	"\x04User\x12 \n" +
-	"\x02id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x02id\x12!\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\"\xf5\x01\n" +
+	"\x04User\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x02id\x12!\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01R\x04name\x12#\n" +
 	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fR\aiconUrl\x12#\n" +
 	"\x05email\x18\x04 \x01(\tB\r\xbaH\n" +
 	"\xd8\x01\x01r\x05(\xfe\x01`\x01R\x05email\x12-\n" +
 	"\rpassword_hash\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\xac\x02R\fpasswordHash\x12;\n" +
 	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"\xdd\x01\n" +
-	"\aSession\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12-\n" +
+	"createTime\"\xd1\x01\n" +
+	"\aSession\x12\x1d\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12-\n" +
 	"\x06idrand\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x06idrand\x12;\n" +
 	"\vexpire_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12;\n" +
 	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"u\n" +
+	"createTime\"i\n" +
 	"\x06Reward\x12\x19\n" +
-	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12)\n" +
-	"\auser_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12%\n" +
+	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12\x1d\n" +
+	"\auser_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12%\n" +
 	"\x06amount\x18\x03 \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\"\xb5\x03\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\"\xa9\x03\n" +
 	"\x05Album\x12\x19\n" +
-	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12+\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12 \n" +
+	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12\x1f\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12 \n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x05title\x12%\n" +
 	"\bcategory\x18\x04 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x10(\x01R\bcategory\x121\n" +
@@ -1809,10 +1970,10 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\vupdate_time\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTimeB\x06\n" +
 	"\x04_latB\x06\n" +
-	"\x04_lng\"\xde\x06\n" +
+	"\x04_lng\"\xd2\x06\n" +
 	"\x05Entry\x12\x19\n" +
-	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12-\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x129\n" +
+	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12!\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\bauthorId\x129\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04type\x121\n" +
 	"\x03lat\x18\x04 \x01(\x01B\x1a\xbaH\x17\xc8\x01\x01\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0H\x00R\x03lat\x88\x01\x01\x121\n" +
@@ -1850,10 +2011,10 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\vdescription\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\vdescription\x12#\n" +
 	"\x05votes\x18\x02 \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x05votes\"\xba\x03\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x05votes\"\xae\x03\n" +
 	"\bLandmark\x12\x19\n" +
-	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12+\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\"\n" +
+	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12\x1f\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12\"\n" +
 	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12%\n" +
 	"\bcategory\x18\x04 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x05(\x01R\bcategory\x121\n" +
 	"\x03lat\x18\x05 \x01(\x01B\x1a\xbaH\x17\xc8\x01\x01\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0H\x00R\x03lat\x88\x01\x01\x121\n" +
@@ -1874,14 +2035,14 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	"\x03url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\x03url\x12*\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescriptionB\x0f\n" +
-	"\x06parent\x12\x05\xbaH\x02\b\x01\"\xff\x03\n" +
+	"\x06parent\x12\x05\xbaH\x02\b\x01\"\xfa\x03\n" +
 	"\aComment\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x02id\x12&\n" +
 	"\balbum_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dH\x00R\aalbumId\x12&\n" +
 	"\bentry_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dH\x00R\aentryId\x12,\n" +
 	"\vlandmark_id\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dH\x00R\n" +
-	"landmarkId\x12-\n" +
-	"\tauthor_id\x18\x05 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\bauthorId\x12)\n" +
+	"landmarkId\x12(\n" +
+	"\tauthor_id\x18\x05 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x12)\n" +
 	"\vauthor_name\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\n" +
 	"authorName\x120\n" +
 	"\x0fauthor_icon_url\x18\a \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fR\rauthorIconUrl\x12\x1e\n" +
@@ -1893,28 +2054,41 @@ const file_waybook_movein_v1_movein_proto_rawDesc = "" +
 	" \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x05reply\x129\n" +
 	"\n" +
 	"reply_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\treplyTimeB\x0f\n" +
-	"\x06parent\x12\x05\xbaH\x02\b\x01\"|\n" +
+	"\x06parent\x12\x05\xbaH\x02\b\x01\"p\n" +
 	"\x06Ballot\x12$\n" +
-	"\bentry_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\aentryId\x12)\n" +
-	"\auser_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12!\n" +
-	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"\xca\x01\n" +
+	"\bentry_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\aentryId\x12\x1d\n" +
+	"\auser_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userId\x12!\n" +
+	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"\xbe\x01\n" +
 	"\x0eRecommendation\x12&\n" +
 	"\balbum_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dH\x00R\aalbumId\x12&\n" +
 	"\bentry_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dH\x00R\aentryId\x12,\n" +
 	"\vlandmark_id\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dH\x00R\n" +
-	"landmarkId\x12)\n" +
-	"\auser_id\x18\x04 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userIdB\x0f\n" +
-	"\x06parent\x12\x05\xbaH\x02\b\x01*\x90\x01\n" +
+	"landmarkId\x12\x1d\n" +
+	"\auser_id\x18\x04 \x01(\x03B\x04\x90\xb5\x18\x01R\x06userIdB\x0f\n" +
+	"\x06parent\x12\x05\xbaH\x02\b\x01\"^\n" +
+	"\x14ResolveOldIdsRequest\x12F\n" +
+	"\aold_ids\x18\x01 \x03(\v2 .waybook.movein.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\"\xe0\x02\n" +
+	"\rOldIdentifier\x12;\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x15.waybook.type.v1.KindB\x10\xbaH\r\x82\x01\n" +
+	"\x18\x02\x18\x03\x18\x04\x18\x05\x18\x06R\x04kind\x12 \n" +
+	"\x06old_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12F\n" +
+	"\vparent_kind\x18\x03 \x01(\x0e2\x15.waybook.type.v1.KindB\x0e\xbaH\v\x82\x01\b\x18\x00\x18\x02\x18\x03\x18\x04R\n" +
+	"parentKind\x12-\n" +
+	"\tparent_id\x18\x04 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\bparentId:y\xbaHv\x1at\n" +
+	"\x15old_identifier.parent\x123parent_kind: must be given for a photo or a comment\x1a&this.kind < 5 || this.parent_kind != 0\")\n" +
+	"\x15ResolveOldIdsResponse\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\x03R\x03ids*\x90\x01\n" +
 	"\aOutcome\x12\x17\n" +
 	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10OUTCOME_INSERTED\x10\x01\x12\x15\n" +
 	"\x11OUTCOME_UNCHANGED\x10\x02\x12\x15\n" +
 	"\x11OUTCOME_DIFFERENT\x10\x03\x12\x13\n" +
 	"\x0fOUTCOME_DELETED\x10\x04\x12\x13\n" +
-	"\x0fOUTCOME_REFUSED\x10\x052y\n" +
+	"\x0fOUTCOME_REFUSED\x10\x052\xec\x01\n" +
 	"\rMoveInService\x12h\n" +
-	"\x06MoveIn\x12 .waybook.movein.v1.MoveInRequest\x1a!.waybook.movein.v1.MoveInResponse\"\x19\xaa\xbb\x18\x12\x12\x10records_moved_in\x90\x02\x02Bc\n" +
-	"\x11waybook.movein.v1B\vMoveinProtoP\x01Z?github.com/waybook/waybook/proto/gen/waybook/movein/v1;moveinv1b\x06proto3"
+	"\x06MoveIn\x12 .waybook.movein.v1.MoveInRequest\x1a!.waybook.movein.v1.MoveInResponse\"\x19\xaa\xbb\x18\x12\x12\x10records_moved_in\x90\x02\x02\x12q\n" +
+	"\rResolveOldIds\x12'.waybook.movein.v1.ResolveOldIdsRequest\x1a(.waybook.movein.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01BCP\x01Z?github.com/waybook/waybook/proto/gen/waybook/movein/v1;moveinv1b\x06proto3"
 
 var (
 	file_waybook_movein_v1_movein_proto_rawDescOnce sync.Once
@@ -1929,7 +2103,7 @@ func file_waybook_movein_v1_movein_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_movein_v1_movein_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_movein_v1_movein_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_waybook_movein_v1_movein_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_waybook_movein_v1_movein_proto_goTypes = []any{
 	(Outcome)(0),                  // 0: waybook.movein.v1.Outcome
 	(*MoveInRequest)(nil),         // 1: waybook.movein.v1.MoveInRequest
@@ -1948,10 +2122,14 @@ var file_waybook_movein_v1_movein_proto_goTypes = []any{
 	(*Comment)(nil),               // 14: waybook.movein.v1.Comment
 	(*Ballot)(nil),                // 15: waybook.movein.v1.Ballot
 	(*Recommendation)(nil),        // 16: waybook.movein.v1.Recommendation
-	(*timestamppb.Timestamp)(nil), // 17: google.protobuf.Timestamp
-	(v1.BlogType)(0),              // 18: waybook.blog.v1.BlogType
-	(*v11.Date)(nil),              // 19: waybook.type.v1.Date
-	(v1.Weather)(0),               // 20: waybook.blog.v1.Weather
+	(*ResolveOldIdsRequest)(nil),  // 17: waybook.movein.v1.ResolveOldIdsRequest
+	(*OldIdentifier)(nil),         // 18: waybook.movein.v1.OldIdentifier
+	(*ResolveOldIdsResponse)(nil), // 19: waybook.movein.v1.ResolveOldIdsResponse
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(v1.BlogType)(0),              // 21: waybook.blog.v1.BlogType
+	(*v11.Date)(nil),              // 22: waybook.type.v1.Date
+	(v1.Weather)(0),               // 23: waybook.blog.v1.Weather
+	(v11.Kind)(0),                 // 24: waybook.type.v1.Kind
 }
 var file_waybook_movein_v1_movein_proto_depIdxs = []int32{
 	3,  // 0: waybook.movein.v1.MoveInRequest.records:type_name -> waybook.movein.v1.Record
@@ -1967,29 +2145,34 @@ var file_waybook_movein_v1_movein_proto_depIdxs = []int32{
 	15, // 10: waybook.movein.v1.Record.ballot:type_name -> waybook.movein.v1.Ballot
 	16, // 11: waybook.movein.v1.Record.recommendation:type_name -> waybook.movein.v1.Recommendation
 	0,  // 12: waybook.movein.v1.Result.outcome:type_name -> waybook.movein.v1.Outcome
-	17, // 13: waybook.movein.v1.User.create_time:type_name -> google.protobuf.Timestamp
-	17, // 14: waybook.movein.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	17, // 15: waybook.movein.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	17, // 16: waybook.movein.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	17, // 17: waybook.movein.v1.Album.update_time:type_name -> google.protobuf.Timestamp
-	18, // 18: waybook.movein.v1.Entry.type:type_name -> waybook.blog.v1.BlogType
-	19, // 19: waybook.movein.v1.Entry.post_date:type_name -> waybook.type.v1.Date
-	20, // 20: waybook.movein.v1.Entry.weather:type_name -> waybook.blog.v1.Weather
+	20, // 13: waybook.movein.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	20, // 14: waybook.movein.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	20, // 15: waybook.movein.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	20, // 16: waybook.movein.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	20, // 17: waybook.movein.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	21, // 18: waybook.movein.v1.Entry.type:type_name -> waybook.blog.v1.BlogType
+	22, // 19: waybook.movein.v1.Entry.post_date:type_name -> waybook.type.v1.Date
+	23, // 20: waybook.movein.v1.Entry.weather:type_name -> waybook.blog.v1.Weather
 	10, // 21: waybook.movein.v1.Entry.vote:type_name -> waybook.movein.v1.Vote
-	17, // 22: waybook.movein.v1.Entry.create_time:type_name -> google.protobuf.Timestamp
-	17, // 23: waybook.movein.v1.Entry.update_time:type_name -> google.protobuf.Timestamp
+	20, // 22: waybook.movein.v1.Entry.create_time:type_name -> google.protobuf.Timestamp
+	20, // 23: waybook.movein.v1.Entry.update_time:type_name -> google.protobuf.Timestamp
 	11, // 24: waybook.movein.v1.Vote.choices:type_name -> waybook.movein.v1.Choice
-	17, // 25: waybook.movein.v1.Landmark.create_time:type_name -> google.protobuf.Timestamp
-	17, // 26: waybook.movein.v1.Landmark.update_time:type_name -> google.protobuf.Timestamp
-	17, // 27: waybook.movein.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
-	17, // 28: waybook.movein.v1.Comment.reply_time:type_name -> google.protobuf.Timestamp
-	1,  // 29: waybook.movein.v1.MoveInService.MoveIn:input_type -> waybook.movein.v1.MoveInRequest
-	2,  // 30: waybook.movein.v1.MoveInService.MoveIn:output_type -> waybook.movein.v1.MoveInResponse
-	30, // [30:31] is the sub-list for method output_type
-	29, // [29:30] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	20, // 25: waybook.movein.v1.Landmark.create_time:type_name -> google.protobuf.Timestamp
+	20, // 26: waybook.movein.v1.Landmark.update_time:type_name -> google.protobuf.Timestamp
+	20, // 27: waybook.movein.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
+	20, // 28: waybook.movein.v1.Comment.reply_time:type_name -> google.protobuf.Timestamp
+	18, // 29: waybook.movein.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.movein.v1.OldIdentifier
+	24, // 30: waybook.movein.v1.OldIdentifier.kind:type_name -> waybook.type.v1.Kind
+	24, // 31: waybook.movein.v1.OldIdentifier.parent_kind:type_name -> waybook.type.v1.Kind
+	1,  // 32: waybook.movein.v1.MoveInService.MoveIn:input_type -> waybook.movein.v1.MoveInRequest
+	17, // 33: waybook.movein.v1.MoveInService.ResolveOldIds:input_type -> waybook.movein.v1.ResolveOldIdsRequest
+	2,  // 34: waybook.movein.v1.MoveInService.MoveIn:output_type -> waybook.movein.v1.MoveInResponse
+	19, // 35: waybook.movein.v1.MoveInService.ResolveOldIds:output_type -> waybook.movein.v1.ResolveOldIdsResponse
+	34, // [34:36] is the sub-list for method output_type
+	32, // [32:34] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_waybook_movein_v1_movein_proto_init() }
@@ -2032,7 +2215,7 @@ func file_waybook_movein_v1_movein_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_movein_v1_movein_proto_rawDesc), len(file_waybook_movein_v1_movein_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   16,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

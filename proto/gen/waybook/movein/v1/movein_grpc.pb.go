@@ -21,7 +21,8 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	MoveInService_MoveIn_FullMethodName = "/waybook.movein.v1.MoveInService/MoveIn"
+	MoveInService_MoveIn_FullMethodName        = "/waybook.movein.v1.MoveInService/MoveIn"
+	MoveInService_ResolveOldIds_FullMethodName = "/waybook.movein.v1.MoveInService/ResolveOldIds"
 )
 
 // MoveInServiceClient is the client API for MoveInService service.
@@ -35,6 +36,9 @@ type MoveInServiceClient interface {
 	// Inserts the records that are not there, in their order. It changes and deletes nothing that is there, so a
 	// failed call may be repeated. The results are in the order of the records.
 	MoveIn(ctx context.Context, in *MoveInRequest, opts ...grpc.CallOption) (*MoveInResponse, error)
+	// Returns the identifiers that old identifiers stand for, all of one server. Of old identifiers that are numbers below
+	// 2^40, every method of the services accepts the number itself.
+	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
 }
 
 type moveInServiceClient struct {
@@ -55,6 +59,16 @@ func (c *moveInServiceClient) MoveIn(ctx context.Context, in *MoveInRequest, opt
 	return out, nil
 }
 
+func (c *moveInServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveOldIdsResponse)
+	err := c.cc.Invoke(ctx, MoveInService_ResolveOldIds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MoveInServiceServer is the server API for MoveInService service.
 // All implementations must embed UnimplementedMoveInServiceServer
 // for forward compatibility.
@@ -66,6 +80,9 @@ type MoveInServiceServer interface {
 	// Inserts the records that are not there, in their order. It changes and deletes nothing that is there, so a
 	// failed call may be repeated. The results are in the order of the records.
 	MoveIn(context.Context, *MoveInRequest) (*MoveInResponse, error)
+	// Returns the identifiers that old identifiers stand for, all of one server. Of old identifiers that are numbers below
+	// 2^40, every method of the services accepts the number itself.
+	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
 	mustEmbedUnimplementedMoveInServiceServer()
 }
 
@@ -78,6 +95,9 @@ type UnimplementedMoveInServiceServer struct{}
 
 func (UnimplementedMoveInServiceServer) MoveIn(context.Context, *MoveInRequest) (*MoveInResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveIn not implemented")
+}
+func (UnimplementedMoveInServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
 }
 func (UnimplementedMoveInServiceServer) mustEmbedUnimplementedMoveInServiceServer() {}
 func (UnimplementedMoveInServiceServer) testEmbeddedByValue()                       {}
@@ -118,6 +138,24 @@ func _MoveInService_MoveIn_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MoveInService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveOldIdsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MoveInServiceServer).ResolveOldIds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MoveInService_ResolveOldIds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MoveInServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MoveInService_ServiceDesc is the grpc.ServiceDesc for MoveInService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -128,6 +166,10 @@ var MoveInService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MoveIn",
 			Handler:    _MoveInService_MoveIn_Handler,
+		},
+		{
+			MethodName: "ResolveOldIds",
+			Handler:    _MoveInService_ResolveOldIds_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

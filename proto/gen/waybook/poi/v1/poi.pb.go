@@ -11,6 +11,8 @@ package poiv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
+	v12 "github.com/waybook/waybook/proto/gen/waybook/comment/v1"
+	v11 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -290,155 +292,6 @@ func (x *Poi) GetImportKey() string {
 	return ""
 }
 
-// A photo of a landmark.
-type Photo struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, unique among the photos of all landmarks.
-	PhotoId int64 `protobuf:"varint,1,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Address of the image, 1 to 2,000 bytes.
-	PhotoUrl string `protobuf:"bytes,2,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// The identifier in the old service of a photo that was moved in, if photo_id does
-	// not tell it (docs/moving-in.md).
-	OldId string `protobuf:"bytes,4,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// The state of this photo, for a change that is made only if the photo is still in it.
-	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Photo) Reset() {
-	*x = Photo{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Photo) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Photo) ProtoMessage() {}
-
-func (x *Photo) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Photo.ProtoReflect.Descriptor instead.
-func (*Photo) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *Photo) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *Photo) GetPhotoUrl() string {
-	if x != nil {
-		return x.PhotoUrl
-	}
-	return ""
-}
-
-func (x *Photo) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *Photo) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *Photo) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Summary of a landmark, for long lists.
-type PoiSummary struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Its name.
-	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The identifier in the old service of a landmark that was moved in, if poi_id does
-	// not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PoiSummary) Reset() {
-	*x = PoiSummary{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PoiSummary) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PoiSummary) ProtoMessage() {}
-
-func (x *PoiSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PoiSummary.ProtoReflect.Descriptor instead.
-func (*PoiSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{2}
-}
-
-func (x *PoiSummary) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *PoiSummary) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *PoiSummary) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-// Request of CreatePoi.
 type CreatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call by the same user with the same UUID returns the first
@@ -458,7 +311,7 @@ type CreatePoiRequest struct {
 
 func (x *CreatePoiRequest) Reset() {
 	*x = CreatePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -470,7 +323,7 @@ func (x *CreatePoiRequest) String() string {
 func (*CreatePoiRequest) ProtoMessage() {}
 
 func (x *CreatePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -483,7 +336,7 @@ func (x *CreatePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePoiRequest.ProtoReflect.Descriptor instead.
 func (*CreatePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{3}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *CreatePoiRequest) GetRequestId() string {
@@ -521,7 +374,6 @@ func (x *CreatePoiRequest) GetLocation() *v1.Location {
 	return nil
 }
 
-// Reply of CreatePoi.
 type CreatePoiResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The new landmark.
@@ -532,7 +384,7 @@ type CreatePoiResponse struct {
 
 func (x *CreatePoiResponse) Reset() {
 	*x = CreatePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -544,7 +396,7 @@ func (x *CreatePoiResponse) String() string {
 func (*CreatePoiResponse) ProtoMessage() {}
 
 func (x *CreatePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -557,7 +409,7 @@ func (x *CreatePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePoiResponse.ProtoReflect.Descriptor instead.
 func (*CreatePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{4}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *CreatePoiResponse) GetPoi() *Poi {
@@ -567,7 +419,6 @@ func (x *CreatePoiResponse) GetPoi() *Poi {
 	return nil
 }
 
-// Request of UpdatePoi.
 type UpdatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who changes the landmark; must own it.
@@ -590,7 +441,7 @@ type UpdatePoiRequest struct {
 
 func (x *UpdatePoiRequest) Reset() {
 	*x = UpdatePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -602,7 +453,7 @@ func (x *UpdatePoiRequest) String() string {
 func (*UpdatePoiRequest) ProtoMessage() {}
 
 func (x *UpdatePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -615,7 +466,7 @@ func (x *UpdatePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePoiRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{5}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *UpdatePoiRequest) GetActorId() int64 {
@@ -667,7 +518,6 @@ func (x *UpdatePoiRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of UpdatePoi.
 type UpdatePoiResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark as it is now.
@@ -678,7 +528,7 @@ type UpdatePoiResponse struct {
 
 func (x *UpdatePoiResponse) Reset() {
 	*x = UpdatePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -690,7 +540,7 @@ func (x *UpdatePoiResponse) String() string {
 func (*UpdatePoiResponse) ProtoMessage() {}
 
 func (x *UpdatePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -703,7 +553,7 @@ func (x *UpdatePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePoiResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{6}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *UpdatePoiResponse) GetPoi() *Poi {
@@ -713,7 +563,6 @@ func (x *UpdatePoiResponse) GetPoi() *Poi {
 	return nil
 }
 
-// Request of DeletePoi.
 type DeletePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who deletes the landmark; must own it.
@@ -728,7 +577,7 @@ type DeletePoiRequest struct {
 
 func (x *DeletePoiRequest) Reset() {
 	*x = DeletePoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -740,7 +589,7 @@ func (x *DeletePoiRequest) String() string {
 func (*DeletePoiRequest) ProtoMessage() {}
 
 func (x *DeletePoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -753,7 +602,7 @@ func (x *DeletePoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePoiRequest.ProtoReflect.Descriptor instead.
 func (*DeletePoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{7}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *DeletePoiRequest) GetActorId() int64 {
@@ -777,7 +626,6 @@ func (x *DeletePoiRequest) GetEtag() string {
 	return ""
 }
 
-// Reply of DeletePoi.
 type DeletePoiResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -786,7 +634,7 @@ type DeletePoiResponse struct {
 
 func (x *DeletePoiResponse) Reset() {
 	*x = DeletePoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +646,7 @@ func (x *DeletePoiResponse) String() string {
 func (*DeletePoiResponse) ProtoMessage() {}
 
 func (x *DeletePoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,10 +659,9 @@ func (x *DeletePoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePoiResponse.ProtoReflect.Descriptor instead.
 func (*DeletePoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{8}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{6}
 }
 
-// Request of GetPoi.
 type GetPoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
@@ -828,7 +675,7 @@ type GetPoiRequest struct {
 
 func (x *GetPoiRequest) Reset() {
 	*x = GetPoiRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -840,7 +687,7 @@ func (x *GetPoiRequest) String() string {
 func (*GetPoiRequest) ProtoMessage() {}
 
 func (x *GetPoiRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -853,7 +700,7 @@ func (x *GetPoiRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPoiRequest.ProtoReflect.Descriptor instead.
 func (*GetPoiRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{9}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetPoiRequest) GetPoiId() int64 {
@@ -870,17 +717,16 @@ func (x *GetPoiRequest) GetReadMask() *fieldmaskpb.FieldMask {
 	return nil
 }
 
-// Reply of GetPoi.
 type GetPoiResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
 	// Its first photos, at most 200, in the order of addition.
-	Photos []*Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
+	Photos []*v11.Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
 	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
-	Comments []*v1.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
+	Comments []*v12.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
@@ -889,7 +735,7 @@ type GetPoiResponse struct {
 
 func (x *GetPoiResponse) Reset() {
 	*x = GetPoiResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -901,7 +747,7 @@ func (x *GetPoiResponse) String() string {
 func (*GetPoiResponse) ProtoMessage() {}
 
 func (x *GetPoiResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -914,7 +760,7 @@ func (x *GetPoiResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPoiResponse.ProtoReflect.Descriptor instead.
 func (*GetPoiResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{10}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetPoiResponse) GetPoi() *Poi {
@@ -924,7 +770,7 @@ func (x *GetPoiResponse) GetPoi() *Poi {
 	return nil
 }
 
-func (x *GetPoiResponse) GetPhotos() []*Photo {
+func (x *GetPoiResponse) GetPhotos() []*v11.Photo {
 	if x != nil {
 		return x.Photos
 	}
@@ -938,7 +784,7 @@ func (x *GetPoiResponse) GetNextPhotosToken() string {
 	return ""
 }
 
-func (x *GetPoiResponse) GetComments() []*v1.Comment {
+func (x *GetPoiResponse) GetComments() []*v12.Comment {
 	if x != nil {
 		return x.Comments
 	}
@@ -952,7 +798,6 @@ func (x *GetPoiResponse) GetNextCommentsToken() string {
 	return ""
 }
 
-// Request of BatchGetPois.
 type BatchGetPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks, 1 to 1,000. One that is named twice appears once.
@@ -963,7 +808,7 @@ type BatchGetPoisRequest struct {
 
 func (x *BatchGetPoisRequest) Reset() {
 	*x = BatchGetPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +820,7 @@ func (x *BatchGetPoisRequest) String() string {
 func (*BatchGetPoisRequest) ProtoMessage() {}
 
 func (x *BatchGetPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +833,7 @@ func (x *BatchGetPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetPoisRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BatchGetPoisRequest) GetPoiIds() []int64 {
@@ -998,7 +843,6 @@ func (x *BatchGetPoisRequest) GetPoiIds() []int64 {
 	return nil
 }
 
-// Reply of BatchGetPois.
 type BatchGetPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that exist, in the order of the request.
@@ -1014,7 +858,7 @@ type BatchGetPoisResponse struct {
 
 func (x *BatchGetPoisResponse) Reset() {
 	*x = BatchGetPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +870,7 @@ func (x *BatchGetPoisResponse) String() string {
 func (*BatchGetPoisResponse) ProtoMessage() {}
 
 func (x *BatchGetPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +883,7 @@ func (x *BatchGetPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetPoisResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *BatchGetPoisResponse) GetPois() []*Poi {
@@ -1063,22 +907,29 @@ func (x *BatchGetPoisResponse) GetUnreadPoiIds() []int64 {
 	return nil
 }
 
-// Request of ListPois.
 type ListPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The category.
-	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// The owner of the landmarks; 0 for all owners.
+	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Only landmarks of this category, without owner_id; all when unspecified.
+	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Order of the landmarks, without owner_id.
+	Order v1.ListOrder `protobuf:"varint,3,opt,name=order,proto3,enum=waybook.type.v1.ListOrder" json:"order,omitempty"`
+	// The part of each landmark that the reply has.
+	View v1.View `protobuf:"varint,4,opt,name=view,proto3,enum=waybook.type.v1.View" json:"view,omitempty"`
+	// Only landmarks with a higher identifier, by creation; the landmark itself need not exist; 0 for all.
+	AfterPoiId int64 `protobuf:"varint,5,opt,name=after_poi_id,json=afterPoiId,proto3" json:"after_poi_id,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListPoisRequest) Reset() {
 	*x = ListPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +941,7 @@ func (x *ListPoisRequest) String() string {
 func (*ListPoisRequest) ProtoMessage() {}
 
 func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +954,14 @@ func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListPoisRequest) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
 }
 
 func (x *ListPoisRequest) GetCategory() PoiCategory {
@@ -1111,6 +969,27 @@ func (x *ListPoisRequest) GetCategory() PoiCategory {
 		return x.Category
 	}
 	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *ListPoisRequest) GetOrder() v1.ListOrder {
+	if x != nil {
+		return x.Order
+	}
+	return v1.ListOrder(0)
+}
+
+func (x *ListPoisRequest) GetView() v1.View {
+	if x != nil {
+		return x.View
+	}
+	return v1.View(0)
+}
+
+func (x *ListPoisRequest) GetAfterPoiId() int64 {
+	if x != nil {
+		return x.AfterPoiId
+	}
+	return 0
 }
 
 func (x *ListPoisRequest) GetPageSize() int32 {
@@ -1127,7 +1006,6 @@ func (x *ListPoisRequest) GetPageToken() string {
 	return ""
 }
 
-// Reply of ListPois.
 type ListPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks.
@@ -1140,7 +1018,7 @@ type ListPoisResponse struct {
 
 func (x *ListPoisResponse) Reset() {
 	*x = ListPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1030,7 @@ func (x *ListPoisResponse) String() string {
 func (*ListPoisResponse) ProtoMessage() {}
 
 func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1043,7 @@ func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPoisResponse) GetPois() []*Poi {
@@ -1182,1405 +1060,6 @@ func (x *ListPoisResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Request of StreamPois.
-type StreamPoisRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The category.
-	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Only landmarks with a higher identifier; the landmark itself need not exist. 0 for
-	// all.
-	AfterPoiId int64 `protobuf:"varint,2,opt,name=after_poi_id,json=afterPoiId,proto3" json:"after_poi_id,omitempty"`
-	// Maximum number of landmarks; 0 for all.
-	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamPoisRequest) Reset() {
-	*x = StreamPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamPoisRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamPoisRequest) ProtoMessage() {}
-
-func (x *StreamPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamPoisRequest.ProtoReflect.Descriptor instead.
-func (*StreamPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
-}
-
-func (x *StreamPoisRequest) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *StreamPoisRequest) GetAfterPoiId() int64 {
-	if x != nil {
-		return x.AfterPoiId
-	}
-	return 0
-}
-
-func (x *StreamPoisRequest) GetLimit() int64 {
-	if x != nil {
-		return x.Limit
-	}
-	return 0
-}
-
-// A batch of StreamPois.
-type StreamPoisResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next landmarks.
-	Pois          []*PoiSummary `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *StreamPoisResponse) Reset() {
-	*x = StreamPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *StreamPoisResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*StreamPoisResponse) ProtoMessage() {}
-
-func (x *StreamPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use StreamPoisResponse.ProtoReflect.Descriptor instead.
-func (*StreamPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *StreamPoisResponse) GetPois() []*PoiSummary {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
-// Request of AddPhoto.
-type AddPhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who adds the photo; must own the landmark.
-	ActorId int64 `protobuf:"varint,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,3,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Address of the image, 1 to 2,000 bytes; may be a relative path.
-	PhotoUrl string `protobuf:"bytes,4,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
-	// Description, at most 2,000 characters; may be empty.
-	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoRequest) Reset() {
-	*x = AddPhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoRequest) ProtoMessage() {}
-
-func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
-func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
-}
-
-func (x *AddPhotoRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *AddPhotoRequest) GetPhotoUrl() string {
-	if x != nil {
-		return x.PhotoUrl
-	}
-	return ""
-}
-
-func (x *AddPhotoRequest) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-// Reply of AddPhoto.
-type AddPhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new photo.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddPhotoResponse) Reset() {
-	*x = AddPhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddPhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddPhotoResponse) ProtoMessage() {}
-
-func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
-func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *AddPhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of UpdatePhoto.
-type UpdatePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes the photo; must own the landmark.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The photo to change.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// New address of the image, 1 to 2,000 bytes; may be a relative path.
-	PhotoUrl *string `protobuf:"bytes,4,opt,name=photo_url,json=photoUrl,proto3,oneof" json:"photo_url,omitempty"`
-	// New description, at most 2,000 characters; may be empty.
-	Description *string `protobuf:"bytes,5,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// The fields to change, instead of those that are set; see waybook.type.v1.update.
-	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,6,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,7,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoRequest) Reset() {
-	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoRequest) ProtoMessage() {}
-
-func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *UpdatePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *UpdatePhotoRequest) GetPhotoUrl() string {
-	if x != nil && x.PhotoUrl != nil {
-		return *x.PhotoUrl
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetDescription() string {
-	if x != nil && x.Description != nil {
-		return *x.Description
-	}
-	return ""
-}
-
-func (x *UpdatePhotoRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
-	if x != nil {
-		return x.UpdateMask
-	}
-	return nil
-}
-
-func (x *UpdatePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of UpdatePhoto.
-type UpdatePhotoResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photo as it is now.
-	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *UpdatePhotoResponse) Reset() {
-	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *UpdatePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*UpdatePhotoResponse) ProtoMessage() {}
-
-func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
-func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
-}
-
-func (x *UpdatePhotoResponse) GetPhoto() *Photo {
-	if x != nil {
-		return x.Photo
-	}
-	return nil
-}
-
-// Request of RemovePhoto.
-type RemovePhotoRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the photo; must own the landmark.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The photo to remove.
-	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
-	// Only if the photo still has this etag; in any state when empty.
-	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoRequest) Reset() {
-	*x = RemovePhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoRequest) ProtoMessage() {}
-
-func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
-func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
-}
-
-func (x *RemovePhotoRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetPhotoId() int64 {
-	if x != nil {
-		return x.PhotoId
-	}
-	return 0
-}
-
-func (x *RemovePhotoRequest) GetEtag() string {
-	if x != nil {
-		return x.Etag
-	}
-	return ""
-}
-
-// Reply of RemovePhoto.
-type RemovePhotoResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemovePhotoResponse) Reset() {
-	*x = RemovePhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemovePhotoResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemovePhotoResponse) ProtoMessage() {}
-
-func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
-func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
-}
-
-// Request of ListPhotos.
-type ListPhotosRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_photos_token of GetPoi; empty for the
-	// first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosRequest) Reset() {
-	*x = ListPhotosRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosRequest) ProtoMessage() {}
-
-func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
-func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *ListPhotosRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPhotosRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListPhotos.
-type ListPhotosResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The photos.
-	Photos []*Photo `protobuf:"bytes,1,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPhotosResponse) Reset() {
-	*x = ListPhotosResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPhotosResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPhotosResponse) ProtoMessage() {}
-
-func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
-func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *ListPhotosResponse) GetPhotos() []*Photo {
-	if x != nil {
-		return x.Photos
-	}
-	return nil
-}
-
-func (x *ListPhotosResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of AddComment.
-type AddCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call by the same user with the same UUID returns the first
-	// result. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
-	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who comments.
-	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,3,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentRequest) Reset() {
-	*x = AddCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentRequest) ProtoMessage() {}
-
-func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
-func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
-}
-
-func (x *AddCommentRequest) GetRequestId() string {
-	if x != nil {
-		return x.RequestId
-	}
-	return ""
-}
-
-func (x *AddCommentRequest) GetAuthorId() int64 {
-	if x != nil {
-		return x.AuthorId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *AddCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of AddComment.
-type AddCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new comment.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AddCommentResponse) Reset() {
-	*x = AddCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AddCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AddCommentResponse) ProtoMessage() {}
-
-func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
-func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *AddCommentResponse) GetComment() *v1.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of ReplyToComment.
-type ReplyToCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who replies; must own the landmark.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The comment to reply to.
-	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentRequest) Reset() {
-	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentRequest) ProtoMessage() {}
-
-func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *ReplyToCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-func (x *ReplyToCommentRequest) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-// Reply of ReplyToComment.
-type ReplyToCommentResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its reply.
-	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReplyToCommentResponse) Reset() {
-	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReplyToCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReplyToCommentResponse) ProtoMessage() {}
-
-func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
-func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
-	if x != nil {
-		return x.Comment
-	}
-	return nil
-}
-
-// Request of RemoveComment.
-type RemoveCommentRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes the comment; must own the landmark or have written the comment.
-	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The comment to remove.
-	CommentId     int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentRequest) Reset() {
-	*x = RemoveCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentRequest) ProtoMessage() {}
-
-func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
-func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *RemoveCommentRequest) GetActorId() int64 {
-	if x != nil {
-		return x.ActorId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *RemoveCommentRequest) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-// Reply of RemoveComment.
-type RemoveCommentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RemoveCommentResponse) Reset() {
-	*x = RemoveCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RemoveCommentResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RemoveCommentResponse) ProtoMessage() {}
-
-func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
-func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
-}
-
-// Request of ListComments.
-type ListCommentsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page, or next_comments_token of GetPoi; empty for the
-	// first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsRequest) Reset() {
-	*x = ListCommentsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsRequest) ProtoMessage() {}
-
-func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
-func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
-}
-
-func (x *ListCommentsRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListCommentsRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListComments.
-type ListCommentsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comments.
-	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListCommentsResponse) Reset() {
-	*x = ListCommentsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListCommentsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListCommentsResponse) ProtoMessage() {}
-
-func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
-func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
-}
-
-func (x *ListCommentsResponse) GetComments() []*v1.Comment {
-	if x != nil {
-		return x.Comments
-	}
-	return nil
-}
-
-func (x *ListCommentsResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of Recommend.
-type RecommendRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends the landmark.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The landmark.
-	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendRequest) Reset() {
-	*x = RecommendRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendRequest) ProtoMessage() {}
-
-func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
-func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
-}
-
-func (x *RecommendRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *RecommendRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-// Reply of Recommend.
-type RecommendResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *RecommendResponse) Reset() {
-	*x = RecommendResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *RecommendResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*RecommendResponse) ProtoMessage() {}
-
-func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
-func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
-}
-
-func (x *RecommendResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of WithdrawRecommendation.
-type WithdrawRecommendationRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who withdraws the recommendation.
-	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The landmark.
-	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationRequest) Reset() {
-	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationRequest) ProtoMessage() {}
-
-func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
-}
-
-func (x *WithdrawRecommendationRequest) GetUserId() int64 {
-	if x != nil {
-		return x.UserId
-	}
-	return 0
-}
-
-func (x *WithdrawRecommendationRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-// Reply of WithdrawRecommendation.
-type WithdrawRecommendationResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of users who recommend it now.
-	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WithdrawRecommendationResponse) Reset() {
-	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WithdrawRecommendationResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WithdrawRecommendationResponse) ProtoMessage() {}
-
-func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
-func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
-}
-
-func (x *WithdrawRecommendationResponse) GetScore() int64 {
-	if x != nil {
-		return x.Score
-	}
-	return 0
-}
-
-// Request of ListRecommenders.
-type ListRecommendersRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Maximum number of results; 0 means 200, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersRequest) Reset() {
-	*x = ListRecommendersRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersRequest) ProtoMessage() {}
-
-func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
-func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
-}
-
-func (x *ListRecommendersRequest) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecommendersRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecommenders.
-type ListRecommendersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The users. A user who no longer exists has no name. Recommendations that were moved in
-	// without a user (docs/moving-in.md) are part of the score and not of this list.
-	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecommendersResponse) Reset() {
-	*x = ListRecommendersResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecommendersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecommendersResponse) ProtoMessage() {}
-
-func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
-func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
-}
-
-func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
-	if x != nil {
-		return x.Recommenders
-	}
-	return nil
-}
-
-func (x *ListRecommendersResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of ImportPois.
 type ImportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who will own the landmarks.
@@ -2597,7 +1076,7 @@ type ImportPoisRequest struct {
 
 func (x *ImportPoisRequest) Reset() {
 	*x = ImportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2609,7 +1088,7 @@ func (x *ImportPoisRequest) String() string {
 func (*ImportPoisRequest) ProtoMessage() {}
 
 func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2622,7 +1101,7 @@ func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ImportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ImportPoisRequest) GetOwnerId() int64 {
@@ -2673,7 +1152,7 @@ type ImportedPoi struct {
 
 func (x *ImportedPoi) Reset() {
 	*x = ImportedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2685,7 +1164,7 @@ func (x *ImportedPoi) String() string {
 func (*ImportedPoi) ProtoMessage() {}
 
 func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2698,7 +1177,7 @@ func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportedPoi.ProtoReflect.Descriptor instead.
 func (*ImportedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ImportedPoi) GetKey() string {
@@ -2729,7 +1208,6 @@ func (x *ImportedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
-// Reply of ImportPois.
 type ImportPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of created landmarks.
@@ -2748,7 +1226,7 @@ type ImportPoisResponse struct {
 
 func (x *ImportPoisResponse) Reset() {
 	*x = ImportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2760,7 +1238,7 @@ func (x *ImportPoisResponse) String() string {
 func (*ImportPoisResponse) ProtoMessage() {}
 
 func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2773,7 +1251,7 @@ func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ImportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ImportPoisResponse) GetCreatedCount() int64 {
@@ -2829,7 +1307,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2841,7 +1319,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2854,7 +1332,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -2885,29 +1363,23 @@ func (x *ImportFailure) GetMessage() string {
 	return ""
 }
 
-// Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Area of the search.
-	//
-	// Types that are valid to be assigned to Area:
-	//
-	//	*SearchNearbyRequest_Circle
-	//	*SearchNearbyRequest_Box
-	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// The area; results nearest to its center come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3" json:"circle,omitempty"`
 	// Only landmarks of this category; all when unspecified.
-	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
 	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2919,7 +1391,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2932,30 +1404,12 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
-}
-
-func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
-	if x != nil {
-		return x.Area
-	}
-	return nil
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
 	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
-			return x.Circle
-		}
-	}
-	return nil
-}
-
-func (x *SearchNearbyRequest) GetBox() *v1.Box {
-	if x != nil {
-		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
-			return x.Box
-		}
+		return x.Circle
 	}
 	return nil
 }
@@ -2981,25 +1435,6 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 	return ""
 }
 
-type isSearchNearbyRequest_Area interface {
-	isSearchNearbyRequest_Area()
-}
-
-type SearchNearbyRequest_Circle struct {
-	// Within a distance of a point; results nearest to the point come first.
-	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
-}
-
-type SearchNearbyRequest_Box struct {
-	// Within a box; results nearest to its middle come first.
-	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
-}
-
-func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
-
-func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
-
-// Reply of SearchNearby.
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that were found.
@@ -3012,7 +1447,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +1459,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +1472,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -3059,7 +1494,7 @@ type FoundPoi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
-	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// Distance from the circle's center, in metres along the surface of
 	// a sphere with the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -3068,7 +1503,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3080,7 +1515,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3093,7 +1528,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -3110,249 +1545,10 @@ func (x *FoundPoi) GetDistanceMeters() float64 {
 	return 0
 }
 
-// Request of ListRecentPois.
-type ListRecentPoisRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Only landmarks of this category; all when unspecified.
-	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentPoisRequest) Reset() {
-	*x = ListRecentPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentPoisRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentPoisRequest) ProtoMessage() {}
-
-func (x *ListRecentPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentPoisRequest.ProtoReflect.Descriptor instead.
-func (*ListRecentPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
-}
-
-func (x *ListRecentPoisRequest) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *ListRecentPoisRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListRecentPoisRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListRecentPois.
-type ListRecentPoisResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks.
-	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListRecentPoisResponse) Reset() {
-	*x = ListRecentPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListRecentPoisResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListRecentPoisResponse) ProtoMessage() {}
-
-func (x *ListRecentPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListRecentPoisResponse.ProtoReflect.Descriptor instead.
-func (*ListRecentPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
-}
-
-func (x *ListRecentPoisResponse) GetPois() []*Poi {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
-func (x *ListRecentPoisResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of ListPoisOfOwner.
-type ListPoisOfOwnerRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The owner.
-	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Maximum number of results; 0 means 100, and more than 1,000 mean 1,000.
-	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the previous page; empty for the first page.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisOfOwnerRequest) Reset() {
-	*x = ListPoisOfOwnerRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisOfOwnerRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisOfOwnerRequest) ProtoMessage() {}
-
-func (x *ListPoisOfOwnerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisOfOwnerRequest.ProtoReflect.Descriptor instead.
-func (*ListPoisOfOwnerRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
-}
-
-func (x *ListPoisOfOwnerRequest) GetOwnerId() int64 {
-	if x != nil {
-		return x.OwnerId
-	}
-	return 0
-}
-
-func (x *ListPoisOfOwnerRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPoisOfOwnerRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-// Reply of ListPoisOfOwner.
-type ListPoisOfOwnerResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks.
-	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Page token of the next page; empty on the last page.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoisOfOwnerResponse) Reset() {
-	*x = ListPoisOfOwnerResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoisOfOwnerResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoisOfOwnerResponse) ProtoMessage() {}
-
-func (x *ListPoisOfOwnerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoisOfOwnerResponse.ProtoReflect.Descriptor instead.
-func (*ListPoisOfOwnerResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
-}
-
-func (x *ListPoisOfOwnerResponse) GetPois() []*Poi {
-	if x != nil {
-		return x.Pois
-	}
-	return nil
-}
-
-func (x *ListPoisOfOwnerResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-// Request of ListPoisInBox.
 type ListPoisInBoxRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The box.
-	Bounds *Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	Box *v1.Box `protobuf:"bytes,1,opt,name=box,proto3" json:"box,omitempty"`
 	// Only landmarks of this category; all when unspecified.
 	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
 	// Maximum number of results; 0, and more than 1,000, mean 1,000.
@@ -3365,7 +1561,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3377,7 +1573,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3390,12 +1586,12 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
+func (x *ListPoisInBoxRequest) GetBox() *v1.Box {
 	if x != nil {
-		return x.Bounds
+		return x.Box
 	}
 	return nil
 }
@@ -3421,82 +1617,6 @@ func (x *ListPoisInBoxRequest) GetPageToken() string {
 	return ""
 }
 
-// All points between two parallels and two meridians, including the edges, like waybook.type.v1.Box, but
-// of any size. If west is greater than east, the box crosses the antimeridian. -180 and
-// 180 are the same meridian, and a pole is on every meridian.
-type Bounds struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Southern edge, from -90 to 90.
-	South float64 `protobuf:"fixed64,1,opt,name=south,proto3" json:"south,omitempty"`
-	// Western edge, from -180 to 180.
-	West float64 `protobuf:"fixed64,2,opt,name=west,proto3" json:"west,omitempty"`
-	// Northern edge, from -90 to 90.
-	North float64 `protobuf:"fixed64,3,opt,name=north,proto3" json:"north,omitempty"`
-	// Eastern edge, from -180 to 180.
-	East          float64 `protobuf:"fixed64,4,opt,name=east,proto3" json:"east,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Bounds) Reset() {
-	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Bounds) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Bounds) ProtoMessage() {}
-
-func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
-func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
-}
-
-func (x *Bounds) GetSouth() float64 {
-	if x != nil {
-		return x.South
-	}
-	return 0
-}
-
-func (x *Bounds) GetWest() float64 {
-	if x != nil {
-		return x.West
-	}
-	return 0
-}
-
-func (x *Bounds) GetNorth() float64 {
-	if x != nil {
-		return x.North
-	}
-	return 0
-}
-
-func (x *Bounds) GetEast() float64 {
-	if x != nil {
-		return x.East
-	}
-	return 0
-}
-
-// Reply of ListPoisInBox.
 type ListPoisInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks.
@@ -3509,7 +1629,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3521,7 +1641,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3534,7 +1654,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -3568,7 +1688,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3580,7 +1700,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3593,7 +1713,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -3624,447 +1744,11 @@ func (x *LocatedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
-// Request of ResolveOldIds.
-type ResolveOldIdsRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The old identifiers, at most 1,000.
-	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsRequest) Reset() {
-	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsRequest) ProtoMessage() {}
-
-func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
-}
-
-func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
-	if x != nil {
-		return x.OldIds
-	}
-	return nil
-}
-
-// Reply of ResolveOldIds.
-type ResolveOldIdsResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The identifier of each, in their order; 0 for one that stands for nothing. The content
-	// may have been deleted since.
-	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ResolveOldIdsResponse) Reset() {
-	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ResolveOldIdsResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ResolveOldIdsResponse) ProtoMessage() {}
-
-func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
-func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
-}
-
-func (x *ResolveOldIdsResponse) GetIds() []int64 {
-	if x != nil {
-		return x.Ids
-	}
-	return nil
-}
-
-// A change of a landmark.
-type PoiChange struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// What happened to it.
-	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
-	// When, by the clock of the store; on MongoDB in whole seconds. A moment before its latest change, if it
-	// never rests.
-	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
-	// Revision of the landmark, which grows with each change; 0 if it is deleted.
-	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Revisions of its parts; not set if it is deleted.
-	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
-	// The landmark as it is now, if the request asks for it; not set if it is deleted.
-	Poi           *Poi `protobuf:"bytes,6,opt,name=poi,proto3" json:"poi,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PoiChange) Reset() {
-	*x = PoiChange{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PoiChange) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PoiChange) ProtoMessage() {}
-
-func (x *PoiChange) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PoiChange.ProtoReflect.Descriptor instead.
-func (*PoiChange) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
-}
-
-func (x *PoiChange) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *PoiChange) GetKind() v1.ChangeKind {
-	if x != nil {
-		return x.Kind
-	}
-	return v1.ChangeKind(0)
-}
-
-func (x *PoiChange) GetChangeTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.ChangeTime
-	}
-	return nil
-}
-
-func (x *PoiChange) GetRevision() int64 {
-	if x != nil {
-		return x.Revision
-	}
-	return 0
-}
-
-func (x *PoiChange) GetParts() *v1.PartRevisions {
-	if x != nil {
-		return x.Parts
-	}
-	return nil
-}
-
-func (x *PoiChange) GetPoi() *Poi {
-	if x != nil {
-		return x.Poi
-	}
-	return nil
-}
-
-// Request of ListPoiChanges.
-type ListPoiChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Maximum number of changes; 0 means 100, and more than 1,000 mean 1,000. A page may be shorter.
-	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of an earlier reply, or of a batch of WatchPoiChanges; empty for all
-	// landmarks and then what changes.
-	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the landmarks.
-	IncludePoi bool `protobuf:"varint,3,opt,name=include_poi,json=includePoi,proto3" json:"include_poi,omitempty"`
-	// Begins with what has changed since this moment, to the second, by the clock of the store, instead of everything
-	// that exists: to look back, not to make a copy. Deletions since then are returned as far as they are kept. Only
-	// without page_token.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoiChangesRequest) Reset() {
-	*x = ListPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoiChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoiChangesRequest) ProtoMessage() {}
-
-func (x *ListPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoiChangesRequest.ProtoReflect.Descriptor instead.
-func (*ListPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
-}
-
-func (x *ListPoiChangesRequest) GetPageSize() int32 {
-	if x != nil {
-		return x.PageSize
-	}
-	return 0
-}
-
-func (x *ListPoiChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *ListPoiChangesRequest) GetIncludePoi() bool {
-	if x != nil {
-		return x.IncludePoi
-	}
-	return false
-}
-
-func (x *ListPoiChangesRequest) GetStartTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.StartTime
-	}
-	return nil
-}
-
-// Reply of ListPoiChanges.
-type ListPoiChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The changes.
-	Changes []*PoiChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. It is never empty, and good for days.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// Whether more changes may follow now.
-	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ListPoiChangesResponse) Reset() {
-	*x = ListPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ListPoiChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ListPoiChangesResponse) ProtoMessage() {}
-
-func (x *ListPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ListPoiChangesResponse.ProtoReflect.Descriptor instead.
-func (*ListPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
-}
-
-func (x *ListPoiChangesResponse) GetChanges() []*PoiChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *ListPoiChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
-func (x *ListPoiChangesResponse) GetHasMore() bool {
-	if x != nil {
-		return x.HasMore
-	}
-	return false
-}
-
-// Request of WatchPoiChanges.
-type WatchPoiChangesRequest struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ListPoiChanges.
-	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Whether the changes include the landmarks.
-	IncludePoi    bool `protobuf:"varint,2,opt,name=include_poi,json=includePoi,proto3" json:"include_poi,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchPoiChangesRequest) Reset() {
-	*x = WatchPoiChangesRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchPoiChangesRequest) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchPoiChangesRequest) ProtoMessage() {}
-
-func (x *WatchPoiChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchPoiChangesRequest.ProtoReflect.Descriptor instead.
-func (*WatchPoiChangesRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
-}
-
-func (x *WatchPoiChangesRequest) GetPageToken() string {
-	if x != nil {
-		return x.PageToken
-	}
-	return ""
-}
-
-func (x *WatchPoiChangesRequest) GetIncludePoi() bool {
-	if x != nil {
-		return x.IncludePoi
-	}
-	return false
-}
-
-// A batch of WatchPoiChanges.
-type WatchPoiChangesResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
-	// comes every few seconds while nothing changes.
-	Changes []*PoiChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
-	// Page token of what follows. Save it once the changes are stored.
-	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *WatchPoiChangesResponse) Reset() {
-	*x = WatchPoiChangesResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *WatchPoiChangesResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*WatchPoiChangesResponse) ProtoMessage() {}
-
-func (x *WatchPoiChangesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[60]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use WatchPoiChangesResponse.ProtoReflect.Descriptor instead.
-func (*WatchPoiChangesResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{60}
-}
-
-func (x *WatchPoiChangesResponse) GetChanges() []*PoiChange {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *WatchPoiChangesResponse) GetNextPageToken() string {
-	if x != nil {
-		return x.NextPageToken
-	}
-	return ""
-}
-
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a waybook/type/v1/identifier.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -4081,31 +1765,20 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	" \x01(\tR\x04etag\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\x12\x1d\n" +
 	"\n" +
-	"import_key\x18\r \x01(\tR\timportKey\"\x8c\x01\n" +
-	"\x05Photo\x12\x19\n" +
-	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12\x1b\n" +
-	"\tphoto_url\x18\x02 \x01(\tR\bphotoUrl\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
-	"\x06old_id\x18\x04 \x01(\tR\x05oldId\x12\x12\n" +
-	"\x04etag\x18\x05 \x01(\tR\x04etag\"N\n" +
-	"\n" +
-	"PoiSummary\x12\x15\n" +
-	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x97\x02\n" +
+	"import_key\x18\r \x01(\tR\timportKey\"\x87\x02\n" +
 	"\x10CreatePoiRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12\"\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1f\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12\"\n" +
 	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\":\n" +
 	"\x11CreatePoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\x8a\x03\n" +
-	"\x10UpdatePoiRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xea\x02\n" +
+	"\x10UpdatePoiRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12'\n" +
 	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12H\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\bcategory\x88\x01\x01\x125\n" +
@@ -4116,135 +1789,45 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05_nameB\v\n" +
 	"\t_category\":\n" +
 	"\x11UpdatePoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\x8d\x01\n" +
-	"\x10DeletePoiRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12\x1b\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"m\n" +
+	"\x10DeletePoiRequest\x12\x1f\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aactorId\x12\x1b\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x12\x1b\n" +
 	"\x04etag\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x13\n" +
-	"\x11DeletePoiResponse\"u\n" +
-	"\rGetPoiRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x127\n" +
-	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xf8\x01\n" +
+	"\x11DeletePoiResponse\"e\n" +
+	"\rGetPoiRequest\x12\x1b\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x04R\x05poiId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xfd\x01\n" +
 	"\x0eGetPoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12-\n" +
-	"\x06photos\x18\x02 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12*\n" +
-	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x124\n" +
-	"\bcomments\x18\x04 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"N\n" +
-	"\x13BatchGetPoisRequest\x127\n" +
-	"\apoi_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06poiIds\"\x8d\x01\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12/\n" +
+	"\x06photos\x18\x02 \x03(\v2\x17.waybook.photo.v1.PhotoR\x06photos\x12*\n" +
+	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x127\n" +
+	"\bcomments\x18\x04 \x03(\v2\x1b.waybook.comment.v1.CommentR\bcomments\x12.\n" +
+	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"?\n" +
+	"\x13BatchGetPoisRequest\x12(\n" +
+	"\apoi_ids\x18\x01 \x03(\x03B\x0f\xbaH\b\x92\x01\x05\b\x01\x10\xe8\a\x90\xb5\x18\x04R\x06poiIds\"\x8d\x01\n" +
 	"\x14BatchGetPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
 	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
-	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xa5\x01\n" +
-	"\x0fListPoisRequest\x12C\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xbf\x05\n" +
+	"\x0fListPoisRequest\x12&\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12A\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
+	"\x05order\x18\x03 \x01(\x0e2\x1a.waybook.type.v1.ListOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x123\n" +
+	"\x04view\x18\x04 \x01(\x0e2\x15.waybook.type.v1.ViewB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04view\x12-\n" +
+	"\fafter_poi_id\x18\x05 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\aR\n" +
+	"afterPoiId\x12$\n" +
+	"\tpage_size\x18\x06 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"c\n" +
+	"page_token\x18\a \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken:\xd1\x02\xbaH\xcd\x02\x1ai\n" +
+	" list_pois.category_without_owner\x12\x1bcategory: not with owner_id\x1a(this.category == 0 || this.owner_id == 0\x1a`\n" +
+	"\x1dlist_pois.order_without_owner\x12\x18order: not with owner_id\x1a%this.order == 0 || this.owner_id == 0\x1a~\n" +
+	"\x1blist_pois.after_by_creation\x12\x1eafter_poi_id: only by creation\x1a?this.after_poi_id == 0 || this.order == 0 && this.owner_id == 0\"c\n" +
 	"\x10ListPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xaf\x01\n" +
-	"\x11StreamPoisRequest\x12C\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x126\n" +
-	"\fafter_poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\n" +
-	"afterPoiId\x12\x1d\n" +
-	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"D\n" +
-	"\x12StreamPoisResponse\x12.\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xf0\x01\n" +
-	"\x0fAddPhotoRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
-	"\tphoto_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\bphotoUrl\x12*\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"?\n" +
-	"\x10AddPhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xfa\x02\n" +
-	"\x12UpdatePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x12,\n" +
-	"\tphoto_url\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\bphotoUrl\x88\x01\x01\x12/\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01\x12;\n" +
-	"\vupdate_mask\x18\x06 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
-	"updateMask\x12\x1b\n" +
-	"\x04etag\x18\a \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etagB\f\n" +
-	"\n" +
-	"_photo_urlB\x0e\n" +
-	"\f_description\"B\n" +
-	"\x13UpdatePhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xc0\x01\n" +
-	"\x12RemovePhotoRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12/\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x12\x1b\n" +
-	"\x04etag\x18\x04 \x01(\tB\a\xbaH\x04r\x02\x18dR\x04etag\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x8f\x01\n" +
-	"\x11ListPhotosRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
-	"\x12ListPhotosResponse\x12-\n" +
-	"\x06photos\x18\x01 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xbf\x01\n" +
-	"\x11AddCommentRequest\x12*\n" +
-	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12+\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
-	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xca\x01\n" +
-	"\x15ReplyToCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x123\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
-	"\x04text\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
-	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xa9\x01\n" +
-	"\x14RemoveCommentRequest\x12/\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x123\n" +
-	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x91\x01\n" +
-	"\x13ListCommentsRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14ListCommentsResponse\x124\n" +
-	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"n\n" +
-	"\x10RecommendRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\")\n" +
-	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"{\n" +
-	"\x1dWithdrawRecommendationRequest\x12-\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"6\n" +
-	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x95\x01\n" +
-	"\x17ListRecommendersRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
-	"\x18ListRecommendersResponse\x12<\n" +
-	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe6\x01\n" +
-	"\x11ImportPoisRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12A\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd6\x01\n" +
+	"\x11ImportPoisRequest\x12\x1f\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\x128\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x1a.waybook.poi.v1.ImportModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12#\n" +
@@ -4265,49 +1848,25 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05index\x18\x01 \x01(\x03R\x05index\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"\x93\x02\n" +
-	"\x13SearchNearbyRequest\x121\n" +
-	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
-	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x12A\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\xe0\x01\n" +
+	"\x13SearchNearbyRequest\x127\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleB\x06\xbaH\x03\xc8\x01\x01R\x06circle\x12A\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
-	"\x04area\x12\x05\xbaH\x02\b\x01\"l\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"l\n" +
 	"\x14SearchNearbyResponse\x12,\n" +
 	"\x04pois\x18\x01 \x03(\v2\x18.waybook.poi.v1.FoundPoiR\x04pois\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Z\n" +
 	"\bFoundPoi\x12%\n" +
 	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xa9\x01\n" +
-	"\x15ListRecentPoisRequest\x12A\n" +
-	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"i\n" +
-	"\x16ListRecentPoisResponse\x12'\n" +
-	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x98\x01\n" +
-	"\x16ListPoisOfOwnerRequest\x12/\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f \x00\x90\xb5\x18\x01R\aownerId\x12$\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"j\n" +
-	"\x17ListPoisOfOwnerResponse\x12'\n" +
-	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe0\x01\n" +
-	"\x14ListPoisInBoxRequest\x126\n" +
-	"\x06bounds\x18\x01 \x01(\v2\x16.waybook.poi.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12A\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xd8\x01\n" +
+	"\x14ListPoisInBoxRequest\x12.\n" +
+	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x95\x02\n" +
-	"\x06Bounds\x12-\n" +
-	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
-	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
-	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
-	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:S\xbaHP\x1aN\n" +
-	"\fbounds.order\x12$south must not be greater than north\x1a\x18this.south <= this.north\"o\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
 	"\x15ListPoisInBoxResponse\x12.\n" +
 	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.LocatedPoiR\x04pois\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa7\x01\n" +
@@ -4316,41 +1875,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\\\n" +
-	"\x14ResolveOldIdsRequest\x12D\n" +
-	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
-	"\x15ResolveOldIdsResponse\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\x03R\x03ids\"\x89\x02\n" +
-	"\tPoiChange\x12\x15\n" +
-	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12/\n" +
-	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
-	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"changeTime\x12\x1a\n" +
-	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
-	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12%\n" +
-	"\x03poi\x18\x06 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xdf\x02\n" +
-	"\x15ListPoiChangesRequest\x12$\n" +
-	"\tpage_size\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
-	"\n" +
-	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12\x1f\n" +
-	"\vinclude_poi\x18\x03 \x01(\bR\n" +
-	"includePoi\x12K\n" +
-	"\n" +
-	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x10\xbaH\r\xb2\x01\n" +
-	"\x1a\x06\b\x80\x80\x80\x80\x102\x00R\tstartTime:\x88\x01\xbaH\x84\x01\x1a\x81\x01\n" +
-	".list_poi_changes.start_time_without_page_token\x12\x1fstart_time: not with page_token\x1a.!has(this.start_time) || this.page_token == ''\"\x90\x01\n" +
-	"\x16ListPoiChangesResponse\x123\n" +
-	"\achanges\x18\x01 \x03(\v2\x19.waybook.poi.v1.PoiChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
-	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"b\n" +
-	"\x16WatchPoiChangesRequest\x12'\n" +
-	"\n" +
-	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12\x1f\n" +
-	"\vinclude_poi\x18\x02 \x01(\bR\n" +
-	"includePoi\"v\n" +
-	"\x17WatchPoiChangesResponse\x123\n" +
-	"\achanges\x18\x01 \x03(\v2\x19.waybook.poi.v1.PoiChangeR\achanges\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xad\x01\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
@@ -4361,7 +1886,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xf5\x14\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xe9\x06\n" +
 	"\n" +
 	"PoiService\x12Y\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
@@ -4369,51 +1894,15 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\tDeletePoi\x12 .waybook.poi.v1.DeletePoiRequest\x1a!.waybook.poi.v1.DeletePoiResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12V\n" +
 	"\x06GetPoi\x12\x1d.waybook.poi.v1.GetPoiRequest\x1a\x1e.waybook.poi.v1.GetPoiResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12b\n" +
-	"\fBatchGetPois\x12#.waybook.poi.v1.BatchGetPoisRequest\x1a$.waybook.poi.v1.BatchGetPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12V\n" +
-	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
-	"\x0eListRecentPois\x12%.waybook.poi.v1.ListRecentPoisRequest\x1a&.waybook.poi.v1.ListRecentPoisResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12q\n" +
-	"\x0fListPoisOfOwner\x12&.waybook.poi.v1.ListPoisOfOwnerRequest\x1a'.waybook.poi.v1.ListPoisOfOwnerResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12d\n" +
-	"\n" +
-	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12\\\n" +
+	"\fBatchGetPois\x12#.waybook.poi.v1.BatchGetPoisRequest\x1a$.waybook.poi.v1.BatchGetPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\\\n" +
+	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12\\\n" +
 	"\n" +
 	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x02\x12h\n" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12k\n" +
 	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12\\\n" +
-	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12\\\n" +
-	"\vUpdatePhoto\x12\".waybook.poi.v1.UpdatePhotoRequest\x1a#.waybook.poi.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12e\n" +
-	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12b\n" +
-	"\n" +
-	"ListPhotos\x12!.waybook.poi.v1.ListPhotosRequest\x1a\".waybook.poi.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12b\n" +
-	"\n" +
-	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12k\n" +
-	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12k\n" +
-	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x02\x12h\n" +
-	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12\\\n" +
-	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12\x83\x01\n" +
-	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
-	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12n\n" +
-	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12k\n" +
-	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12h\n" +
-	"\x0eListPoiChanges\x12%.waybook.poi.v1.ListPoiChangesRequest\x1a&.waybook.poi.v1.ListPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\x0fWatchPoiChanges\x12&.waybook.poi.v1.WatchPoiChangesRequest\x1a'.waybook.poi.v1.WatchPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BW\n" +
-	"\x0ewaybook.poi.v1B\bPoiProtoP\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\x04edge\x90\x02\x01B=P\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once
@@ -4428,195 +1917,103 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
-	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
-	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
-	(*Poi)(nil),                            // 2: waybook.poi.v1.Poi
-	(*Photo)(nil),                          // 3: waybook.poi.v1.Photo
-	(*PoiSummary)(nil),                     // 4: waybook.poi.v1.PoiSummary
-	(*CreatePoiRequest)(nil),               // 5: waybook.poi.v1.CreatePoiRequest
-	(*CreatePoiResponse)(nil),              // 6: waybook.poi.v1.CreatePoiResponse
-	(*UpdatePoiRequest)(nil),               // 7: waybook.poi.v1.UpdatePoiRequest
-	(*UpdatePoiResponse)(nil),              // 8: waybook.poi.v1.UpdatePoiResponse
-	(*DeletePoiRequest)(nil),               // 9: waybook.poi.v1.DeletePoiRequest
-	(*DeletePoiResponse)(nil),              // 10: waybook.poi.v1.DeletePoiResponse
-	(*GetPoiRequest)(nil),                  // 11: waybook.poi.v1.GetPoiRequest
-	(*GetPoiResponse)(nil),                 // 12: waybook.poi.v1.GetPoiResponse
-	(*BatchGetPoisRequest)(nil),            // 13: waybook.poi.v1.BatchGetPoisRequest
-	(*BatchGetPoisResponse)(nil),           // 14: waybook.poi.v1.BatchGetPoisResponse
-	(*ListPoisRequest)(nil),                // 15: waybook.poi.v1.ListPoisRequest
-	(*ListPoisResponse)(nil),               // 16: waybook.poi.v1.ListPoisResponse
-	(*StreamPoisRequest)(nil),              // 17: waybook.poi.v1.StreamPoisRequest
-	(*StreamPoisResponse)(nil),             // 18: waybook.poi.v1.StreamPoisResponse
-	(*AddPhotoRequest)(nil),                // 19: waybook.poi.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 20: waybook.poi.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 21: waybook.poi.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 22: waybook.poi.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 23: waybook.poi.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 24: waybook.poi.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 25: waybook.poi.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 26: waybook.poi.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 27: waybook.poi.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 28: waybook.poi.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 29: waybook.poi.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 30: waybook.poi.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 31: waybook.poi.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 32: waybook.poi.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 33: waybook.poi.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 34: waybook.poi.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 35: waybook.poi.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 36: waybook.poi.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 37: waybook.poi.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 38: waybook.poi.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 39: waybook.poi.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 40: waybook.poi.v1.ListRecommendersResponse
-	(*ImportPoisRequest)(nil),              // 41: waybook.poi.v1.ImportPoisRequest
-	(*ImportedPoi)(nil),                    // 42: waybook.poi.v1.ImportedPoi
-	(*ImportPoisResponse)(nil),             // 43: waybook.poi.v1.ImportPoisResponse
-	(*ImportFailure)(nil),                  // 44: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),            // 45: waybook.poi.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 46: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                       // 47: waybook.poi.v1.FoundPoi
-	(*ListRecentPoisRequest)(nil),          // 48: waybook.poi.v1.ListRecentPoisRequest
-	(*ListRecentPoisResponse)(nil),         // 49: waybook.poi.v1.ListRecentPoisResponse
-	(*ListPoisOfOwnerRequest)(nil),         // 50: waybook.poi.v1.ListPoisOfOwnerRequest
-	(*ListPoisOfOwnerResponse)(nil),        // 51: waybook.poi.v1.ListPoisOfOwnerResponse
-	(*ListPoisInBoxRequest)(nil),           // 52: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                         // 53: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),          // 54: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),                     // 55: waybook.poi.v1.LocatedPoi
-	(*ResolveOldIdsRequest)(nil),           // 56: waybook.poi.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 57: waybook.poi.v1.ResolveOldIdsResponse
-	(*PoiChange)(nil),                      // 58: waybook.poi.v1.PoiChange
-	(*ListPoiChangesRequest)(nil),          // 59: waybook.poi.v1.ListPoiChangesRequest
-	(*ListPoiChangesResponse)(nil),         // 60: waybook.poi.v1.ListPoiChangesResponse
-	(*WatchPoiChangesRequest)(nil),         // 61: waybook.poi.v1.WatchPoiChangesRequest
-	(*WatchPoiChangesResponse)(nil),        // 62: waybook.poi.v1.WatchPoiChangesResponse
-	(*v1.Profile)(nil),                     // 63: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 64: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 65: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 66: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 67: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 68: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 69: waybook.type.v1.Box
-	(*v1.OldIdentifier)(nil),               // 70: waybook.type.v1.OldIdentifier
-	(v1.ChangeKind)(0),                     // 71: waybook.type.v1.ChangeKind
-	(*v1.PartRevisions)(nil),               // 72: waybook.type.v1.PartRevisions
+	(PoiCategory)(0),              // 0: waybook.poi.v1.PoiCategory
+	(ImportMode)(0),               // 1: waybook.poi.v1.ImportMode
+	(*Poi)(nil),                   // 2: waybook.poi.v1.Poi
+	(*CreatePoiRequest)(nil),      // 3: waybook.poi.v1.CreatePoiRequest
+	(*CreatePoiResponse)(nil),     // 4: waybook.poi.v1.CreatePoiResponse
+	(*UpdatePoiRequest)(nil),      // 5: waybook.poi.v1.UpdatePoiRequest
+	(*UpdatePoiResponse)(nil),     // 6: waybook.poi.v1.UpdatePoiResponse
+	(*DeletePoiRequest)(nil),      // 7: waybook.poi.v1.DeletePoiRequest
+	(*DeletePoiResponse)(nil),     // 8: waybook.poi.v1.DeletePoiResponse
+	(*GetPoiRequest)(nil),         // 9: waybook.poi.v1.GetPoiRequest
+	(*GetPoiResponse)(nil),        // 10: waybook.poi.v1.GetPoiResponse
+	(*BatchGetPoisRequest)(nil),   // 11: waybook.poi.v1.BatchGetPoisRequest
+	(*BatchGetPoisResponse)(nil),  // 12: waybook.poi.v1.BatchGetPoisResponse
+	(*ListPoisRequest)(nil),       // 13: waybook.poi.v1.ListPoisRequest
+	(*ListPoisResponse)(nil),      // 14: waybook.poi.v1.ListPoisResponse
+	(*ImportPoisRequest)(nil),     // 15: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),           // 16: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),    // 17: waybook.poi.v1.ImportPoisResponse
+	(*ImportFailure)(nil),         // 18: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),   // 19: waybook.poi.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),  // 20: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),              // 21: waybook.poi.v1.FoundPoi
+	(*ListPoisInBoxRequest)(nil),  // 22: waybook.poi.v1.ListPoisInBoxRequest
+	(*ListPoisInBoxResponse)(nil), // 23: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),            // 24: waybook.poi.v1.LocatedPoi
+	(*v1.Profile)(nil),            // 25: waybook.type.v1.Profile
+	(*v1.Location)(nil),           // 26: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil), // 28: google.protobuf.FieldMask
+	(*v11.Photo)(nil),             // 29: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),           // 30: waybook.comment.v1.Comment
+	(v1.ListOrder)(0),             // 31: waybook.type.v1.ListOrder
+	(v1.View)(0),                  // 32: waybook.type.v1.View
+	(*v1.Circle)(nil),             // 33: waybook.type.v1.Circle
+	(*v1.Box)(nil),                // 34: waybook.type.v1.Box
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	63, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	25, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	65, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	65, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	26, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	27, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	27, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	26, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	66, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	26, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	28, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	66, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	28, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	3,  // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	67, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	29, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
+	30, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	4,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
-	3,  // 21: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	66, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 23: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	3,  // 24: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	67, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	67, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	67, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	63, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	42, // 29: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	1,  // 30: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
-	0,  // 31: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	44, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	68, // 34: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	69, // 35: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 36: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	47, // 37: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 38: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	0,  // 39: waybook.poi.v1.ListRecentPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 40: waybook.poi.v1.ListRecentPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	2,  // 41: waybook.poi.v1.ListPoisOfOwnerResponse.pois:type_name -> waybook.poi.v1.Poi
-	53, // 42: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 43: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	55, // 44: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 45: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	64, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	70, // 47: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	71, // 48: waybook.poi.v1.PoiChange.kind:type_name -> waybook.type.v1.ChangeKind
-	65, // 49: waybook.poi.v1.PoiChange.change_time:type_name -> google.protobuf.Timestamp
-	72, // 50: waybook.poi.v1.PoiChange.parts:type_name -> waybook.type.v1.PartRevisions
-	2,  // 51: waybook.poi.v1.PoiChange.poi:type_name -> waybook.poi.v1.Poi
-	65, // 52: waybook.poi.v1.ListPoiChangesRequest.start_time:type_name -> google.protobuf.Timestamp
-	58, // 53: waybook.poi.v1.ListPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	58, // 54: waybook.poi.v1.WatchPoiChangesResponse.changes:type_name -> waybook.poi.v1.PoiChange
-	5,  // 55: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 56: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 57: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 58: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 59: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 60: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	48, // 61: waybook.poi.v1.PoiService.ListRecentPois:input_type -> waybook.poi.v1.ListRecentPoisRequest
-	50, // 62: waybook.poi.v1.PoiService.ListPoisOfOwner:input_type -> waybook.poi.v1.ListPoisOfOwnerRequest
-	17, // 63: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 64: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	45, // 65: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	52, // 66: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 67: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 68: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 69: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 70: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 71: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 72: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 73: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 74: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 75: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 76: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 77: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	56, // 78: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	59, // 79: waybook.poi.v1.PoiService.ListPoiChanges:input_type -> waybook.poi.v1.ListPoiChangesRequest
-	61, // 80: waybook.poi.v1.PoiService.WatchPoiChanges:input_type -> waybook.poi.v1.WatchPoiChangesRequest
-	6,  // 81: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 82: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 83: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 84: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 85: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 86: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	49, // 87: waybook.poi.v1.PoiService.ListRecentPois:output_type -> waybook.poi.v1.ListRecentPoisResponse
-	51, // 88: waybook.poi.v1.PoiService.ListPoisOfOwner:output_type -> waybook.poi.v1.ListPoisOfOwnerResponse
-	18, // 89: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 90: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	46, // 91: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	54, // 92: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 93: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 94: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 95: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 96: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 97: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 98: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 99: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 100: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 101: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 102: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 103: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	57, // 104: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	60, // 105: waybook.poi.v1.PoiService.ListPoiChanges:output_type -> waybook.poi.v1.ListPoiChangesResponse
-	62, // 106: waybook.poi.v1.PoiService.WatchPoiChanges:output_type -> waybook.poi.v1.WatchPoiChangesResponse
-	81, // [81:107] is the sub-list for method output_type
-	55, // [55:81] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	31, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
+	32, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
+	2,  // 20: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	16, // 21: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 22: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 23: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	26, // 24: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	18, // 25: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	33, // 26: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	0,  // 27: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	21, // 28: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 29: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	34, // 30: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 31: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	24, // 32: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 33: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	26, // 34: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	3,  // 35: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	5,  // 36: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	7,  // 37: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	9,  // 38: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	11, // 39: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	13, // 40: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 41: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	19, // 42: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	22, // 43: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	4,  // 44: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	6,  // 45: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	8,  // 46: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	10, // 47: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	12, // 48: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	14, // 49: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	17, // 50: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	20, // 51: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	23, // 52: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	44, // [44:53] is the sub-list for method output_type
+	35, // [35:44] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -4624,19 +2021,14 @@ func file_waybook_poi_v1_poi_proto_init() {
 	if File_waybook_poi_v1_poi_proto != nil {
 		return
 	}
-	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[19].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[43].OneofWrappers = []any{
-		(*SearchNearbyRequest_Circle)(nil),
-		(*SearchNearbyRequest_Box)(nil),
-	}
+	file_waybook_poi_v1_poi_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   61,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

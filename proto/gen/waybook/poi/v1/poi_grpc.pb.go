@@ -21,47 +21,23 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PoiService_CreatePoi_FullMethodName              = "/waybook.poi.v1.PoiService/CreatePoi"
-	PoiService_UpdatePoi_FullMethodName              = "/waybook.poi.v1.PoiService/UpdatePoi"
-	PoiService_DeletePoi_FullMethodName              = "/waybook.poi.v1.PoiService/DeletePoi"
-	PoiService_GetPoi_FullMethodName                 = "/waybook.poi.v1.PoiService/GetPoi"
-	PoiService_BatchGetPois_FullMethodName           = "/waybook.poi.v1.PoiService/BatchGetPois"
-	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
-	PoiService_ListRecentPois_FullMethodName         = "/waybook.poi.v1.PoiService/ListRecentPois"
-	PoiService_ListPoisOfOwner_FullMethodName        = "/waybook.poi.v1.PoiService/ListPoisOfOwner"
-	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
-	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
-	PoiService_SearchNearby_FullMethodName           = "/waybook.poi.v1.PoiService/SearchNearby"
-	PoiService_ListPoisInBox_FullMethodName          = "/waybook.poi.v1.PoiService/ListPoisInBox"
-	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
-	PoiService_UpdatePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/UpdatePhoto"
-	PoiService_RemovePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/RemovePhoto"
-	PoiService_ListPhotos_FullMethodName             = "/waybook.poi.v1.PoiService/ListPhotos"
-	PoiService_AddComment_FullMethodName             = "/waybook.poi.v1.PoiService/AddComment"
-	PoiService_ReplyToComment_FullMethodName         = "/waybook.poi.v1.PoiService/ReplyToComment"
-	PoiService_RemoveComment_FullMethodName          = "/waybook.poi.v1.PoiService/RemoveComment"
-	PoiService_ListComments_FullMethodName           = "/waybook.poi.v1.PoiService/ListComments"
-	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
-	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
-	PoiService_ListRecommenders_FullMethodName       = "/waybook.poi.v1.PoiService/ListRecommenders"
-	PoiService_ResolveOldIds_FullMethodName          = "/waybook.poi.v1.PoiService/ResolveOldIds"
-	PoiService_ListPoiChanges_FullMethodName         = "/waybook.poi.v1.PoiService/ListPoiChanges"
-	PoiService_WatchPoiChanges_FullMethodName        = "/waybook.poi.v1.PoiService/WatchPoiChanges"
+	PoiService_CreatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/CreatePoi"
+	PoiService_UpdatePoi_FullMethodName     = "/waybook.poi.v1.PoiService/UpdatePoi"
+	PoiService_DeletePoi_FullMethodName     = "/waybook.poi.v1.PoiService/DeletePoi"
+	PoiService_GetPoi_FullMethodName        = "/waybook.poi.v1.PoiService/GetPoi"
+	PoiService_BatchGetPois_FullMethodName  = "/waybook.poi.v1.PoiService/BatchGetPois"
+	PoiService_ListPois_FullMethodName      = "/waybook.poi.v1.PoiService/ListPois"
+	PoiService_ImportPois_FullMethodName    = "/waybook.poi.v1.PoiService/ImportPois"
+	PoiService_SearchNearby_FullMethodName  = "/waybook.poi.v1.PoiService/SearchNearby"
+	PoiService_ListPoisInBox_FullMethodName = "/waybook.poi.v1.PoiService/ListPoisInBox"
 )
 
 // PoiServiceClient is the client API for PoiService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PoiService manages landmarks with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// PoiService manages landmarks. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
@@ -81,23 +57,13 @@ type PoiServiceClient interface {
 	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
 	// another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(ctx context.Context, in *BatchGetPoisRequest, opts ...grpc.CallOption) (*BatchGetPoisResponse, error)
-	// Returns a page of a category's landmarks in creation order.
-	// Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
+	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
+	// and says nothing about time. A landmark that is created or deleted during a walk from page to
+	// page, or gets another category, may or may not appear; newest first, one that is created does
+	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
+	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
-	// Returns a page of the landmarks of all owners, or of those of a category, newest first.
-	// A landmark that is created during a walk from page to page does not appear; every
-	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentPois(ctx context.Context, in *ListRecentPoisRequest, opts ...grpc.CallOption) (*ListRecentPoisResponse, error)
-	// Returns a page of an owner's landmarks, in the order of their keys: imported ones in that of
-	// their keys, and all in an order that is stable and says nothing about time. A landmark that
-	// is created or deleted during a walk from page to page may or may not appear; every other one
-	// appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no
-	// landmarks), INVALID_ARGUMENT (page_token).
-	ListPoisOfOwner(ctx context.Context, in *ListPoisOfOwnerRequest, opts ...grpc.CallOption) (*ListPoisOfOwnerResponse, error)
-	// Streams all landmarks of a category, in creation order, in batches. The stream may or
-	// may not include landmarks that are created, deleted or moved to another category
-	// during the call. It includes every other landmark exactly once.
-	StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error)
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
 	// invalid, or if another landmark of the owner has its key with other content. It imports
@@ -105,7 +71,7 @@ type PoiServiceClient interface {
 	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
+	// Returns a page of the landmarks around a point, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
 	// are in creation order. A landmark that is created, moved or deleted between pages may
 	// be missing or repeated; every other landmark is included exactly once. A category
@@ -118,57 +84,6 @@ type PoiServiceClient interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error)
-	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
-	// Returns a page of a landmark's photos, in the order of addition.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error)
-	// Adds a comment to a landmark.
-	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
-	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
-	// Returns a page of a landmark's comments, oldest first.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends a landmark. A user recommends a landmark at most once; a repeated call
-	// changes nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
-	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error)
-	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error)
 }
 
 type poiServiceClient struct {
@@ -239,45 +154,6 @@ func (c *poiServiceClient) ListPois(ctx context.Context, in *ListPoisRequest, op
 	return out, nil
 }
 
-func (c *poiServiceClient) ListRecentPois(ctx context.Context, in *ListRecentPoisRequest, opts ...grpc.CallOption) (*ListRecentPoisResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecentPoisResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListRecentPois_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListPoisOfOwner(ctx context.Context, in *ListPoisOfOwnerRequest, opts ...grpc.CallOption) (*ListPoisOfOwnerResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPoisOfOwnerResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPoisOfOwner_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[0], PoiService_StreamPois_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[StreamPoisRequest, StreamPoisResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_StreamPoisClient = grpc.ServerStreamingClient[StreamPoisResponse]
-
 func (c *poiServiceClient) ImportPois(ctx context.Context, in *ImportPoisRequest, opts ...grpc.CallOption) (*ImportPoisResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ImportPoisResponse)
@@ -308,168 +184,12 @@ func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxR
 	return out, nil
 }
 
-func (c *poiServiceClient) AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddPhotoResponse)
-	err := c.cc.Invoke(ctx, PoiService_AddPhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(UpdatePhotoResponse)
-	err := c.cc.Invoke(ctx, PoiService_UpdatePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemovePhotoResponse)
-	err := c.cc.Invoke(ctx, PoiService_RemovePhoto_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPhotosResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPhotos_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(AddCommentResponse)
-	err := c.cc.Invoke(ctx, PoiService_AddComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ReplyToCommentResponse)
-	err := c.cc.Invoke(ctx, PoiService_ReplyToComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RemoveCommentResponse)
-	err := c.cc.Invoke(ctx, PoiService_RemoveComment_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListCommentsResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListComments_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(RecommendResponse)
-	err := c.cc.Invoke(ctx, PoiService_Recommend_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(WithdrawRecommendationResponse)
-	err := c.cc.Invoke(ctx, PoiService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListRecommendersResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListRecommenders_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ResolveOldIdsResponse)
-	err := c.cc.Invoke(ctx, PoiService_ResolveOldIds_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(ListPoiChangesResponse)
-	err := c.cc.Invoke(ctx, PoiService_ListPoiChanges_FullMethodName, in, out, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c *poiServiceClient) WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error) {
-	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[1], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
-	if err != nil {
-		return nil, err
-	}
-	x := &grpc.GenericClientStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ClientStream: stream}
-	if err := x.ClientStream.SendMsg(in); err != nil {
-		return nil, err
-	}
-	if err := x.ClientStream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_WatchPoiChangesClient = grpc.ServerStreamingClient[WatchPoiChangesResponse]
-
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
 //
-// PoiService manages landmarks with their photos and comments. Every method may be called
-// concurrently.
-//
-// Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
-// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
-// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
-// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
-// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
+// PoiService manages landmarks. Every method may be called concurrently; docs/grpc.md has the errors that every
+// method may return.
 type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)
@@ -489,23 +209,13 @@ type PoiServiceServer interface {
 	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
 	// another call. It never names all, so repeated calls come to an end.
 	BatchGetPois(context.Context, *BatchGetPoisRequest) (*BatchGetPoisResponse, error)
-	// Returns a page of a category's landmarks in creation order.
-	// Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks of an owner, of a category, or of all. Those of an owner are in
+	// the order of their keys: imported ones in that of their keys, and all in an order that is stable
+	// and says nothing about time. A landmark that is created or deleted during a walk from page to
+	// page, or gets another category, may or may not appear; newest first, one that is created does
+	// not. Every other landmark appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner
+	// does not exist and has no landmarks), INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
-	// Returns a page of the landmarks of all owners, or of those of a category, newest first.
-	// A landmark that is created during a walk from page to page does not appear; every
-	// other one appears exactly once. Errors: INVALID_ARGUMENT (page_token).
-	ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error)
-	// Returns a page of an owner's landmarks, in the order of their keys: imported ones in that of
-	// their keys, and all in an order that is stable and says nothing about time. A landmark that
-	// is created or deleted during a walk from page to page may or may not appear; every other one
-	// appears exactly once. Errors: NOT_FOUND (USER_NOT_FOUND: the owner does not exist and has no
-	// landmarks), INVALID_ARGUMENT (page_token).
-	ListPoisOfOwner(context.Context, *ListPoisOfOwnerRequest) (*ListPoisOfOwnerResponse, error)
-	// Streams all landmarks of a category, in creation order, in batches. The stream may or
-	// may not include landmarks that are created, deleted or moved to another category
-	// during the call. It includes every other landmark exactly once.
-	StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error
 	// Creates up to 1,000 landmarks, and with IMPORT_MODE_UPDATE updates those that differ. Each
 	// item is independent: the service reports an item by its position and a reason if it is
 	// invalid, or if another landmark of the owner has its key with other content. It imports
@@ -513,7 +223,7 @@ type PoiServiceServer interface {
 	// unchanged, so a call may be repeated. Errors: NOT_FOUND (USER_NOT_FOUND: the owner),
 	// INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error)
-	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
+	// Returns a page of the landmarks around a point, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
 	// are in creation order. A landmark that is created, moved or deleted between pages may
 	// be missing or repeated; every other landmark is included exactly once. A category
@@ -526,57 +236,6 @@ type PoiServiceServer interface {
 	// that is created, moved or deleted between pages may be missing or repeated; every
 	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
 	ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error)
-	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER).
-	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
-	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
-	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
-	// PERMISSION_DENIED (NOT_OWNER),
-	// ABORTED (ETAG_MISMATCH).
-	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
-	// Returns a page of a landmark's photos, in the order of addition.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error)
-	// Adds a comment to a landmark.
-	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo; COMMENT_LIMIT_REACHED).
-	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
-	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), RESOURCE_EXHAUSTED
-	// (TOO_MANY_COMMENTS, with RetryInfo).
-	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
-	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
-	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
-	// Returns a page of a landmark's comments, oldest first.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends a landmark. A user recommends a landmark at most once; a repeated call
-	// changes nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
-	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
-	// Errors: NOT_FOUND (POI_NOT_FOUND).
-	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
-	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
-	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
-	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
-	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
-	// numbers below 2^40, every method accepts the number itself.
-	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
-	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
-	// its latest change. A change is returned two seconds after it, so that none is skipped. The
-	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
-	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
-	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
-	// restored; start with an empty token).
-	ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error)
-	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
-	// some minutes, or when the service stops; call again with the last token. Errors: as
-	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
-	WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -605,15 +264,6 @@ func (UnimplementedPoiServiceServer) BatchGetPois(context.Context, *BatchGetPois
 func (UnimplementedPoiServiceServer) ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPois not implemented")
 }
-func (UnimplementedPoiServiceServer) ListRecentPois(context.Context, *ListRecentPoisRequest) (*ListRecentPoisResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecentPois not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPoisOfOwner(context.Context, *ListPoisOfOwnerRequest) (*ListPoisOfOwnerResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPoisOfOwner not implemented")
-}
-func (UnimplementedPoiServiceServer) StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error {
-	return status.Error(codes.Unimplemented, "method StreamPois not implemented")
-}
 func (UnimplementedPoiServiceServer) ImportPois(context.Context, *ImportPoisRequest) (*ImportPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ImportPois not implemented")
 }
@@ -622,48 +272,6 @@ func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearby
 }
 func (UnimplementedPoiServiceServer) ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPoisInBox not implemented")
-}
-func (UnimplementedPoiServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
-}
-func (UnimplementedPoiServiceServer) UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method UpdatePhoto not implemented")
-}
-func (UnimplementedPoiServiceServer) RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemovePhoto not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPhotos not implemented")
-}
-func (UnimplementedPoiServiceServer) AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method AddComment not implemented")
-}
-func (UnimplementedPoiServiceServer) ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ReplyToComment not implemented")
-}
-func (UnimplementedPoiServiceServer) RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method RemoveComment not implemented")
-}
-func (UnimplementedPoiServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
-}
-func (UnimplementedPoiServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
-}
-func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
-}
-func (UnimplementedPoiServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
-}
-func (UnimplementedPoiServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
-}
-func (UnimplementedPoiServiceServer) ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method ListPoiChanges not implemented")
-}
-func (UnimplementedPoiServiceServer) WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error {
-	return status.Error(codes.Unimplemented, "method WatchPoiChanges not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -794,53 +402,6 @@ func _PoiService_ListPois_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_ListRecentPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecentPoisRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListRecentPois(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListRecentPois_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListRecentPois(ctx, req.(*ListRecentPoisRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListPoisOfOwner_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPoisOfOwnerRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPoisOfOwner(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPoisOfOwner_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPoisOfOwner(ctx, req.(*ListPoisOfOwnerRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_StreamPois_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(StreamPoisRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(PoiServiceServer).StreamPois(m, &grpc.GenericServerStream[StreamPoisRequest, StreamPoisResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_StreamPoisServer = grpc.ServerStreamingServer[StreamPoisResponse]
-
 func _PoiService_ImportPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ImportPoisRequest)
 	if err := dec(in); err != nil {
@@ -895,251 +456,6 @@ func _PoiService_ListPoisInBox_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
-func _PoiService_AddPhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddPhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).AddPhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_AddPhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).AddPhoto(ctx, req.(*AddPhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_UpdatePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(UpdatePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).UpdatePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_UpdatePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).UpdatePhoto(ctx, req.(*UpdatePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_RemovePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemovePhotoRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).RemovePhoto(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_RemovePhoto_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).RemovePhoto(ctx, req.(*RemovePhotoRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListPhotos_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPhotosRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPhotos(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPhotos_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPhotos(ctx, req.(*ListPhotosRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_AddComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(AddCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).AddComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_AddComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).AddComment(ctx, req.(*AddCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ReplyToComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ReplyToCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ReplyToComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ReplyToComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ReplyToComment(ctx, req.(*ReplyToCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_RemoveComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RemoveCommentRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).RemoveComment(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_RemoveComment_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).RemoveComment(ctx, req.(*RemoveCommentRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListComments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListCommentsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListComments(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListComments_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListComments(ctx, req.(*ListCommentsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(RecommendRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).Recommend(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_Recommend_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).Recommend(ctx, req.(*RecommendRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(WithdrawRecommendationRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).WithdrawRecommendation(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_WithdrawRecommendation_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListRecommendersRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListRecommenders(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListRecommenders_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ResolveOldIdsRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ResolveOldIds(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ResolveOldIds_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_ListPoiChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(ListPoiChangesRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(PoiServiceServer).ListPoiChanges(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: PoiService_ListPoiChanges_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(PoiServiceServer).ListPoiChanges(ctx, req.(*ListPoiChangesRequest))
-	}
-	return interceptor(ctx, in, info, handler)
-}
-
-func _PoiService_WatchPoiChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
-	m := new(WatchPoiChangesRequest)
-	if err := stream.RecvMsg(m); err != nil {
-		return err
-	}
-	return srv.(PoiServiceServer).WatchPoiChanges(m, &grpc.GenericServerStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ServerStream: stream})
-}
-
-// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
-type PoiService_WatchPoiChangesServer = grpc.ServerStreamingServer[WatchPoiChangesResponse]
-
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1172,14 +488,6 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _PoiService_ListPois_Handler,
 		},
 		{
-			MethodName: "ListRecentPois",
-			Handler:    _PoiService_ListRecentPois_Handler,
-		},
-		{
-			MethodName: "ListPoisOfOwner",
-			Handler:    _PoiService_ListPoisOfOwner_Handler,
-		},
-		{
 			MethodName: "ImportPois",
 			Handler:    _PoiService_ImportPois_Handler,
 		},
@@ -1191,70 +499,7 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListPoisInBox",
 			Handler:    _PoiService_ListPoisInBox_Handler,
 		},
-		{
-			MethodName: "AddPhoto",
-			Handler:    _PoiService_AddPhoto_Handler,
-		},
-		{
-			MethodName: "UpdatePhoto",
-			Handler:    _PoiService_UpdatePhoto_Handler,
-		},
-		{
-			MethodName: "RemovePhoto",
-			Handler:    _PoiService_RemovePhoto_Handler,
-		},
-		{
-			MethodName: "ListPhotos",
-			Handler:    _PoiService_ListPhotos_Handler,
-		},
-		{
-			MethodName: "AddComment",
-			Handler:    _PoiService_AddComment_Handler,
-		},
-		{
-			MethodName: "ReplyToComment",
-			Handler:    _PoiService_ReplyToComment_Handler,
-		},
-		{
-			MethodName: "RemoveComment",
-			Handler:    _PoiService_RemoveComment_Handler,
-		},
-		{
-			MethodName: "ListComments",
-			Handler:    _PoiService_ListComments_Handler,
-		},
-		{
-			MethodName: "Recommend",
-			Handler:    _PoiService_Recommend_Handler,
-		},
-		{
-			MethodName: "WithdrawRecommendation",
-			Handler:    _PoiService_WithdrawRecommendation_Handler,
-		},
-		{
-			MethodName: "ListRecommenders",
-			Handler:    _PoiService_ListRecommenders_Handler,
-		},
-		{
-			MethodName: "ResolveOldIds",
-			Handler:    _PoiService_ResolveOldIds_Handler,
-		},
-		{
-			MethodName: "ListPoiChanges",
-			Handler:    _PoiService_ListPoiChanges_Handler,
-		},
 	},
-	Streams: []grpc.StreamDesc{
-		{
-			StreamName:    "StreamPois",
-			Handler:       _PoiService_StreamPois_Handler,
-			ServerStreams: true,
-		},
-		{
-			StreamName:    "WatchPoiChanges",
-			Handler:       _PoiService_WatchPoiChanges_Handler,
-			ServerStreams: true,
-		},
-	},
+	Streams:  []grpc.StreamDesc{},
 	Metadata: "waybook/poi/v1/poi.proto",
 }

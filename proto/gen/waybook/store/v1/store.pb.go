@@ -275,9 +275,7 @@ const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\tBackupEnd\x12\x1f\n" +
 	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha2562q\n" +
 	"\fStoreService\x12a\n" +
-	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01B_\n" +
-	"\x10waybook.store.v1B\n" +
-	"StoreProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
+	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01BAP\x01Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
 
 var (
 	file_waybook_store_v1_store_proto_rawDescOnce sync.Once

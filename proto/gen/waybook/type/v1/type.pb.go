@@ -12,7 +12,6 @@ import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -24,6 +23,104 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+// The order of a list.
+type ListOrder int32
+
+const (
+	// By creation.
+	ListOrder_LIST_ORDER_UNSPECIFIED ListOrder = 0
+	// By creation, newest first.
+	ListOrder_LIST_ORDER_NEWEST_FIRST ListOrder = 1
+)
+
+// Enum value maps for ListOrder.
+var (
+	ListOrder_name = map[int32]string{
+		0: "LIST_ORDER_UNSPECIFIED",
+		1: "LIST_ORDER_NEWEST_FIRST",
+	}
+	ListOrder_value = map[string]int32{
+		"LIST_ORDER_UNSPECIFIED":  0,
+		"LIST_ORDER_NEWEST_FIRST": 1,
+	}
+)
+
+func (x ListOrder) Enum() *ListOrder {
+	p := new(ListOrder)
+	*p = x
+	return p
+}
+
+func (x ListOrder) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ListOrder) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_type_v1_type_proto_enumTypes[0].Descriptor()
+}
+
+func (ListOrder) Type() protoreflect.EnumType {
+	return &file_waybook_type_v1_type_proto_enumTypes[0]
+}
+
+func (x ListOrder) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ListOrder.Descriptor instead.
+func (ListOrder) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{0}
+}
+
+// The part of each resource that a list returns.
+type View int32
+
+const (
+	// The whole resource.
+	View_VIEW_UNSPECIFIED View = 0
+	// Its identifier, its title or name, and its old_id.
+	View_VIEW_SUMMARY View = 1
+)
+
+// Enum value maps for View.
+var (
+	View_name = map[int32]string{
+		0: "VIEW_UNSPECIFIED",
+		1: "VIEW_SUMMARY",
+	}
+	View_value = map[string]int32{
+		"VIEW_UNSPECIFIED": 0,
+		"VIEW_SUMMARY":     1,
+	}
+)
+
+func (x View) Enum() *View {
+	p := new(View)
+	*p = x
+	return p
+}
+
+func (x View) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (View) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_type_v1_type_proto_enumTypes[1].Descriptor()
+}
+
+func (View) Type() protoreflect.EnumType {
+	return &file_waybook_type_v1_type_proto_enumTypes[1]
+}
+
+func (x View) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use View.Descriptor instead.
+func (View) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{1}
+}
 
 // A point on the map, in WGS 84.
 type Location struct {
@@ -144,6 +241,136 @@ func (x *Date) GetDay() int32 {
 	return 0
 }
 
+// All points within a distance of a point.
+type Circle struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The point.
+	Center *Location `protobuf:"bytes,1,opt,name=center,proto3" json:"center,omitempty"`
+	// Distance along the surface, in metres, from 0 to 100,000, inclusive.
+	RadiusMeters  float64 `protobuf:"fixed64,2,opt,name=radius_meters,json=radiusMeters,proto3" json:"radius_meters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Circle) Reset() {
+	*x = Circle{}
+	mi := &file_waybook_type_v1_type_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Circle) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Circle) ProtoMessage() {}
+
+func (x *Circle) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_type_v1_type_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Circle.ProtoReflect.Descriptor instead.
+func (*Circle) Descriptor() ([]byte, []int) {
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Circle) GetCenter() *Location {
+	if x != nil {
+		return x.Center
+	}
+	return nil
+}
+
+func (x *Circle) GetRadiusMeters() float64 {
+	if x != nil {
+		return x.RadiusMeters
+	}
+	return 0
+}
+
+// All points between two parallels and two meridians, including the edges. If west is greater
+// than east, the box crosses the antimeridian. -180 and 180 are the same meridian, and a pole
+// is on every meridian.
+type Box struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Southern edge, from -90 to 90.
+	South float64 `protobuf:"fixed64,1,opt,name=south,proto3" json:"south,omitempty"`
+	// Western edge, from -180 to 180.
+	West float64 `protobuf:"fixed64,2,opt,name=west,proto3" json:"west,omitempty"`
+	// Northern edge, from -90 to 90.
+	North float64 `protobuf:"fixed64,3,opt,name=north,proto3" json:"north,omitempty"`
+	// Eastern edge, from -180 to 180.
+	East          float64 `protobuf:"fixed64,4,opt,name=east,proto3" json:"east,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Box) Reset() {
+	*x = Box{}
+	mi := &file_waybook_type_v1_type_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Box) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Box) ProtoMessage() {}
+
+func (x *Box) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_type_v1_type_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Box.ProtoReflect.Descriptor instead.
+func (*Box) Descriptor() ([]byte, []int) {
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Box) GetSouth() float64 {
+	if x != nil {
+		return x.South
+	}
+	return 0
+}
+
+func (x *Box) GetWest() float64 {
+	if x != nil {
+		return x.West
+	}
+	return 0
+}
+
+func (x *Box) GetNorth() float64 {
+	if x != nil {
+		return x.North
+	}
+	return 0
+}
+
+func (x *Box) GetEast() float64 {
+	if x != nil {
+		return x.East
+	}
+	return 0
+}
+
 // A user as shown with the user's content. It is resolved on each read, at most 30
 // seconds old, and never stored with the content.
 type Profile struct {
@@ -161,7 +388,7 @@ type Profile struct {
 
 func (x *Profile) Reset() {
 	*x = Profile{}
-	mi := &file_waybook_type_v1_type_proto_msgTypes[2]
+	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -173,7 +400,7 @@ func (x *Profile) String() string {
 func (*Profile) ProtoMessage() {}
 
 func (x *Profile) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_type_proto_msgTypes[2]
+	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -186,7 +413,7 @@ func (x *Profile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Profile.ProtoReflect.Descriptor instead.
 func (*Profile) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{2}
+	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Profile) GetUserId() int64 {
@@ -210,158 +437,11 @@ func (x *Profile) GetIconUrl() string {
 	return ""
 }
 
-// A comment of a user on an album, a blog entry or a landmark.
-type Comment struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Identifier, unique among the comments of one service.
-	CommentId int64 `protobuf:"varint,1,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// The author of the comment.
-	Author *Profile `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// When the comment was added.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	// The reply of the owner of the content; not set when there is none.
-	Reply *AuthorReply `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
-	// The identifier in the old service of a comment that was moved in, if comment_id does
-	// not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,6,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Comment) Reset() {
-	*x = Comment{}
-	mi := &file_waybook_type_v1_type_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Comment) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Comment) ProtoMessage() {}
-
-func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_type_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Comment.ProtoReflect.Descriptor instead.
-func (*Comment) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *Comment) GetCommentId() int64 {
-	if x != nil {
-		return x.CommentId
-	}
-	return 0
-}
-
-func (x *Comment) GetAuthor() *Profile {
-	if x != nil {
-		return x.Author
-	}
-	return nil
-}
-
-func (x *Comment) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-func (x *Comment) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
-func (x *Comment) GetReply() *AuthorReply {
-	if x != nil {
-		return x.Reply
-	}
-	return nil
-}
-
-func (x *Comment) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-// The reply of the owner of the content to one comment.
-type AuthorReply struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// When the reply was last written.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// The text, 1 to 2,000 characters.
-	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *AuthorReply) Reset() {
-	*x = AuthorReply{}
-	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *AuthorReply) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*AuthorReply) ProtoMessage() {}
-
-func (x *AuthorReply) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_type_v1_type_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use AuthorReply.ProtoReflect.Descriptor instead.
-func (*AuthorReply) Descriptor() ([]byte, []int) {
-	return file_waybook_type_v1_type_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *AuthorReply) GetCreateTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.CreateTime
-	}
-	return nil
-}
-
-func (x *AuthorReply) GetText() string {
-	if x != nil {
-		return x.Text
-	}
-	return ""
-}
-
 var File_waybook_type_v1_type_proto protoreflect.FileDescriptor
 
 const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/type/v1/type.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"`\n" +
+	"\x1awaybook/type/v1/type.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\"`\n" +
 	"\bLocation\x12)\n" +
 	"\x03lat\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x03lat\x12)\n" +
 	"\x03lng\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x03lng\"\x8b\x03\n" +
@@ -370,25 +450,26 @@ const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\xbaH\a\x1a\x05\x18\x8fN(\x01R\x04year\x12\x1f\n" +
 	"\x05month\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\f(\x01R\x05month\x12\x1b\n" +
 	"\x03day\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x1f(\x01R\x03day:\xa4\x02\xbaH\xa0\x02\x1a\x9d\x02\n" +
-	"\rdate.calendar\x12)must be a day that exists in the calendar\x1a\xe0\x01this.month < 1 || this.month > 12 || this.day < 1 || this.day > 31 || this.day <= (this.month == 2 ? (this.year % 4 == 0 && (this.year % 100 != 0 || this.year % 400 == 0) ? 29 : 28) : (this.month in [4, 6, 9, 11] ? 30 : 31))\"Q\n" +
+	"\rdate.calendar\x12)must be a day that exists in the calendar\x1a\xe0\x01this.month < 1 || this.month > 12 || this.day < 1 || this.day > 31 || this.day <= (this.month == 2 ? (this.year % 4 == 0 && (this.year % 100 != 0 || this.year % 400 == 0) ? 29 : 28) : (this.month in [4, 6, 9, 11] ? 30 : 31))\"\x81\x01\n" +
+	"\x06Circle\x129\n" +
+	"\x06center\x18\x01 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\x06center\x12<\n" +
+	"\rradius_meters\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00j\xf8@)\x00\x00\x00\x00\x00\x00\x00\x00R\fradiusMeters\"\x8f\x02\n" +
+	"\x03Box\x12-\n" +
+	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
+	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
+	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
+	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:P\xbaHM\x1aK\n" +
+	"\tbox.order\x12$south must not be greater than north\x1a\x18this.south <= this.north\"Q\n" +
 	"\aProfile\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
-	"\bicon_url\x18\x03 \x01(\tR\aiconUrl\"\xf6\x01\n" +
-	"\aComment\x12\x1d\n" +
-	"\n" +
-	"comment_id\x18\x01 \x01(\x03R\tcommentId\x120\n" +
-	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12;\n" +
-	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12\x12\n" +
-	"\x04text\x18\x04 \x01(\tR\x04text\x122\n" +
-	"\x05reply\x18\x05 \x01(\v2\x1c.waybook.type.v1.AuthorReplyR\x05reply\x12\x15\n" +
-	"\x06old_id\x18\x06 \x01(\tR\x05oldId\"^\n" +
-	"\vAuthorReply\x12;\n" +
-	"\vcreate_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04textB[\n" +
-	"\x0fwaybook.type.v1B\tTypeProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\bicon_url\x18\x03 \x01(\tR\aiconUrl*D\n" +
+	"\tListOrder\x12\x1a\n" +
+	"\x16LIST_ORDER_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17LIST_ORDER_NEWEST_FIRST\x10\x01*.\n" +
+	"\x04View\x12\x14\n" +
+	"\x10VIEW_UNSPECIFIED\x10\x00\x12\x10\n" +
+	"\fVIEW_SUMMARY\x10\x01B?P\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_type_proto_rawDescOnce sync.Once
@@ -402,25 +483,24 @@ func file_waybook_type_v1_type_proto_rawDescGZIP() []byte {
 	return file_waybook_type_v1_type_proto_rawDescData
 }
 
+var file_waybook_type_v1_type_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_waybook_type_v1_type_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_waybook_type_v1_type_proto_goTypes = []any{
-	(*Location)(nil),              // 0: waybook.type.v1.Location
-	(*Date)(nil),                  // 1: waybook.type.v1.Date
-	(*Profile)(nil),               // 2: waybook.type.v1.Profile
-	(*Comment)(nil),               // 3: waybook.type.v1.Comment
-	(*AuthorReply)(nil),           // 4: waybook.type.v1.AuthorReply
-	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
+	(ListOrder)(0),   // 0: waybook.type.v1.ListOrder
+	(View)(0),        // 1: waybook.type.v1.View
+	(*Location)(nil), // 2: waybook.type.v1.Location
+	(*Date)(nil),     // 3: waybook.type.v1.Date
+	(*Circle)(nil),   // 4: waybook.type.v1.Circle
+	(*Box)(nil),      // 5: waybook.type.v1.Box
+	(*Profile)(nil),  // 6: waybook.type.v1.Profile
 }
 var file_waybook_type_v1_type_proto_depIdxs = []int32{
-	2, // 0: waybook.type.v1.Comment.author:type_name -> waybook.type.v1.Profile
-	5, // 1: waybook.type.v1.Comment.create_time:type_name -> google.protobuf.Timestamp
-	4, // 2: waybook.type.v1.Comment.reply:type_name -> waybook.type.v1.AuthorReply
-	5, // 3: waybook.type.v1.AuthorReply.create_time:type_name -> google.protobuf.Timestamp
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	2, // 0: waybook.type.v1.Circle.center:type_name -> waybook.type.v1.Location
+	1, // [1:1] is the sub-list for method output_type
+	1, // [1:1] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_waybook_type_v1_type_proto_init() }
@@ -433,13 +513,14 @@ func file_waybook_type_v1_type_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_type_v1_type_proto_rawDesc), len(file_waybook_type_v1_type_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      2,
 			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_waybook_type_v1_type_proto_goTypes,
 		DependencyIndexes: file_waybook_type_v1_type_proto_depIdxs,
+		EnumInfos:         file_waybook_type_v1_type_proto_enumTypes,
 		MessageInfos:      file_waybook_type_v1_type_proto_msgTypes,
 	}.Build()
 	File_waybook_type_v1_type_proto = out.File

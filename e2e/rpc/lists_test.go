@@ -1,0 +1,161 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// parallel calls run count times, with 32 calls in flight.
+func parallel(t *testing.T, count int, run func(int) error) {
+	t.Helper()
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range 32 {
+		group.Go(func() {
+			for i := range next {
+				if err := run(i); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for i := range count {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
+
+// collect receives a stream to its end.
+func collect[T any](stream grpc.ServerStreamingClient[T], err error) (batches []*T, _ error) {
+	for err == nil {
+		var batch *T
+		if batch, err = stream.Recv(); err == nil {
+			batches = append(batches, batch)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return batches, err
+}
+
+// ids returns the identifiers of content.
+func (k kind) ids(content []proto.Message) []int64 {
+	return idsOf(content, func(each proto.Message) int64 { return read[int64](each, string(k.field("id"))) })
+}
+
+// summaries returns the summaries on all pages of a list. Pages of published entries may be short.
+func (k kind) summaries(ctx context.Context, values fields, size int32) (all []proto.Message, err error) {
+	for token := ""; ; {
+		reply, err := k.send(ctx, "List", fields{"view": int(typev1.View_VIEW_SUMMARY), "page_size": size, "page_token": token}.and(values))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, readAll[proto.Message](reply, k.lowers())...)
+		if token = read[string](reply, "next_page_token"); token == "" {
+			return all, nil
+		}
+	}
+}
+
+func TestAListOfSummariesHasTheItemsOfTheListInItsOrderFromAnIdentifier(t *testing.T) {
+	t.Parallel()
+	const count = 120
+	w := start(t)
+	owner, other := w.newUser("a"), w.newUser("b")
+	for _, k := range w.kinds() {
+		t.Run(k.service, func(t *testing.T) {
+			list, empty := fields{"owner": owner}, fields{"owner": w.newUser("c")}
+			if k.name == "Poi" {
+				list, empty = fields{"category": 3}, fields{"category": 4}
+			}
+			var made [count]int64
+			parallel(t, count, func(i int) error {
+				if i%10 == 0 { // between the others
+					if err := failed(k.send(t.Context(), "Create", k.valid(other, "in no list", nil))); err != nil {
+						return err
+					}
+				}
+				reply, err := k.send(t.Context(), "Create", k.valid(owner, fmt.Sprint(i), fields{"category": 3}))
+				made[i] = k.idIn(reply)
+				return err
+			})
+			ids := k.page("List", list, k.lowers(), string(k.field("id"))).all(t, 100)
+			if !slices.Equal(ids, slices.Sorted(slices.Values(made[:]))) {
+				t.Fatalf("the list has %d, %d were made", len(ids), count)
+			}
+			for _, each := range must(k.summaries(t.Context(), list, 0))(t) {
+				i := slices.Index(made[:], k.ids([]proto.Message{each})[0])
+				if i < 0 || read[string](each, string(k.title)) != fmt.Sprint(i) || read[int64](each, k.by()+".user_id") != 0 {
+					t.Errorf("number %d is %v", i, each)
+				}
+			}
+			// The identifier need not exist.
+			for after, first := range map[int64]int{
+				0: 0, ids[0] - 1: 0, ids[0]: 1, ids[49]: 50, ids[count-2]: count - 1, ids[count-1] - 1: count - 1, ids[count-1]: count, tooHigh - 1: count,
+			} {
+				for _, size := range []int32{0, 1, 50, 1000} {
+					listed := k.ids(must(k.summaries(t.Context(), list.and(fields{"after": after}), size))(t))
+					if !slices.Equal(listed, ids[first:]) {
+						t.Errorf("after the first %d, in pages of %d: %d, want %d", first, size, len(listed), count-first)
+					}
+				}
+			}
+			if listed := must(k.summaries(t.Context(), empty, 0))(t); len(listed) > 0 {
+				t.Errorf("an empty list has %v", listed)
+			}
+		})
+	}
+}
+
+func TestAListOfEntriesByCreationMayLeaveOutThoseThatAreNotPublished(t *testing.T) {
+	t.Parallel()
+	const count = 120 // two thirds are published
+	const published = int(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED)
+	w := start(t)
+	author, k := w.newUser("a"), w.kinds()[1]
+	all := make([]int64, count)
+	parallel(t, count, func(i int) error {
+		day := &typev1.Date{Year: 2026, Month: 2, Day: 28}
+		if i%3 == 0 {
+			day.Year = 9999
+		}
+		reply, err := k.send(t.Context(), "Create", k.valid(author, "x", fields{"post_date": day}))
+		all[i] = k.idIn(reply)
+		return err
+	})
+	var shown []int64
+	for i, id := range all {
+		if i%3 != 0 {
+			shown = append(shown, id)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(shown)
+	for _, c := range []struct {
+		after       int64
+		publication int
+		want        []int64
+	}{
+		{0, 0, all}, {all[50], 0, all[51:]}, {0, published, shown}, {shown[9], published, shown[10:]}, {shown[len(shown)-1], published, nil},
+	} {
+		for _, size := range []int32{0, 1, 7} {
+			listed := k.ids(must(k.summaries(t.Context(), fields{"owner": author, "after": c.after, "publication": c.publication}, size))(t))
+			if !slices.Equal(listed, c.want) {
+				t.Errorf("after %d, publication %d, in pages of %d: %d entries, want %d", c.after, c.publication, size, len(listed), len(c.want))
+			}
+		}
+	}
+}

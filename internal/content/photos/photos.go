@@ -1,0 +1,122 @@
+// Package photos keeps the photos of albums and landmarks.
+package photos
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/arena"
+	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/parent"
+	"github.com/waybook/waybook/internal/platform/service"
+	photov1 "github.com/waybook/waybook/proto/gen/waybook/photo/v1"
+)
+
+// FirstPage is how many photos a reply includes with the content itself.
+const FirstPage = 200
+
+// Photo is a photo as it is stored.
+type Photo struct {
+	ID          int64  `bson:"_id"`
+	ParentID    int64  `bson:"parent_id"`
+	RequestKey  string `bson:"request_key"`
+	URL         string `bson:"url"`
+	Description string `bson:"description"`
+}
+
+// Spec declares a collection of photos.
+func Spec(collection string) docstore.Spec {
+	return child.Spec(collection, ByParent(), byRequest().Declare())
+}
+
+// ByParent orders the photos by the documents that they belong to.
+func ByParent() docstore.Index1[int64] { return child.ByParent("parent_id") }
+
+// byRequest finds the photo that a request added.
+func byRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "parent_id", B: "request_key", Unique: true}
+}
+
+// Set holds the photos of documents of type P, and implements PhotoService for them. Its fields do not change after
+// creation. It may be used concurrently.
+type Set[P any] struct {
+	photov1.UnimplementedPhotoServiceServer
+	*child.Set[P, Photo]
+}
+
+// ParentOf returns the id of the document that a photo belongs to.
+func ParentOf(photo *Photo) int64 { return photo.ParentID }
+
+// RequestKey returns the key of the request that added a photo.
+func RequestKey(photo *Photo) string { return photo.RequestKey }
+
+// Etag returns the etag of a photo.
+func Etag(photo *Photo) string { return owned.EtagOfTexts(photo.URL, photo.Description) }
+
+// AddPhoto adds a photo.
+func (s *Set[P]) AddPhoto(ctx context.Context, request *photov1.AddPhotoRequest) (*photov1.AddPhotoResponse, error) {
+	_, parentID := parent.Of(request)
+	asked := docstore.Request{By: byRequest().First(parentID), ID: request.GetRequestId(), Digest: service.Digest(request)}
+	added, err := s.Add(ctx, request.GetActorId(), parentID, asked, nil, func(id int64, requestKey string) Photo {
+		return Photo{ID: id, ParentID: parentID, RequestKey: requestKey, URL: request.GetUrl(), Description: request.GetDescription()}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &photov1.AddPhotoResponse{Photo: show(ctx, added)}, nil
+}
+
+// UpdatePhoto changes a photo.
+func (s *Set[P]) UpdatePhoto(ctx context.Context, request *photov1.UpdatePhotoRequest) (*photov1.UpdatePhotoResponse, error) {
+	_, parentID := parent.Of(request)
+	updated, err := s.Update(ctx, request.GetActorId(), parentID, request.GetPhotoId(), request.GetEtag(), func(photo *Photo) {
+		if request.Url != nil {
+			photo.URL = request.GetUrl()
+		}
+		if request.Description != nil {
+			photo.Description = request.GetDescription()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &photov1.UpdatePhotoResponse{Photo: show(ctx, updated)}, nil
+}
+
+// RemovePhoto removes a photo.
+func (s *Set[P]) RemovePhoto(ctx context.Context, request *photov1.RemovePhotoRequest) (*photov1.RemovePhotoResponse, error) {
+	_, parentID := parent.Of(request)
+	err := s.Remove(ctx, parentID, request.GetPhotoId(), request.GetEtag(), func(parent *P, _ *Photo) error {
+		return s.Parents.Allow(parent, request.GetActorId(), parentID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &photov1.RemovePhotoResponse{}, nil
+}
+
+// ListPhotos returns a page of photos.
+func (s *Set[P]) ListPhotos(ctx context.Context, request *photov1.ListPhotosRequest) (*photov1.ListPhotosResponse, error) {
+	_, parentID := parent.Of(request)
+	page, err := s.Page(ctx, parentID, service.PageSize(request.GetPageSize(), FirstPage, service.MaxPage), request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &photov1.ListPhotosResponse{Photos: Proto(ctx, page.Documents), NextPageToken: page.Next}, nil
+}
+
+// Proto converts photos to messages, for the reply of a call.
+func Proto(ctx context.Context, photos []Photo) []*photov1.Photo {
+	shown := arena.Slice[*photov1.Photo](arena.Of(ctx), len(photos))
+	messages := arena.Slice[photov1.Photo](arena.Of(ctx), len(photos)) // one allocation for all
+	for i, p := range photos {
+		shown[i] = &messages[i]
+		shown[i].PhotoId, shown[i].Url, shown[i].Description = p.ID, p.URL, p.Description
+		shown[i].OldId, shown[i].Etag = aliases.OldID(p.ID, p.RequestKey), Etag(&p)
+	}
+	return shown
+}
+
+func show(ctx context.Context, photo Photo) *photov1.Photo { return Proto(ctx, []Photo{photo})[0] }

@@ -1,0 +1,343 @@
+package docstore
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore/keys"
+)
+
+// Feed declares that the changes of a collection can be listed. The engine stamps each write that followers are
+// to see with a moment, and keeps an index of the moments: that of the latest change of each document and tombstone.
+type Feed struct {
+	// NotStamped are the top-level fields that followers do not see. A change of them alone is not stamped.
+	NotStamped []string
+	// Settling is how old a change is when nothing can appear before it any more; 0 means DefaultSettling.
+	// Until then, it is listed again. A writer that stores something beside the document after it has
+	// changed the document takes at most half of it.
+	Settling time.Duration
+}
+
+// DefaultSettling is the settling time of a feed that declares none.
+const DefaultSettling = 2 * time.Second
+
+// ErrForgotten reports a token after which deletions are forgotten, or one of another store, or of a later state of
+// this one. Its holder starts anew.
+var ErrForgotten = errors.New("docstore: the changes after the token are forgotten")
+
+// ChangeScan asks an engine for changes.
+type ChangeScan struct {
+	// From is the position of the first change to return.
+	From ChangePosition
+	// Limit is the maximum number of changes, 1 or more.
+	Limit int
+}
+
+// ChangePosition is a position in the order of changes: a moment, and the _id of one of the documents that changed
+// then. Without an _id it is before all of them.
+type ChangePosition struct {
+	At Moment
+	ID Value
+}
+
+// ChangeBatch is what an engine knows about changes. No later failure of a server undoes it.
+type ChangeBatch struct {
+	// Changes are in the order of their moments, and those of one moment in the order of the _id. A document has one,
+	// for its latest change.
+	Changes []RawChange
+	// More reports that others may follow.
+	More bool
+	// Settled is a moment before which no change can appear any more that the batch does not have. What a writer has
+	// stored beside the documents that changed up to then is stored.
+	Settled Moment
+	// Known is a moment up to which the server that answers has all changes, and not only those of before it lost its role.
+	Known Moment
+	// Forgotten is the moment up to which tombstones may be gone.
+	Forgotten Moment
+	// Store identifies the store.
+	Store int64
+}
+
+// RawChange is the latest change of a document.
+type RawChange struct {
+	ID Value
+	// At is the moment of the change, and Made that of the insert.
+	At, Made Moment
+	// IsGone reports that the document is a tombstone.
+	IsGone bool
+}
+
+// ChangesQuery asks for changes of documents.
+type ChangesQuery struct {
+	// Token is ChangesPage.Next of an earlier page; empty for all documents and what follows.
+	Token string
+	// Start, unless zero, leaves out what was not changed since then, to the second. Deletions since then are
+	// listed, as far as they are not forgotten. There is no Token with it.
+	Start time.Time
+	// Limit is the maximum number of changes, 1 or more.
+	Limit int
+}
+
+// ChangesPage is a page of changes.
+type ChangesPage[K Key] struct {
+	Changes []DocumentChange[K]
+	// Next is the token of the next page. There is always one.
+	Next string
+	// More reports that the next page may have changes now. A page may be short, or empty, all the same.
+	More bool
+}
+
+// DocumentChange is the latest change of a document.
+type DocumentChange[K Key] struct {
+	ID   K
+	Type ChangeType
+	Time time.Time
+}
+
+// ChangeType is what happened to a document.
+type ChangeType int
+
+// The types of changes.
+const (
+	// DocumentCreated: the document was inserted after the follower last had all changes.
+	DocumentCreated ChangeType = iota + 1
+	// DocumentChanged: the document was inserted before that.
+	DocumentChanged
+	// DocumentDeleted: the document is deleted.
+	DocumentDeleted
+)
+
+// Changes returns a page of changes, oldest first. The pages up to one without More have each document that has changed
+// since the token. A change that has not settled is listed again by the page that follows. So a follower that reads
+// each listed document by a Durable read has the latest state in the end, however often the document changes. Errors:
+// ErrBadToken, ErrForgotten.
+func (c *Collection[K, T]) Changes(ctx context.Context, query ChangesQuery) (page ChangesPage[K], err error) {
+	if query.Limit < 1 {
+		return page, c.wrap("list changes", errors.New("docstore: the limit must be 1 or more"))
+	}
+	token, err := c.parseChangesToken(query.Token)
+	if err == nil && !query.Start.IsZero() {
+		err = token.startAt(query)
+	}
+	if err != nil {
+		return page, c.wrap("list changes", err)
+	}
+	batch, err := c.table.Changes(ctx, ChangeScan{From: token.after, Limit: query.Limit + 1})
+	if err != nil {
+		return page, c.wrap("list changes", err)
+	}
+	if query.Token == "" {
+		token.store, token.needless = batch.Store, max(batch.Settled, batch.Forgotten)
+	}
+	if err := token.check(batch); err != nil {
+		return page, c.wrap("list changes", err)
+	}
+	found := batch.Changes
+	if len(found) > 0 && found[0].position() == token.after {
+		found = found[1:]
+	}
+	page.More = batch.More || len(found) > query.Limit
+	for _, each := range found[:min(len(found), query.Limit)] {
+		token.last = each.position()
+		token.seen = max(token.seen, each.At)
+		if each.IsGone && token.made == 0 && each.At <= token.needless {
+			continue
+		}
+		change := DocumentChange[K]{keyOf[K](each.ID), DocumentChanged, each.At.Time()}
+		switch {
+		case each.IsGone:
+			change.Type = DocumentDeleted
+		case each.Made > token.made:
+			change.Type = DocumentCreated
+		}
+		page.Changes = append(page.Changes, change)
+	}
+	token.advance(batch.Settled, page.More)
+	page.Next = c.changesToken(token)
+	return page, nil
+}
+
+func (r RawChange) position() ChangePosition { return ChangePosition{r.At, r.ID} }
+
+func keyOf[K Key](value Value) K {
+	key, _ := value.BSON().(K)
+	return key
+}
+
+// Touch tells followers that something beside a document has changed, and sets fields as Set does. Without a feed there
+// are no followers. Errors: ErrNotFound.
+func (c *Collection[K, T]) Touch(ctx context.Context, id K, set map[string]any) error {
+	if c.spec.Feed == nil && len(set) == 0 {
+		return nil
+	}
+	_, _, err := c.modify(ctx, Change{ID: ValueOf(id), Touches: true}, set)
+	return c.wrap("touch", err)
+}
+
+// SettlingTime returns the settling time of the collection's feed; 0 if it has none.
+func (c *Collection[K, T]) SettlingTime() time.Duration {
+	if c.spec.Feed == nil {
+		return 0
+	}
+	return c.spec.SettlingTime()
+}
+
+// SettlingTime returns the settling time of a collection with a feed.
+func (s Spec) SettlingTime() time.Duration {
+	if s.Feed.Settling == 0 {
+		return DefaultSettling
+	}
+	return s.Feed.Settling
+}
+
+// Stamps reports whether the engine stamps a change: the collection has a feed, and followers are to see the change.
+func (s Spec) Stamps(change Change) bool {
+	isSeen := func(path string) bool {
+		top, _, _ := strings.Cut(path, ".")
+		return !slices.Contains(s.Feed.NotStamped, top)
+	}
+	return s.Feed != nil && (change.Touches || slices.ContainsFunc(change.paths(), isSeen))
+}
+
+// checkFeed is the part of Validate about the feed.
+func (s Spec) checkFeed() error {
+	if s.Feed != nil && !s.Tombstones {
+		return fmt.Errorf("docstore: collection %q has a feed and no tombstones", s.Name)
+	}
+	return nil
+}
+
+// CheckChanges returns an error if a collection has no feed, or the scan is not valid.
+func (s Spec) CheckChanges(scan ChangeScan) error {
+	switch {
+	case s.Feed == nil:
+		return fmt.Errorf("docstore: collection %q has no feed", s.Name)
+	case scan.Limit < 1:
+		return errors.New("docstore: the limit must be 1 or more")
+	case !scan.From.ID.IsNone() && scan.From.ID.kind != s.ID:
+		return errors.New("docstore: the position has an id of another kind")
+	}
+	return nil
+}
+
+// changesToken is the content of a token. The pages up to one without More are a round.
+type changesToken struct {
+	store int64
+	// after is the position of the last change that was listed, or where the round begins.
+	after ChangePosition
+	// safe is the moment up to which nothing can appear that was not listed. The next round begins there.
+	safe Moment
+	// made: documents that were made later are new to the follower. It is 0 in the round of a follower that begins with
+	// everything.
+	made Moment
+	// needless: the follower needs no deletion up to this moment, because it had nothing then, or has listed it.
+	needless Moment
+	// seen is the moment of the latest change that was listed.
+	seen Moment
+
+	// last is after when the page ends.
+	last ChangePosition
+}
+
+// startAt makes the token of everything that of a start at a time. A store may count in seconds.
+func (t *changesToken) startAt(query ChangesQuery) error {
+	if query.Token != "" {
+		return ErrBadToken
+	}
+	at := MomentOf(query.Start.Truncate(time.Second))
+	*t = changesToken{after: ChangePosition{At: at}, safe: at, made: max(at, 2) - 1}
+	t.last = t.after
+	return nil
+}
+
+// check returns an error if deletions that the follower needs may be forgotten, or the store lacks what the follower has
+// seen. The last change that was listed is there, or a later one of its document, unless its deletion is forgotten.
+func (t *changesToken) check(batch ChangeBatch) error {
+	last := batch.Forgotten
+	if n := len(batch.Changes); n > 0 {
+		last = max(last, batch.Changes[n-1].At)
+	}
+	switch isAhead := !batch.More && t.seen > last; {
+	case t.store != batch.Store, max(t.needless, t.after.At) < batch.Forgotten:
+		return ErrForgotten
+	case isAhead && t.seen > batch.Known:
+		return fmt.Errorf("%w: the server has not reached the time of the token", ErrUnavailable)
+	case isAhead:
+		return ErrForgotten
+	}
+	return nil
+}
+
+// advance moves the token behind the last change of a page.
+func (t *changesToken) advance(settled Moment, isMore bool) {
+	if t.safe >= t.after.At {
+		t.safe = max(t.safe, min(t.last.At, settled))
+	}
+	t.after = t.last
+	if isMore {
+		return
+	}
+	if t.safe < t.after.At {
+		t.after = ChangePosition{At: t.safe}
+	}
+	t.made, t.needless = max(t.safe, 1), max(t.needless, t.safe)
+}
+
+// changesTokenBytes is the length of a token without its origin and the id.
+const changesTokenBytes = 6 * 8
+
+// changesOrigin returns a hash that binds a token to the collection.
+func (c *Collection[K, T]) changesOrigin() []byte {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte("changes\x00" + c.spec.Name))
+	return binary.BigEndian.AppendUint32(nil, sum.Sum32())
+}
+
+func (c *Collection[K, T]) changesToken(t changesToken) string {
+	raw := c.changesOrigin()
+	for _, number := range []Moment{Moment(t.store), t.after.At, t.safe, t.made, t.needless, t.seen} { // #nosec G115 -- the same bits
+		raw = binary.BigEndian.AppendUint64(raw, uint64(number))
+	}
+	if !t.after.ID.IsNone() {
+		raw = AppendValues(raw, t.after.ID)
+	}
+	return EncodeToken(raw)
+}
+
+// parseChangesToken decodes a token, or returns ErrBadToken.
+func (c *Collection[K, T]) parseChangesToken(token string) (t changesToken, err error) {
+	if token == "" {
+		return t, nil
+	}
+	raw, err := DecodeToken(token)
+	if err != nil || len(raw) < originBytes+changesTokenBytes || string(raw[:originBytes]) != string(c.changesOrigin()) {
+		return t, ErrBadToken
+	}
+	raw = raw[originBytes:]
+	number := func(n int) Moment { return Moment(binary.BigEndian.Uint64(raw[8*n:])) }
+	t.store, t.after.At, t.safe, t.made, t.needless, t.seen = int64(number(0)), number(1), number(2), number(3), number(4), number(5) // #nosec G115 -- the same bits
+	if raw = raw[changesTokenBytes:]; len(raw) > 0 {
+		t.after.ID, raw, err = c.cutID(raw)
+	}
+	if err != nil || len(raw) > 0 {
+		return t, ErrBadToken
+	}
+	t.last = t.after
+	return t, nil
+}
+
+// cutID decodes an id at the end of a token.
+func (c *Collection[K, T]) cutID(raw []byte) (Value, []byte, error) {
+	if c.spec.ID == Int64 {
+		number, rest, err := keys.CutInt64(raw)
+		return ValueOf(number), rest, err
+	}
+	text, rest, err := keys.CutString(raw)
+	return ValueOf(text), rest, err
+}

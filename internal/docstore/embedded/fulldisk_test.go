@@ -1,0 +1,53 @@
+package embedded
+
+import (
+	"errors"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// A write with a stamp finds the disk full, and one without a stamp does not. Then the store is opened again.
+func TestAFollowerGoesOnAfterAFullDiskAndARestart(t *testing.T) {
+	type thing struct {
+		ID int64 `bson:"_id"`
+	}
+	path, token := filepath.Join(t.TempDir(), "store.db"), ""
+	for _, isFull := range []bool{false, true, false} {
+		engine, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := func(name string, feed *docstore.Feed) *docstore.Collection[int64, thing] {
+			c, err := docstore.Open[int64, thing](t.Context(), engine, docstore.Spec{Name: name, ID: docstore.Int64, Tombstones: feed != nil, Feed: feed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		followed, other := open("followed", &docstore.Feed{Settling: 10 * time.Millisecond}), open("other", nil)
+		if isFull {
+			engine.commit.finish = func(*bolt.Tx) error { return syscall.ENOSPC }
+			if err := followed.Insert(t.Context(), thing{1}); !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("got error %v", err)
+			}
+			engine.commit.finish = (*bolt.Tx).Commit
+			if err := other.Insert(t.Context(), thing{1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page, err := followed.Changes(t.Context(), docstore.ChangesQuery{Token: token, Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token = page.Next
+		if err := engine.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
