@@ -11,10 +11,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/waybook/waybook/edge"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/clients"
 )
 
 // edgeFlags returns the settings of the interface that the edge's container has.
@@ -67,8 +64,7 @@ func checkClients(c *cluster, complain complain) {
 		return
 	}
 	defer func() { _ = nowhere.Close() }()
-	config.Account, config.Album = accountv1.NewAccountServiceClient(nowhere), albumv1.NewAlbumServiceClient(nowhere)
-	config.Blog, config.Poi = blogv1.NewBlogServiceClient(nowhere), poiv1.NewPoiServiceClient(nowhere)
+	config.Clients = clients.Of(nowhere, nowhere, nowhere, nowhere)
 	config.Zone = time.UTC
 	handler := edge.New(config)
 

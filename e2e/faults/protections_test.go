@@ -39,7 +39,7 @@ func protections() []protection {
 	impatient := change{edge + "edge.go", "DefaultCallTimeout = 10 * time.Second", "DefaultCallTimeout = 50 * time.Millisecond"}
 	mute := []change{impatient, {edge + "operation/run.go", "if err == nil && !isTaken {", "if (err == nil || callCtx.Err() == context.DeadlineExceeded) && !isTaken {"}}
 	anyEnd := change{edge + "operation/lists.go",
-		"case err != io.EOF && !limited.hasMore:", "case err != io.EOF && !limited.hasMore && !hasBegun:"}
+		"if err != nil {\n\t\t\treturn err\n\t\t}\n\t\tout.EndList(list.Name)\n\t\tend.", "if err != nil && !hasBegun {\n\t\t\treturn err\n\t\t}\n\t\tout.EndList(list.Name)\n\t\tend."}
 	unnamed := []change{{edge + "operation/run.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}
 	unnoticed := []change{{committer, "return false, c.commitFailed(id, err)", "_ = c.commitFailed(id, err)\n\t\treturn false, nil"}}
 	return []protection{
@@ -52,8 +52,7 @@ func protections() []protection {
 		}, finds: history.Late + ": "},
 		{against: "delay", seed: 77, shape: processes, off: "a session that can't be verified in time counts as closed", changes: []change{
 			impatient,
-			{edge + "verifier.go", "VerifySession(ctx, asked)\n", "VerifySession(ctx, asked)\n\tif " + isLate + " {\n\t\terr = failure.New(\"LOGIN_REQUIRED\")\n\t}\n"},
-			{edge + "verifier.go", "case joined.err != nil:", "case status.Code(joined.err) == codes.DeadlineExceeded:\n\t\treturn failure.New(\"LOGIN_REQUIRED\")\n\tcase joined.err != nil:"},
+			{edge + "session.go", "Token: session.Token})\n", "Token: session.Token})\n\tif " + isLate + " {\n\t\treturn 0, failure.New(\"LOGIN_REQUIRED\")\n\t}\n"},
 		}, finds: history.Lost + ": "},
 		{against: "throttle", seed: 4, shape: processes, off: "a reply without the data of a late service counts as complete",
 			changes: mute, finds: history.Lost + ": "},

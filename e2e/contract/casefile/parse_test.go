@@ -65,7 +65,7 @@ answer NOT_FOUND ALBUM_NOT_FOUND
 		t.Errorf("got the reply %+v", reply)
 	}
 	call := parsed.Steps[2].(*Call)
-	if call.Service != "waybook.album.v1.AlbumService" || call.Method != "AddPhoto" || call.Answer.Code != "NOT_FOUND" ||
+	if call.Service != "waybook.photo.v1.PhotoService" || call.Method != "AddPhoto" || call.Answer.Code != "NOT_FOUND" ||
 		call.Answer.Reason != "ALBUM_NOT_FOUND" || call.Request.Source != "{\"albumId\":\n\"{amy}\"}" {
 		t.Errorf("got the call %+v", call)
 	}
