@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybook/waybook/internal/arena"
 	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -156,7 +157,7 @@ func (k *Kind[P]) Sweep(ctx context.Context) error {
 
 // Parts returns what the kind serves of the contracts that services share.
 func (k *Kind[P]) Parts() service.Parts {
-	parts := service.Parts{Kind: k.Kind, Comments: k.Comments, Recommendations: k.Recommendations}
+	parts := service.Parts{Kind: k.Kind, Comments: k.Comments, Recommendations: k.Recommendations, Changes: changes.New(k.Documents)}
 	if k.Photos != nil {
 		parts.Photos = k.Photos
 	}

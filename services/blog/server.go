@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/movein"
@@ -133,7 +132,6 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	parts := s.blogs.Parts()
-	parts.Changes = changes.New(s.blogs.Documents)
 	parts.Records, parts.Resolver = s.mover, s.Resolver
 	return parts
 }

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/movein"
@@ -84,7 +83,6 @@ func (s *server) Register(registrar grpc.ServiceRegistrar) {
 // Parts implements service.Service.
 func (s *server) Parts() service.Parts {
 	parts := s.pois.Parts()
-	parts.Changes = changes.New(s.pois.Documents)
 	parts.Records, parts.Resolver = s.mover, s.Resolver
 	return parts
 }
