@@ -209,7 +209,7 @@ func TestADisabledUserIsEnabledAgain(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	o.must("user", "create", "Ann", "--email", "ann@example.com", "--generate-password")
 	var users []printedUser
-	o.mustRead(&users, "user", "find", "ann")
+	o.mustRead(&users, "user", "list", "ann")
 	id := users[0].ID.String()
 	o.run("battery staple", "user", "set-password", id, "--password-stdin").expect(0)
 	o.must("user", "disable", id)
