@@ -1,17 +1,30 @@
 package operations_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/internal/waybooktest"
 	changev1 "github.com/waybook/waybook/proto/gen/waybook/change/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
+
+func TestARenewalMakesNoStore(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "none")
+	err := storekeeping.Renew(t.Context(), storekeeping.Options{Store: service.StoreFlags{Data: data}})
+	if _, stat := os.Stat(data); !errors.Is(err, fs.ErrNotExist) || !errors.Is(stat, fs.ErrNotExist) {
+		t.Errorf("got %v, and the folder: %v", err, stat)
+	}
+}
 
 func TestFollowersStartAnewAfterAStoreIsRenewedOnEachStore(t *testing.T) {
 	t.Parallel()

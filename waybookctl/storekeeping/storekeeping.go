@@ -121,7 +121,7 @@ func (o Options) explained(err error) error {
 	return err
 }
 
-// openExisting opens an existing store; a check never creates one.
+// openExisting opens an existing store, and never creates one.
 func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstore.Engine, error) {
 	store, err := o.openStore(ctx, o.Store.OpenReadOnly)
 	if err != nil || mode == integrity.Look || o.Store.MongoDBURI != "" {
@@ -255,9 +255,9 @@ func Prepare(ctx context.Context, options Options, preparation Preparation) (pre
 	return prepared, nil
 }
 
-// Renew gives a store another identifier, so that followers of changes start anew. On MongoDB, services may run.
+// Renew gives an existing store another identifier, so that followers of changes start anew. On MongoDB, services may run.
 func Renew(ctx context.Context, options Options) (err error) {
-	store, err := options.openStore(ctx, options.Store.Open)
+	store, err := options.openExisting(ctx, integrity.Repair)
 	if err != nil {
 		return err
 	}
