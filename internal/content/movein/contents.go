@@ -158,12 +158,11 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 		}
 		// These reads may miss what was stored a moment ago, and a refusal is for good.
 		parent, err := m.latest(ctx, oldID)
-		if err != nil {
+		if err == nil {
+			known[oldID] = m.Kind.ID(&parent)
+			parents[known[oldID]] = &parent
+		} else if !errors.Is(err, docstore.ErrNotFound) {
 			return nil, err
-		}
-		if parent != nil {
-			known[oldID] = m.Kind.ID(parent)
-			parents[known[oldID]] = parent
 		}
 	}
 	for _, each := range items {
@@ -179,17 +178,11 @@ func resolve[P, D any](ctx context.Context, m *Mover[P], items []*item[D]) (pare
 	return parents, nil
 }
 
-// latest returns content by its old identifier, in a state that no later failure undoes; nil if it is not there.
-func (m *Mover[P]) latest(ctx context.Context, oldID string) (*P, error) {
+// latest returns content by its old identifier, in a state that no later failure undoes. Errors: docstore.ErrNotFound.
+func (m *Mover[P]) latest(ctx context.Context, oldID string) (found P, err error) {
 	contentID, err := m.Kind.Aliases.Latest(ctx, oldID)
-	if err == nil {
-		var found P
-		if found, err = m.Kind.Documents.GetLinearizable(ctx, contentID); err == nil {
-			return &found, nil
-		}
+	if err != nil {
+		return found, err
 	}
-	if errors.Is(err, docstore.ErrNotFound) {
-		err = nil
-	}
-	return nil, err
+	return m.Kind.Documents.GetLinearizable(ctx, contentID)
 }
