@@ -260,7 +260,7 @@ func TestARestoreReplacesNoStoreOfAServiceThatStartsMeanwhile(t *testing.T) {
 			if done, err := restore(t, options, starting); err == nil || !strings.Contains(err.Error(), "stop it first") {
 				t.Errorf("the restore replaced the store: %+v, %v", done, err)
 			}
-			if names := namesIn(t, options.Store.Data); !slices.Equal(names, []string{"waybook.db", "waybook.db.reserve"}) {
+			if names := namesIn(t, options.Store.Data); !slices.Equal(names, []string{"waybook.db"}) {
 				t.Errorf("there are %v", names)
 			}
 		})

@@ -84,8 +84,6 @@ func catalogKey(collection string) []byte { return []byte("collection/" + collec
 
 func documentsBucket(collection string) []byte { return []byte("documents/" + collection) }
 
-func apartBucket(collection string) []byte { return []byte("apart/" + collection) }
-
 func indexBucket(collection, index string) []byte {
 	return []byte("index/" + collection + "/" + index)
 }

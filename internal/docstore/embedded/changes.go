@@ -201,7 +201,7 @@ func (t *table) walkFeed(ctx context.Context, tx *bolt.Tx, scan docstore.ChangeS
 			return fmt.Errorf("the store is damaged: feed entry %x refers to a missing document", key)
 		}
 		r := recordOf(found)
-		size += r.size()
+		size += len(r.bson)
 		change.Made, change.IsGone = r.made, r.isTombstone
 		batch.Changes = append(batch.Changes, change)
 	}

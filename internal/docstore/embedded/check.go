@@ -38,9 +38,6 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 	}
 	t := newTable(e, found.spec(name))
 	var errs []error
-	if err := t.checkApart(ctx, tx); err != nil {
-		errs = append(errs, err)
-	}
 	if err := t.checkFeed(ctx, tx); err != nil {
 		errs = append(errs, fmt.Errorf("feed: %w", err))
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
@@ -248,45 +247,6 @@ func TestAFullDiskFailsTheWriteButNotTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantStored(t, table, 1, nil)
-}
-
-// The disk is full while the reserve is there, and has space for one commit after that.
-func TestOnAFullDiskADeletionUsesTheReserveAndAnInsertDoesNot(t *testing.T) {
-	engine, table := openTable(t, (*bolt.Tx).Commit)
-	kept := engine.db.Path() + reserveSuffix
-	for id := range int64(3) {
-		if err := insert(t.Context(), table, id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if engine.commit.reserve.isOff {
-		t.Skip("this file system keeps no space")
-	}
-	engine.commit.finish = func(tx *bolt.Tx) error {
-		if _, err := os.Stat(kept); err == nil {
-			return fmt.Errorf("write: %w", syscall.ENOSPC)
-		}
-		return tx.Commit()
-	}
-	if err := insert(t.Context(), table, 3); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("an insert: got error %v", err)
-	}
-	if _, err := os.Stat(kept); err != nil {
-		t.Fatalf("the reserve is gone after an insert: %v", err)
-	}
-	for id := range int64(3) {
-		if err := table.Delete(t.Context(), docstore.Deletion{ID: docstore.ValueOf(id)}); err != nil {
-			t.Fatalf("deletion %d: %v", id, err)
-		}
-		wantStored(t, table, id, docstore.ErrNotFound)
-	}
-	engine.commit.finish = (*bolt.Tx).Commit
-	if err := insert(t.Context(), table, 3); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(kept); err != nil || info.Size() != reserveBytes {
-		t.Fatalf("the reserve is not made again: %v", err)
-	}
 }
 
 func TestAFailedSyncOfDataRefusesTheWriteAndAllLaterWrites(t *testing.T) {

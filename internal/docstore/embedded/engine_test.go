@@ -149,7 +149,6 @@ func TestCheckFindsDamage(t *testing.T) {
 	for name, damage := range map[string]func(tx *bolt.Tx) error{
 		"a document without an entry":             withoutLast("index/ballots/code"),
 		"a document without an entry in the feed": withoutLast("feed/followed"),
-		"a document without its long text":        withoutLast("apart/followed"),
 		"an entry without a document":             withoutLast("documents/ballots"),
 		"an entry of the feed without a document": withoutLast("documents/followed"),
 		"an entry of another document": func(tx *bolt.Tx) error {

@@ -132,7 +132,7 @@ func (t *table) build(ctx context.Context, ix *index, complete declaration) erro
 	var next []byte
 	for {
 		var resume []byte
-		err := t.engine.add(ctx, buildChunkBytes, func(tx *bolt.Tx) (bool, error) {
+		err := t.engine.write(ctx, buildChunkBytes, func(tx *bolt.Tx) (bool, error) {
 			entries, from, err := ix.chunk(tx.Bucket(t.documents), next)
 			if err != nil {
 				return false, err

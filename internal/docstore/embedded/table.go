@@ -18,8 +18,6 @@ type table struct {
 	engine    *Engine
 	spec      docstore.Spec
 	documents []byte
-	// apart is the bucket of the long texts; see large.go. It may not exist.
-	apart []byte
 	// feed is the bucket of the feed; see changes.go.
 	feed    []byte
 	settled *settling.Line
@@ -38,7 +36,7 @@ type index struct {
 func newTable(e *Engine, spec docstore.Spec) *table {
 	id := []docstore.Field{{Name: "_id", Kind: spec.ID}}
 	t := &table{
-		engine: e, spec: spec, documents: documentsBucket(spec.Name), apart: apartBucket(spec.Name), feed: feedBucket(spec.Name), id: id,
+		engine: e, spec: spec, documents: documentsBucket(spec.Name), feed: feedBucket(spec.Name), id: id,
 		settled: settling.Begin(e.opened),
 	}
 	for _, declared := range spec.Indexes {
@@ -137,38 +135,18 @@ func cutFields(key []byte, fields []docstore.Field) (rest []byte, err error) {
 // prepared is a document with its encoded id and index entries.
 type prepared struct {
 	record
-	// values are the long texts that are to be stored.
-	values []apart
-	id     []byte
+	id []byte
 	// entries are in the order of the table's indexes.
 	entries []entry
 }
 
-// prepare computes the id and the index entries of a document, which may have references, and
-// separates its long texts. It refuses the documents that docstore.Spec.CheckDocument
-// refuses.
-func (t *table) prepare(document bson.Raw, hasReferences bool) (prepared, error) {
-	r, values, err := toRecord(document, hasReferences)
-	if err != nil {
+// prepare computes the id and the index entries of a document. It refuses the documents that
+// docstore.Spec.CheckDocument refuses.
+func (t *table) prepare(document bson.Raw) (prepared, error) {
+	if err := docstore.CheckEnvelope(document); err != nil {
 		return prepared{}, err
 	}
-	r.isTombstone = t.spec.Tombstones && docstore.IsTombstone(r.bson)
-	p, err := t.place(r)
-	p.values = values
-	return p, err
-}
-
-// toRecord separates the long texts of a document. It refuses the documents that
-// docstore.CheckEnvelope refuses.
-func toRecord(document bson.Raw, hasReferences bool) (record, []apart, error) {
-	if err := docstore.CheckEnvelope(document); err != nil {
-		return record{}, nil, err
-	}
-	r, values, err := separate(document, hasReferences)
-	if err != nil {
-		return record{}, nil, err
-	}
-	return r, values, docstore.CheckSize(r.size())
+	return t.place(record{bson: document, isTombstone: t.spec.Tombstones && docstore.IsTombstone(document)})
 }
 
 // place computes the id and the index entries of a stored document.

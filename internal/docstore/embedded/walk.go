@@ -141,32 +141,26 @@ func (w *walk) id() ([]byte, error) {
 
 // document returns the current document. It points into the mapped file.
 func (w *walk) document() (record, error) {
-	raw, err := w.stored()
-	return recordOf(raw), err
-}
-
-// stored returns the current document as it is stored.
-func (w *walk) stored() ([]byte, error) {
 	if w.documents == nil {
-		return w.value, nil
+		return recordOf(w.value), nil
 	}
 	id, err := w.id()
 	if err != nil {
-		return nil, err
+		return record{}, err
 	}
 	// Neighbours in the index are often neighbours in the file too. A step to the next
 	// document costs a tenth of a search.
 	if w.placed && !w.isDescending {
 		if next, raw := w.documents.Next(); bytes.Equal(next, id) {
-			return raw, nil
+			return recordOf(raw), nil
 		}
 	}
 	found, raw := w.documents.Seek(id)
 	if !bytes.Equal(found, id) {
-		return nil, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
+		return record{}, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
 	}
 	w.placed = true
-	return raw, nil
+	return recordOf(raw), nil
 }
 
 // startBack begins a descending walk: behind a position, or at the end.
@@ -267,13 +261,12 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 		return 0, err
 	}
 	var total int64
-	limit := deleteChunkDocuments
 	for {
 		deleted, more := 0, false
 		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (bool, error) {
 			var doomed []prepared
 			var err error
-			if doomed, more, err = t.chunk(tx, ix, bounds, limit); err != nil {
+			if doomed, more, err = t.chunk(tx, ix, bounds); err != nil {
 				return false, err
 			}
 			b := t.buckets(tx)
@@ -285,10 +278,6 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 			deleted = len(doomed)
 			return deleted > 0, nil
 		})
-		if err != nil && isLackOfSpace(err) && limit > 1 {
-			limit /= 10 // fewer documents change fewer pages
-			continue
-		}
 		if err != nil {
 			return total, err
 		}
@@ -299,11 +288,11 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 	}
 }
 
-// chunk returns the first documents within bounds, at most limit, and whether there are more.
-func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds, limit int) (doomed []prepared, more bool, err error) {
+// chunk returns the first documents within bounds and the limits of a chunk, and whether there are more.
+func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) (doomed []prepared, more bool, err error) {
 	size := 0
 	for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
-		if len(doomed) == limit || size > deleteChunkBytes {
+		if len(doomed) == deleteChunkDocuments || size > deleteChunkBytes {
 			return doomed, true, nil
 		}
 		found, err := w.document()

@@ -18,10 +18,6 @@ const (
 	insertChunkBytes     = 4 << 20
 )
 
-// smallUpdate is the size of the fields up to which an update is taken for one that makes the store no
-// larger, in bytes. Deletions make such updates, to parents and sessions.
-const smallUpdate = 1 << 10
-
 // documentFill is the fill ratio of the pages that hold documents. Ids grow with time, so
 // most inserts go to the last page, and earlier pages need little free space.
 const documentFill = 0.9
@@ -37,7 +33,7 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 		at := make([]int, 0, cap(chunk))
 		size := 0
 		for ; from < len(documents) && len(chunk) < insertChunkDocuments && size < insertChunkBytes; from++ {
-			p, err := t.prepare(documents[from], false)
+			p, err := t.prepare(documents[from])
 			if err != nil {
 				errs[from] = err
 				continue
@@ -60,7 +56,7 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 		return nil, nil
 	}
 	refused := make([]error, len(chunk))
-	err := t.engine.add(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, p := range chunk {
 			refused[i] = b.refuse(p)
@@ -83,12 +79,9 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 // Update changes a document. It changes only the index entries whose fields have changed.
 func (t *table) Update(ctx context.Context, change docstore.Change) (bson.Raw, error) {
 	var before bson.Raw
-	var note func(*bolt.Tx, []byte, record) error
+	var note func(record)
 	if change.IsWhole || len(change.Fields) > 0 {
-		note = func(tx *bolt.Tx, key []byte, old record) (err error) {
-			before, err = t.whole(tx, key, old, change.Fields)
-			return err
-		}
+		note = func(old record) { before = bytes.Clone(old.bson) }
 	}
 	refusals, err := t.update(ctx, []docstore.Change{change}, note)
 	if err == nil {
@@ -116,29 +109,22 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 
 // update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
 // made, or nil. A change that no document fits fails all. note, unless nil, gets each document before its change.
-func (t *table) update(ctx context.Context, changes []docstore.Change, note func(*bolt.Tx, []byte, record) error) ([]error, error) {
-	write, size := t.writer(changes)
-	effects := make([]effect, len(changes))
+func (t *table) update(ctx context.Context, changes []docstore.Change, note func(record)) ([]error, error) {
+	effects, size := make([]effect, len(changes)), 0
 	for i, change := range changes {
+		for _, set := range change.Set {
+			size += len(set.Value.Value)
+		}
 		if err := t.spec.CheckChange(change); err != nil {
 			return nil, err
 		}
 		effects[i] = t.effectOf(change)
 	}
 	refusals := make([]error, len(changes))
-	err := write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, change := range changes {
-			refusals[i], err = b.modify(change.ID, effects[i], func(key []byte, old record) (bson.Raw, error) {
-				if err := t.refuse(tx, key, old, change); err != nil {
-					return nil, err
-				}
-				changed, err := change.Apply(old.bson)
-				if err == nil && note != nil {
-					err = note(tx, key, old)
-				}
-				return changed, err
-			})
+			refusals[i], err = b.modify(change, effects[i], note)
 			changed = changed || refusals[i] == nil
 			if err != nil {
 				return changed, err
@@ -152,19 +138,6 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 	return refusals, nil
 }
 
-// writer returns the way to make changes, and the size of the fields that they set.
-func (t *table) writer(changes []docstore.Change) (write func(context.Context, int, operation) error, size int) {
-	for _, change := range changes {
-		for _, set := range change.Set {
-			size += len(set.Value.Value)
-		}
-	}
-	if size > smallUpdate {
-		return t.engine.add, size
-	}
-	return t.engine.write, size
-}
-
 // effect is what a change does beside the document: whether it changes index entries, and whether it
 // is stamped.
 type effect struct{ changesKeys, isStamped bool }
@@ -173,32 +146,30 @@ func (t *table) effectOf(change docstore.Change) effect {
 	return effect{t.spec.ChangesKeys(change), t.spec.Stamps(change)}
 }
 
-// modify replaces a document by the result of change, whose error is the refusal.
-func (b buckets) modify(id docstore.Value, has effect, change func(key []byte, old record) (bson.Raw, error)) (refusal, err error) {
-	key, refusal := b.table.idKey(id)
+// modify makes a change, unless it is refused. note, unless nil, gets the document before.
+func (b buckets) modify(change docstore.Change, has effect, note func(record)) (refusal, err error) {
+	key, refusal := b.table.idKey(change.ID)
 	if refusal != nil {
 		return refusal, nil
 	}
-	stored := b.documents.Get(key)
-	if stored == nil {
+	old := recordOf(b.documents.Get(key))
+	if old.bson == nil || old.isTombstone {
 		return docstore.ErrNotFound, nil
 	}
-	old := recordOf(stored)
-	if old.isTombstone {
-		return docstore.ErrNotFound, nil
-	}
-	changed, refusal := change(key, old)
+	changed, refusal := change.Apply(old.bson)
 	if refusal != nil {
 		return refusal, nil
+	}
+	if note != nil {
+		note(old)
 	}
 	if !has.changesKeys {
-		next, values, refusal := toRecord(changed, old.hasReferences)
-		if refusal != nil {
+		if refusal := docstore.CheckEnvelope(changed); refusal != nil {
 			return refusal, nil
 		}
-		return nil, b.putRecord(key, old, next, values, has.isStamped)
+		return nil, b.putRecord(key, old, record{bson: changed}, has.isStamped)
 	}
-	next, refusal := b.table.prepare(changed, old.hasReferences)
+	next, refusal := b.table.prepare(changed)
 	if refusal != nil {
 		return refusal, nil
 	}
@@ -233,13 +204,9 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 }
 
 func (b buckets) delete(key []byte, deletion docstore.Deletion) (refusal, err error) {
-	stored := b.documents.Get(key)
-	if stored == nil {
-		return docstore.ErrNotFound, nil
-	}
-	old := recordOf(stored)
+	old := recordOf(b.documents.Get(key))
 	switch {
-	case old.isTombstone:
+	case old.bson == nil || old.isTombstone:
 		return docstore.ErrNotFound, nil
 	case !deletion.Meets(old.bson):
 		return docstore.ErrConflict, nil
@@ -255,7 +222,7 @@ func (b buckets) delete(key []byte, deletion docstore.Deletion) (refusal, err er
 	if err != nil {
 		return nil, err
 	}
-	next, refusal := b.table.prepare(tombstone, false)
+	next, refusal := b.table.prepare(tombstone)
 	if refusal == nil {
 		refusal = b.refuseChange(next, before)
 	}
@@ -309,10 +276,10 @@ func (b buckets) refuseChange(p, before prepared) error {
 	return nil
 }
 
-// put stores a document, its long texts and its index entries. before is the document that
+// put stores a document and its index entries. before is the document that
 // it replaces; it has no entries if there is none.
 func (b buckets) put(p, before prepared, isStamped bool) error {
-	if err := b.putRecord(p.id, before.record, p.record, p.values, isStamped); err != nil {
+	if err := b.putRecord(p.id, before.record, p.record, isStamped); err != nil {
 		return err
 	}
 	for i, bucket := range b.indexes {
@@ -336,12 +303,8 @@ func (b buckets) put(p, before prepared, isStamped bool) error {
 	return nil
 }
 
-// putRecord stores a document and its long texts, without index entries. A document that it does not
-// stamp keeps its moments.
-func (b buckets) putRecord(id []byte, before, now record, values []apart, isStamped bool) error {
-	if err := b.putApart(id, before, now, values); err != nil {
-		return err
-	}
+// putRecord stores a document without index entries. A document that it does not stamp keeps its moments.
+func (b buckets) putRecord(id []byte, before, now record, isStamped bool) error {
 	now.made, now.changed = before.made, before.changed
 	if isStamped {
 		if err := b.stamp(id, before, &now); err != nil {
@@ -356,12 +319,9 @@ func (b buckets) putRecord(id []byte, before, now record, values []apart, isStam
 	return b.documents.Put(id, now.stored())
 }
 
-// remove removes a document, its long texts and its index entries. One with an entry in the feed is a
+// remove removes a document and its index entries. One with an entry in the feed is a
 // tombstone.
 func (b buckets) remove(p prepared) error {
-	if err := b.putApart(p.id, p.record, record{}, nil); err != nil {
-		return err
-	}
 	if b.feed != nil {
 		if err := b.feed.Delete(entryKey(p.changed, p.id)); err != nil {
 			return err
