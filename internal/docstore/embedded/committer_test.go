@@ -196,7 +196,7 @@ func TestAFailingOperationDoesNotAffectTheOthersOfItsCommit(t *testing.T) {
 	go func() {
 		failure <- engine.write(t.Context(), 1, func(tx *bolt.Tx) (bool, error) {
 			// Damages the transaction before it fails.
-			return true, errors.Join(tx.DeleteBucket(documentsBucket("things")), broken)
+			return true, errors.Join(tx.DeleteBucket(dataBucket()), broken)
 		})
 	}()
 	waitQueued(engine, 2)

@@ -2,11 +2,15 @@
 // go.etcd.io/bbolt. It needs no server. One process at a time may open the file for
 // writing.
 //
-// The file holds these buckets:
+// The file holds two buckets: the catalog, with the declarations of collections, and the data. A key of the data begins
+// with the numbers of its collection and of its part (see part). What follows is, in these parts:
 //
-//   - one per collection: encoded _id → BSON
-//   - one per index: encoded fields and _id → nothing
-//   - the catalog: the declarations for which the index buckets were built
+//   - the documents: encoded _id → BSON, and moments
+//   - each index: encoded fields and _id → nothing
+//   - the feed and the tombstones: a moment and the encoded _id → nothing
+//
+// One tree has all of them, because a commit writes the path from its root to each page that changes. With a tree for
+// each part, a write of seven parts would write seven paths.
 //
 // Writers share commits (see committer). Readers never wait for a commit.
 //

@@ -16,4 +16,3 @@ func releasePages(start uintptr, length int64) {
 // its store must not come to that point. A mapping behind the end of the file costs address
 // space only. Systems with 32 bits have none to spare.
 const mapReserve = 64 << 30 >> (64 - strconv.IntSize)
-

@@ -21,7 +21,7 @@ const checkEvery = 1024
 // get is Scan of one document by its id. A linearizable read is done between two commits: any other
 // also sees a commit whose last sync is not finished, and may fail.
 func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) ([]bson.Raw, error) {
-	key, err := t.idKey(id)
+	key, err := t.keyOf(id)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) 
 	var documents []bson.Raw
 	look := func(tx *bolt.Tx) error {
 		documents = nil
-		if r := recordOf(tx.Bucket(t.documents).Get(key)); r.bson != nil && (!r.isTombstone || withTombstones) {
+		if r := recordOf(data(tx).Get(key)); r.bson != nil && (!r.isTombstone || withTombstones) {
 			documents = []bson.Raw{bytes.Clone(r.bson)}
 		}
 		return nil
@@ -47,14 +47,14 @@ func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) 
 
 // Highest walks down from the highest id.
 func (t *table) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	lowest, err := t.idKey(docstore.ValueOf(from))
+	lowest, err := t.keyOf(docstore.ValueOf(from))
 	if err != nil {
 		return 0, err
 	}
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		cursor, seen := tx.Bucket(t.documents).Cursor(), 0
-		for key, _ := cursor.Last(); bytes.Compare(key, lowest) >= 0; key, _ = cursor.Prev() {
-			found, _, err := keys.CutInt64(key)
+		cursor, seen := data(tx).Cursor(), 0
+		for key := t.documents.last(cursor); bytes.Compare(key, lowest) >= 0; key, _ = cursor.Prev() {
+			found, _, err := keys.CutInt64(key[partBytes:])
 			if err != nil {
 				return err
 			}
@@ -278,6 +278,7 @@ func (ix *index) documentSize() int {
 
 // appendDocument builds a document with the fields of the index from the key of an entry.
 func (ix *index) appendDocument(into, key []byte) (_ []byte, err error) {
+	key = key[partBytes:]
 	into = binary.LittleEndian.AppendUint32(into, uint32(ix.documentSize()))
 	for _, field := range ix.fields {
 		var value int64

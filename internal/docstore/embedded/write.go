@@ -18,9 +18,9 @@ const (
 	insertChunkBytes     = 4 << 20
 )
 
-// documentFill is the fill ratio of the pages that hold documents. Ids grow with time, so
-// most inserts go to the last page, and earlier pages need little free space.
-const documentFill = 0.9
+// dataFill is the fill ratio of pages that are split. Ids and moments grow with time, so many inserts go to the last page
+// of a part, and earlier pages need little free space; entries of other indexes go anywhere.
+const dataFill = 0.7
 
 // Insert stores documents in chunks of one transaction each.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
@@ -57,14 +57,14 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 	}
 	refused := make([]error, len(chunk))
 	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
-		b := t.buckets(tx)
+		w := t.writer(tx)
 		for i, p := range chunk {
-			refused[i] = b.refuse(p)
+			refused[i] = w.refuse(p)
 			if refused[i] != nil {
 				continue
 			}
 			changed = true
-			if err := b.put(p, prepared{}, t.spec.Feed != nil || p.isTombstone); err != nil {
+			if err := w.put(p, prepared{}, t.spec.Feed != nil || p.isTombstone); err != nil {
 				return changed, err
 			}
 		}
@@ -122,9 +122,9 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 	}
 	refusals := make([]error, len(changes))
 	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
-		b := t.buckets(tx)
+		w := t.writer(tx)
 		for i, change := range changes {
-			refusals[i], err = b.modify(change, effects[i], note)
+			refusals[i], err = w.modify(change, effects[i], note)
 			changed = changed || refusals[i] == nil
 			if err != nil {
 				return changed, err
@@ -147,12 +147,12 @@ func (t *table) effectOf(change docstore.Change) effect {
 }
 
 // modify makes a change, unless it is refused. note, unless nil, gets the document before.
-func (b buckets) modify(change docstore.Change, has effect, note func(record)) (refusal, err error) {
-	key, refusal := b.table.idKey(change.ID)
+func (w writer) modify(change docstore.Change, has effect, note func(record)) (refusal, err error) {
+	key, refusal := w.table.keyOf(change.ID)
 	if refusal != nil {
 		return refusal, nil
 	}
-	old := recordOf(b.documents.Get(key))
+	old := recordOf(w.data.Get(key))
 	if old.bson == nil || old.isTombstone {
 		return docstore.ErrNotFound, nil
 	}
@@ -167,25 +167,25 @@ func (b buckets) modify(change docstore.Change, has effect, note func(record)) (
 		if refusal := docstore.CheckEnvelope(changed); refusal != nil {
 			return refusal, nil
 		}
-		return nil, b.putRecord(key, old, record{bson: changed}, has.isStamped)
+		return nil, w.putRecord(key, old, record{bson: changed}, has.isStamped)
 	}
-	next, refusal := b.table.prepare(changed)
+	next, refusal := w.table.prepare(changed)
 	if refusal != nil {
 		return refusal, nil
 	}
-	before, err := b.table.place(old)
+	before, err := w.table.place(old)
 	if err != nil {
 		return nil, err
 	}
-	if refusal := b.refuseChange(next, before); refusal != nil {
+	if refusal := w.refuseChange(next, before); refusal != nil {
 		return refusal, nil
 	}
-	return nil, b.put(next, before, has.isStamped)
+	return nil, w.put(next, before, has.isStamped)
 }
 
 // Delete removes a document and its index entries, or makes it a tombstone.
 func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
-	key, err := t.idKey(deletion.ID)
+	key, err := t.keyOf(deletion.ID)
 	if err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	}
 	var refusal error
 	err = t.engine.write(ctx, len(key), func(tx *bolt.Tx) (changed bool, err error) {
-		refusal, err = t.buckets(tx).delete(key, deletion)
+		refusal, err = t.writer(tx).delete(key, deletion)
 		return refusal == nil && err == nil, err
 	})
 	if err != nil {
@@ -203,100 +203,84 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	return refusal
 }
 
-func (b buckets) delete(key []byte, deletion docstore.Deletion) (refusal, err error) {
-	old := recordOf(b.documents.Get(key))
+func (w writer) delete(key []byte, deletion docstore.Deletion) (refusal, err error) {
+	old := recordOf(w.data.Get(key))
 	switch {
 	case old.bson == nil || old.isTombstone:
 		return docstore.ErrNotFound, nil
 	case !deletion.Meets(old.bson):
 		return docstore.ErrConflict, nil
 	}
-	before, err := b.table.place(old)
+	before, err := w.table.place(old)
 	if err != nil {
 		return nil, err
 	}
-	if !b.table.spec.Tombstones {
-		return nil, b.remove(before)
+	if !w.table.spec.Tombstones {
+		return nil, w.remove(before)
 	}
-	tombstone, err := b.table.spec.TombstoneOf(old.bson, deletion)
+	tombstone, err := w.table.spec.TombstoneOf(old.bson, deletion)
 	if err != nil {
 		return nil, err
 	}
-	next, refusal := b.table.prepare(tombstone)
+	next, refusal := w.table.prepare(tombstone)
 	if refusal == nil {
-		refusal = b.refuseChange(next, before)
+		refusal = w.refuseChange(next, before)
 	}
 	if refusal != nil {
 		return refusal, nil
 	}
-	return nil, b.put(next, before, true)
+	return nil, w.put(next, before, true)
 }
 
-// buckets are the buckets of a table in one transaction.
-type buckets struct {
-	table     *table
-	tx        *bolt.Tx
-	documents *bolt.Bucket
-	indexes   []*bolt.Bucket
-	// feed is nil if the collection has none.
-	feed *bolt.Bucket
+// writer writes to a table in one transaction.
+type writer struct {
+	table *table
+	data  *bolt.Bucket
 }
 
-func (t *table) buckets(tx *bolt.Tx) buckets {
-	b := buckets{table: t, tx: tx, documents: tx.Bucket(t.documents), indexes: make([]*bolt.Bucket, len(t.indexes))}
-	b.documents.FillPercent = documentFill
-	for i := range t.indexes {
-		b.indexes[i] = tx.Bucket(t.indexes[i].bucket)
-	}
-	if t.spec.Feed != nil {
-		b.feed = tx.Bucket(t.feed)
-		b.feed.FillPercent = documentFill // moments grow, too
-	}
-	return b
-}
+func (t *table) writer(tx *bolt.Tx) writer { return writer{t, data(tx)} }
 
 // refuse returns the reason why a new document cannot be stored, or nil.
-func (b buckets) refuse(p prepared) error {
-	if b.documents.Get(p.id) != nil {
+func (w writer) refuse(p prepared) error {
+	if w.data.Get(p.key) != nil {
 		return &docstore.DuplicateError{Index: docstore.IDIndex}
 	}
-	return b.refuseChange(p, prepared{})
+	return w.refuseChange(p, prepared{})
 }
 
 // refuseChange returns the reason why a document cannot replace before, or nil.
-func (b buckets) refuseChange(p, before prepared) error {
-	for i, ix := range b.table.indexes {
+func (w writer) refuseChange(p, before prepared) error {
+	for i, ix := range w.table.indexes {
 		if !ix.Unique || before.entries != nil && bytes.Equal(p.entries[i].key, before.entries[i].key) {
 			continue
 		}
-		if p.entries[i].taken(b.indexes[i].Cursor()) {
+		if p.entries[i].taken(w.data.Cursor()) {
 			return &docstore.DuplicateError{Index: ix.Name}
 		}
 	}
 	return nil
 }
 
-// put stores a document and its index entries. before is the document that
-// it replaces; it has no entries if there is none.
-func (b buckets) put(p, before prepared, isStamped bool) error {
-	if err := b.putRecord(p.id, before.record, p.record, isStamped); err != nil {
+// put stores a document and its index entries. before is the document that it replaces; it has no entries if there is
+// none.
+func (w writer) put(p, before prepared, isStamped bool) error {
+	if err := w.putRecord(p.key, before.record, p.record, isStamped); err != nil {
 		return err
 	}
-	for i, bucket := range b.indexes {
-		now := p.entries[i]
+	for i, now := range p.entries {
 		if before.entries != nil {
 			old := before.entries[i]
 			if bytes.Equal(now.key, old.key) && now.isTombstone == old.isTombstone {
 				continue
 			}
-			if err := old.deleteFrom(bucket); err != nil {
+			if err := w.removeEntry(old); err != nil {
 				return err
 			}
 		}
 		if now.key == nil {
 			continue
 		}
-		if err := bucket.Put(now.key, now.value()); err != nil {
+		if err := w.data.Put(now.key, now.value()); err != nil {
 			return err
 		}
 	}
@@ -304,36 +288,42 @@ func (b buckets) put(p, before prepared, isStamped bool) error {
 }
 
 // putRecord stores a document without index entries. A document that it does not stamp keeps its moments.
-func (b buckets) putRecord(id []byte, before, now record, isStamped bool) error {
+func (w writer) putRecord(key []byte, before, now record, isStamped bool) error {
 	now.made, now.changed = before.made, before.changed
 	if isStamped {
-		if err := b.stamp(id, before, &now); err != nil {
+		if err := w.stamp(key, before, &now); err != nil {
 			return err
 		}
 	}
 	if now.isTombstone {
-		if err := b.setDue(id, &now, now.changed); err != nil {
+		if err := w.setDue(key, &now, now.changed); err != nil {
 			return err
 		}
 	}
-	return b.documents.Put(id, now.stored())
+	return w.data.Put(key, now.stored())
 }
 
-// remove removes a document and its index entries. One with an entry in the feed is a
-// tombstone.
-func (b buckets) remove(p prepared) error {
-	if b.feed != nil {
-		if err := b.feed.Delete(entryKey(p.changed, p.id)); err != nil {
+// remove removes a document and its index entries. One with an entry in the feed is a tombstone.
+func (w writer) remove(p prepared) error {
+	if w.table.spec.Feed != nil {
+		if err := w.data.Delete(w.table.feed.at(p.changed, p.key)); err != nil {
 			return err
 		}
 	}
-	if err := b.documents.Delete(p.id); err != nil {
+	if err := w.data.Delete(p.key); err != nil {
 		return err
 	}
-	for i, bucket := range b.indexes {
-		if err := p.entries[i].deleteFrom(bucket); err != nil {
+	for _, entry := range p.entries {
+		if err := w.removeEntry(entry); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w writer) removeEntry(n entry) error {
+	if n.key == nil {
+		return nil
+	}
+	return w.data.Delete(n.key)
 }
