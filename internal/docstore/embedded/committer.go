@@ -14,12 +14,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// These limits bound how long the writers of one commit wait and how much memory it
-// takes. A larger operation gets a commit of its own.
-const (
-	maxCommitWrites = 1024
-	maxCommitBytes  = 8 << 20
-)
+// maxCommitBytes bounds how much memory one commit takes, approximately, and so how long its writers wait. A larger
+// operation gets a commit of its own.
+const maxCommitBytes = 32 << 20
 
 // operation is one writer's part of a transaction. It makes all checks before its first
 // change and reports whether it has changed anything. A refusal, such as a duplicate, is
@@ -136,7 +133,7 @@ func (c *committer) take() []*write {
 	var batch []*write
 	bytes, taken := 0, 0
 	for _, w := range c.queue {
-		if len(batch) > 0 && (len(batch) == maxCommitWrites || bytes+w.bytes > maxCommitBytes) {
+		if len(batch) > 0 && bytes+w.bytes > maxCommitBytes {
 			break
 		}
 		taken++

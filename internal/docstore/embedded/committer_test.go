@@ -218,11 +218,12 @@ func TestAFailingOperationDoesNotAffectTheOthersOfItsCommit(t *testing.T) {
 
 func TestTheSizeOfACommitIsBounded(t *testing.T) {
 	c := &committer{}
-	for range maxCommitWrites + 1 {
-		c.queue = append(c.queue, &write{bytes: 1})
+	const each = 1024
+	for range each + 1 {
+		c.queue = append(c.queue, &write{bytes: maxCommitBytes / each})
 	}
 	c.queue = append(c.queue, &write{bytes: maxCommitBytes}, &write{bytes: 2 * maxCommitBytes}, &write{bytes: 1})
-	for _, want := range []int{maxCommitWrites, 1, 1, 1, 1, 0} {
+	for _, want := range []int{each, 1, 1, 1, 1, 0} {
 		if got := len(c.take()); got != want {
 			t.Fatalf("the commit took %d writes, want %d", got, want)
 		}

@@ -248,7 +248,7 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 	var total int64
 	for {
 		deleted, more := 0, false
-		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (bool, error) {
+		err := t.engine.write(ctx, t.cost(deleteChunkDocuments, deleteChunkBytes), func(tx *bolt.Tx) (bool, error) {
 			var doomed []prepared
 			var err error
 			if doomed, more, err = t.chunk(tx, ix, bounds); err != nil {

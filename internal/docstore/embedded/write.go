@@ -11,34 +11,34 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Insert splits a large call into operations within these limits, so that other writers
-// wait for one operation only, not for the whole call.
-const (
-	insertChunkDocuments = 5000
-	insertChunkBytes     = 4 << 20
-)
+// keyCost is what a key that is written adds to the memory of a commit, in bytes: in a large store each changes another
+// page, of which neighbours share one now and then.
+const keyCost = 4 << 10
+
+// cost returns what the writes of some documents of a size in total add to the memory of a commit.
+func (t *table) cost(documents, bytes int) int { return bytes + documents*(2+len(t.indexes))*keyCost }
 
 // dataFill is the fill ratio of pages that are split. Ids and moments grow with time, so many inserts go to the last page
 // of a part, and earlier pages need little free space; entries of other indexes go anywhere.
 const dataFill = 0.7
 
-// Insert stores documents in chunks of one transaction each.
+// Insert stores documents in chunks of one commit each, so that other writers wait for a chunk only.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
 	if err := t.engine.enterOnce(ctx); err != nil {
 		return nil, err
 	}
 	errs := make([]error, len(documents))
 	for from := 0; from < len(documents); {
-		chunk := make([]prepared, 0, min(len(documents)-from, insertChunkDocuments))
-		at := make([]int, 0, cap(chunk))
+		var chunk []prepared
+		var at []int
 		size := 0
-		for ; from < len(documents) && len(chunk) < insertChunkDocuments && size < insertChunkBytes; from++ {
+		for ; from < len(documents) && size < maxCommitBytes; from++ {
 			p, err := t.prepare(documents[from])
 			if err != nil {
 				errs[from] = err
 				continue
 			}
-			chunk, at, size = append(chunk, p), append(at, from), size+len(documents[from])
+			chunk, at, size = append(chunk, p), append(at, from), size+t.cost(1, len(documents[from]))
 		}
 		refused, err := t.insertChunk(ctx, chunk, size)
 		if err != nil {
@@ -121,7 +121,7 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 		effects[i] = t.effectOf(change)
 	}
 	refusals := make([]error, len(changes))
-	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+	err := t.engine.write(ctx, t.cost(len(changes), size), func(tx *bolt.Tx) (changed bool, err error) {
 		w := t.writer(tx)
 		for i, change := range changes {
 			refusals[i], err = w.modify(change, effects[i], note)
@@ -193,7 +193,7 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 		return err
 	}
 	var refusal error
-	err = t.engine.write(ctx, len(key), func(tx *bolt.Tx) (changed bool, err error) {
+	err = t.engine.write(ctx, t.cost(1, len(key)), func(tx *bolt.Tx) (changed bool, err error) {
 		refusal, err = t.writer(tx).delete(key, deletion)
 		return refusal == nil && err == nil, err
 	})
