@@ -18,8 +18,8 @@ func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 	t.Parallel()
 	const (
 		unnamed = "a version of Waybook that was never released has written to the database"
-		lower   = `has format "6" of a version that was never released, and this program reads 7: start with an empty store`
-		higher  = `has format "8", and this program reads 7: start the version that wrote it`
+		lower   = `has format "7" of a version that was never released, and this program reads 8: start with an empty store`
+		higher  = `has format "9", and this program reads 8: start the version that wrote it`
 	)
 	guests := guestSpec("email", "phone")
 	for what, c := range map[string]struct {
@@ -28,10 +28,10 @@ func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 		want           string
 	}{
 		"nothing":                          {nil, nil, ""},
-		"a document of this format":        {bson.D{{Key: "_id", Value: int64(1)}}, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(7)}}, ""},
+		"a document of this format":        {bson.D{{Key: "_id", Value: int64(1)}}, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(8)}}, ""},
 		"a document without a format":      {bson.D{{Key: "_id", Value: int64(1)}}, nil, unnamed},
-		"a format that was never released": {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(6)}}, lower},
-		"a format of a later version":      {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(8)}}, higher},
+		"a format that was never released": {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(7)}}, lower},
+		"a format of a later version":      {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(9)}}, higher},
 	} {
 		t.Run(what, func(t *testing.T) {
 			uri := mongotest.StartReplicaSet(t)

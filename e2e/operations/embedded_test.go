@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded/spoil"
 	"github.com/waybook/waybook/internal/waybooktest"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -23,11 +24,7 @@ func TestADamagedFileIsFoundAndLeftUnchanged(t *testing.T) {
 	s.fill()
 	db, err := bolt.Open(s.file(), 0o600, nil)
 	s.must(err)
-	s.must(db.Update(func(tx *bolt.Tx) error {
-		entries := tx.Bucket([]byte("index/albums/owner"))
-		first, _ := entries.Cursor().First()
-		return entries.Delete(first)
-	}))
+	s.must(db.Update(func(tx *bolt.Tx) error { return spoil.RemoveFirst(tx, "albums", "owner") }))
 	s.must(db.Close())
 	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 		report := s.check(mode, storekeeping.Found, storekeeping.Finding{Kind: storekeeping.Damage, Count: 1})

@@ -144,7 +144,7 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 	if len(p.Curl) != 0 {
 		t.Errorf("there is no content to try, but it prints %q", p.Curl)
 	}
-	if files := launch.List(t, data); !slices.Equal(files, []string{"waybook.db", "waybook.db.reserve"}) {
+	if files := launch.List(t, data); !slices.Equal(files, []string{"waybook.db"}) {
 		t.Errorf("files %v", files)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {

@@ -86,8 +86,8 @@ type Spec struct {
 }
 
 // Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the first
-// release, is 7. No release has a lower one.
-const Format = 7
+// release, is 8. No release has a lower one.
+const Format = 8
 
 // CheckFormat returns an error if a store has another format. name says what the store is.
 func CheckFormat(name, format string) error {

@@ -141,11 +141,8 @@ copy. A crash leaves the old file or the new one. "store check" says when a comp
 }
 
 // Run compacts the store.
-func (c *storeCompact) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
-	options := storekeeping.Options{Store: service.StoreFlags{Data: c.Data}, Progress: func(_ string, entries int64) { report.Reach(entries) }}
-	report.Start("compacting", progress.Documents, 0)
-	done, err := storekeeping.Compact(ctx, options)
-	report.Finish()
+func (c *storeCompact) Run(ctx context.Context, out *output.Printer) error {
+	done, err := storekeeping.Compact(ctx, storekeeping.Options{Store: service.StoreFlags{Data: c.Data}})
 	if err != nil {
 		return err
 	}

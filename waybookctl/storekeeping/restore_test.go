@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/embedded/spoil"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -142,7 +143,7 @@ func TestADamagedBackupReplacesNoStore(t *testing.T) {
 		"a truncated store":       {pack(t, store[:5*os.Getpagesize()]), "truncated"},
 		"no store":                {pack(t, []byte("text")), "not a store"},
 		"an index without its entry": {pack(t, newStore(t, func(tx *bolt.Tx) error {
-			return tx.Bucket([]byte("index/notes/text")).Delete(firstKey(tx, "index/notes/text"))
+			return spoil.RemoveFirst(tx, "notes", "text")
 		})), "index text"},
 		"an empty file":         {nil, "truncated"},
 		"the file of a store":   {store, "no file that"},
@@ -182,11 +183,6 @@ func TestADamagedBackupReplacesNoStore(t *testing.T) {
 			}
 		}
 	}
-}
-
-func firstKey(tx *bolt.Tx, bucket string) []byte {
-	first, _ := tx.Bucket([]byte(bucket)).Cursor().First()
-	return first
 }
 
 func TestARestoreKeepsTheFormerStore(t *testing.T) {
@@ -260,7 +256,7 @@ func TestARestoreReplacesNoStoreOfAServiceThatStartsMeanwhile(t *testing.T) {
 			if done, err := restore(t, options, starting); err == nil || !strings.Contains(err.Error(), "stop it first") {
 				t.Errorf("the restore replaced the store: %+v, %v", done, err)
 			}
-			if names := namesIn(t, options.Store.Data); !slices.Equal(names, []string{"waybook.db", "waybook.db.reserve"}) {
+			if names := namesIn(t, options.Store.Data); !slices.Equal(names, []string{"waybook.db"}) {
 				t.Errorf("there are %v", names)
 			}
 		})

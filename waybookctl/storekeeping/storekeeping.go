@@ -305,11 +305,11 @@ type Compacted struct {
 }
 
 // Compact returns the free space of an embedded store's file to the file system. No service may
-// have the store open. Its progress is the number of documents and index entries that are copied.
+// have the store open.
 func Compact(ctx context.Context, options Options) (Compacted, error) {
 	if options.Store.MongoDBURI != "" {
 		return Compacted{}, errors.New("only an embedded store can be compacted; MongoDB has the command compact")
 	}
-	done, err := embedded.Compact(ctx, options.Store.File(), func(entries int64) { options.progress("", entries) })
+	done, err := embedded.Compact(ctx, options.Store.File())
 	return Compacted{BytesBefore: done.Before, BytesAfter: done.After}, options.explained(err)
 }

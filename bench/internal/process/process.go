@@ -328,6 +328,31 @@ func (p *Process) Memory() (Memory, error) {
 	return Memory{values["RssAnon:"], values["RssFile:"] + values["RssShmem:"], values["VmHWM:"]}, nil
 }
 
+// Written is what a process has written to files and sockets so far. Bytes are those that go to a disk.
+type Written struct{ Bytes, Calls int64 }
+
+// Written returns what the process has written since its start.
+func (p *Process) Written() (w Written, err error) {
+	text, err := os.ReadFile(p.proc("io"))
+	if err != nil {
+		return w, err
+	}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		number, err := strconv.ParseInt(value, 10, 64)
+		if err != nil {
+			return w, err
+		}
+		switch name {
+		case "syscw":
+			w.Calls = number
+		case "write_bytes":
+			w.Bytes = number
+		}
+	}
+	return w, nil
+}
+
 // ForgetPeak resets the peak of the memory.
 func (p *Process) ForgetPeak() error {
 	return os.WriteFile(p.proc("clear_refs"), []byte("5"), 0)

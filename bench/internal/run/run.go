@@ -66,6 +66,7 @@ func sections() []section {
 		}},
 		{"tail", "latency at half of the edge's maximum, and that of a handler that computes as long", (*bench).tail},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
+		{"growth", "what an addAlbum costs and writes in stores of different sizes", (*bench).growth},
 		{"large", "growth: start, memory, a list of everything and reads, in stores of different sizes", (*bench).large},
 	}
 }

@@ -15,12 +15,16 @@ import (
 
 // declaration is the catalog entry of a collection.
 type declaration struct {
-	ID      docstore.Kind `bson:"id"`
-	Indexes []indexState  `bson:"indexes"`
+	ID docstore.Kind `bson:"id"`
+	// Number is the first byte of the collection's keys.
+	Number  int          `bson:"number"`
+	Indexes []indexState `bson:"indexes"`
 }
 
 // indexState is an index in the catalog. It is complete if it has every document.
 type indexState struct {
+	// Part is the second byte of the index's keys.
+	Part     int          `bson:"part"`
 	Name     string       `bson:"name"`
 	Fields   []fieldState `bson:"fields"`
 	Unique   bool         `bson:"unique"`
@@ -44,6 +48,7 @@ func state(spec docstore.Spec, index docstore.Index) indexState {
 	return s
 }
 
+// equal reports whether two indexes have the same entries, wherever they are.
 func (s indexState) equal(other indexState) bool {
 	return s.Name == other.Name && s.Unique == other.Unique && s.Sparse == other.Sparse && s.Complete == other.Complete &&
 		slices.Equal(s.Fields, other.Fields)
@@ -77,18 +82,11 @@ func (d declaration) checkID(spec docstore.Spec) error {
 }
 
 func catalogBucket() []byte { return []byte("catalog") }
+func dataBucket() []byte    { return []byte("data") }
 func formatKey() []byte     { return []byte("format") }
 
 // catalogKey never equals formatKey, because it has a slash.
 func catalogKey(collection string) []byte { return []byte("collection/" + collection) }
-
-func documentsBucket(collection string) []byte { return []byte("documents/" + collection) }
-
-func apartBucket(collection string) []byte { return []byte("apart/" + collection) }
-
-func indexBucket(collection, index string) []byte {
-	return []byte("index/" + collection + "/" + index)
-}
 
 // checkStore returns an error if the file is not a store, or one of another format.
 func checkStore(db *bolt.DB) error {
@@ -100,6 +98,9 @@ func checkStore(db *bolt.DB) error {
 		}
 		if err := docstore.CheckFormat("the file", string(catalog.Get(formatKey()))); err != nil {
 			return err
+		}
+		if tx.Bucket(dataBucket()) == nil {
+			return damage("it has no bucket %q", dataBucket())
 		}
 		for _, name := range collectionsIn(tx) {
 			if _, err := readDeclaration(tx, name); err != nil {
@@ -122,6 +123,9 @@ func collectionsIn(tx *bolt.Tx) (names []string) {
 // writeFormat makes a new file one of the present format.
 func writeFormat(tx *bolt.Tx) error {
 	catalog, err := tx.CreateBucket(catalogBucket())
+	if err == nil {
+		_, err = tx.CreateBucket(dataBucket())
+	}
 	if err != nil {
 		return err
 	}
@@ -147,6 +151,34 @@ func writeDeclaration(tx *bolt.Tx, collection string, made declaration) error {
 		return err
 	}
 	return tx.Bucket(catalogBucket()).Put(catalogKey(collection), raw)
+}
+
+// maxNumber bounds the numbers of collections and their parts. Keys of no part follow it.
+const maxNumber = 0xfe
+
+// nextNumber returns the number of a new collection.
+func nextNumber(tx *bolt.Tx) (next int, err error) {
+	for _, name := range collectionsIn(tx) {
+		found, err := readDeclaration(tx, name)
+		if err != nil {
+			return 0, err
+		}
+		next = max(next, found.Number)
+	}
+	if next == maxNumber {
+		return 0, fmt.Errorf("the store has %d collections", maxNumber)
+	}
+	return next + 1, nil
+}
+
+// newPart returns the number of a new index.
+func (d declaration) newPart() (part int, err error) {
+	for part = firstIndexPart; slices.ContainsFunc(d.Indexes, func(index indexState) bool { return index.Part == part }); part++ {
+		if part == maxNumber {
+			return 0, fmt.Errorf("the collection has %d indexes", part-firstIndexPart)
+		}
+	}
+	return part, nil
 }
 
 // Inspect compares the declaration with the catalog. An index that a crash left
@@ -182,7 +214,7 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	}
 	slices.Sort(inspection.Missing)
 	slices.Sort(inspection.Undeclared)
-	t := newTable(e, there)
+	t := newTable(e, there, found)
 	if inspection.Exists {
 		inspection.Table = docstore.ReadOnly(t)
 	} else {

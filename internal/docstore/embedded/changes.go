@@ -18,7 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// The feed of a collection is a bucket with an entry for each document and each tombstone, of its latest
+// The feed of a collection is a part with an entry for each document and each tombstone, of its latest
 // change: moment and encoded _id → nothing. Its moments are stored behind it. The catalog has the state of
 // the feed, and the identifier of the store.
 
@@ -27,8 +27,6 @@ type feedState struct {
 	// Forgotten is the moment of the last tombstone that was deleted, or that when the feed began.
 	Forgotten int64 `bson:"forgotten"`
 }
-
-func feedBucket(collection string) []byte { return []byte("feed/" + collection) }
 
 // feedKey is the key of a feed's state in the catalog.
 func feedKey(collection string) []byte { return []byte("feed/" + collection) }
@@ -41,9 +39,11 @@ const storeBytes = 8
 // momentBytes is the length of a moment in a key.
 const momentBytes = 8
 
-func entryKey(at docstore.Moment, id []byte) []byte {
-	key := binary.BigEndian.AppendUint64(make([]byte, 0, momentBytes+len(id)), uint64(at))
-	return append(key, id...)
+// at returns the key of an entry with a moment, of the document with a key; of the first one at that moment for nil.
+func (p part) at(moment docstore.Moment, document []byte) []byte {
+	key := append(make([]byte, 0, momentBytes+max(len(document), partBytes)), p[:]...)
+	key = binary.BigEndian.AppendUint64(key, uint64(moment))
+	return append(key, document[min(partBytes, len(document)):]...)
 }
 
 // readFeedState returns the state of a feed, if there is one.
@@ -97,22 +97,22 @@ func readStore(tx *bolt.Tx) (int64, error) {
 }
 
 // stamp gives a document, which has the moments of the one before, its new ones, and moves its entry.
-func (b buckets) stamp(id []byte, before record, now *record) error {
-	moments := &b.table.engine.commit.moments
+func (w writer) stamp(key []byte, before record, now *record) error {
+	moments := &w.table.engine.commit.moments
 	now.changed = moments.next()
 	if before.bson == nil {
 		now.made = now.changed
 	}
-	if b.feed == nil {
+	if w.table.spec.Feed == nil {
 		return nil
 	}
 	moments.shown = now.changed
 	if before.bson != nil {
-		if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
+		if err := w.data.Delete(w.table.feed.at(before.changed, key)); err != nil {
 			return err
 		}
 	}
-	return b.feed.Put(entryKey(now.changed, id), nil)
+	return w.data.Put(w.table.feed.at(now.changed, key), nil)
 }
 
 // openFeed makes the feed of a collection without documents, if there is none.
@@ -124,11 +124,8 @@ func (t *table) openFeed(ctx context.Context) error {
 		if _, found, err := readFeedState(tx, t.spec.Name); err != nil || found {
 			return false, err
 		}
-		if first, _ := tx.Bucket(t.documents).Cursor().First(); first != nil {
+		if t.documents.last(data(tx).Cursor()) != nil {
 			return false, errors.New("it has documents that no feed shows")
-		}
-		if _, err := tx.CreateBucket(t.feed); err != nil {
-			return true, err
 		}
 		if tx.Bucket(catalogBucket()).Get(storeKey()) == nil {
 			if err := renew(tx); err != nil {
@@ -177,14 +174,14 @@ func (e *Engine) makeDurable(ctx context.Context) error {
 
 // walkFeed adds the changes of a scan to a batch.
 func (t *table) walkFeed(ctx context.Context, tx *bolt.Tx, scan docstore.ChangeScan, batch *docstore.ChangeBatch) error {
-	documents, size := tx.Bucket(t.documents), 0
+	all, size := data(tx), 0
 	defer func() { t.engine.scanned(tx, len(batch.Changes), size) }()
-	from := entryKey(scan.From.At, nil)
+	from := t.feed.at(scan.From.At, nil)
 	if !scan.From.ID.IsNone() {
 		from = docstore.AppendValues(from, scan.From.ID)
 	}
-	entries := tx.Bucket(t.feed).Cursor()
-	for key, _ := entries.Seek(from); key != nil; key, _ = entries.Next() {
+	entries := all.Cursor()
+	for key, _ := entries.Seek(from); bytes.HasPrefix(key, t.feed[:]); key, _ = entries.Next() {
 		if len(batch.Changes) == scan.Limit {
 			batch.More = true
 			return nil
@@ -192,38 +189,39 @@ func (t *table) walkFeed(ctx context.Context, tx *bolt.Tx, scan docstore.ChangeS
 		if len(batch.Changes)%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		change, err := t.entryOf(key)
+		change, document, err := t.entryOf(key)
 		if err != nil {
 			return err
 		}
-		found := documents.Get(key[momentBytes:])
+		found := all.Get(document)
 		if found == nil {
 			return fmt.Errorf("the store is damaged: feed entry %x refers to a missing document", key)
 		}
 		r := recordOf(found)
-		size += r.size()
+		size += len(r.bson)
 		change.Made, change.IsGone = r.made, r.isTombstone
 		batch.Changes = append(batch.Changes, change)
 	}
 	return nil
 }
 
-// entryOf decodes an entry: a moment and an encoded _id.
-func (t *table) entryOf(key []byte) (change docstore.RawChange, err error) {
-	if len(key) < momentBytes {
-		return change, errors.New("the store is damaged: an entry with a moment is too short")
+// entryOf decodes the key of an entry with a moment, and returns that of its document.
+func (t *table) entryOf(key []byte) (change docstore.RawChange, document []byte, err error) {
+	if len(key) < partBytes+momentBytes {
+		return change, nil, errors.New("the store is damaged: an entry with a moment is too short")
 	}
-	change.At = docstore.Moment(binary.BigEndian.Uint64(key))
+	id := key[partBytes+momentBytes:]
+	change.At = docstore.Moment(binary.BigEndian.Uint64(key[partBytes:]))
 	if t.spec.ID == docstore.Int64 {
 		var number int64
-		number, _, err = keys.CutInt64(key[momentBytes:])
+		number, _, err = keys.CutInt64(id)
 		change.ID = docstore.ValueOf(number)
 	} else {
 		var text string
-		text, _, err = keys.CutString(key[momentBytes:])
+		text, _, err = keys.CutString(id)
 		change.ID = docstore.ValueOf(text)
 	}
-	return change, err
+	return change, t.documents.key(id...), err
 }
 
 // readMoments makes moments higher than all that the file has, and returns the highest.
@@ -236,8 +234,13 @@ func (e *Engine) readMoments(ctx context.Context) (last docstore.Moment, err err
 				return err
 			}
 			last = max(last, docstore.Moment(state.Forgotten)) // #nosec G115 -- the same bits
-			if entry, _ := tx.Bucket(key).Cursor().Last(); len(entry) >= momentBytes {
-				last = max(last, docstore.Moment(binary.BigEndian.Uint64(entry)))
+			found, err := readDeclaration(tx, string(key[len(prefix):]))
+			if err != nil {
+				return err
+			}
+			feed := part{byte(found.Number), feedPart}
+			if entry := feed.last(data(tx).Cursor()); len(entry) >= partBytes+momentBytes {
+				last = max(last, docstore.Moment(binary.BigEndian.Uint64(entry[partBytes:])))
 			}
 		}
 		e.commit.moments.raise(last)

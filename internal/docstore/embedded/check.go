@@ -36,11 +36,8 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 	if err != nil {
 		return err
 	}
-	t := newTable(e, found.spec(name))
+	t := newTable(e, found.spec(name), found)
 	var errs []error
-	if err := t.checkApart(ctx, tx); err != nil {
-		errs = append(errs, err)
-	}
 	if err := t.checkFeed(ctx, tx); err != nil {
 		errs = append(errs, fmt.Errorf("feed: %w", err))
 	}
@@ -61,7 +58,7 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 // checkIndex checks that each document of an index has its entry and each entry its document.
 // In a unique index it also checks that no two entries have equal fields, and that tombstones have theirs.
 func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
-	entries := tx.Bucket(ix.bucket).Cursor()
+	entries := data(tx).Cursor()
 	documents, seen, n := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}), 0, 0
 	for ; documents.valid(); documents.next() {
 		if seen++; seen%checkEvery == 0 && ctx.Err() != nil {
@@ -76,7 +73,7 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 		if err != nil {
 			return fmt.Errorf("document %x: %w", documents.key, err)
 		}
-		if !bytes.HasSuffix(wanted.key, documents.key) {
+		if !bytes.HasSuffix(wanted.key, documents.key[partBytes:]) {
 			return fmt.Errorf("document %x contains another _id, %x", documents.key, wanted.key[wanted.fields:])
 		}
 		if key, _ := entries.Seek(wanted.key); !bytes.Equal(key, wanted.key) {
@@ -116,19 +113,18 @@ func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
 	if err != nil || !hasFeed {
 		return err
 	}
-	return t.checkEntries(ctx, tx, tx.Bucket(t.feed), func(r record) (at docstore.Moment, isIn bool) { return r.changed, true })
+	return t.checkEntries(ctx, tx, t.feed, func(r record) (at docstore.Moment, isIn bool) { return r.changed, true })
 }
 
 // checkTombstones checks that each tombstone has its entry, and that there are no others.
 func (t *table) checkTombstones(ctx context.Context, tx *bolt.Tx) error {
-	return t.checkEntries(ctx, tx, tx.Bucket(tombstonesBucket(t.spec.Name)),
+	return t.checkEntries(ctx, tx, t.tombstones,
 		func(r record) (at docstore.Moment, isIn bool) { return r.due, r.isTombstone })
 }
 
-// checkEntries checks that a bucket has an entry at a moment for each document that is in it, and no others.
-// entries is nil if there is no bucket.
-func (t *table) checkEntries(ctx context.Context, tx *bolt.Tx, entries *bolt.Bucket, place func(record) (at docstore.Moment, isIn bool)) error {
-	n, seen := 0, 0
+// checkEntries checks that a part has an entry at a moment for each document that is in it, and no others.
+func (t *table) checkEntries(ctx context.Context, tx *bolt.Tx, of part, place func(record) (at docstore.Moment, isIn bool)) error {
+	n, seen, entries := 0, 0, data(tx).Cursor()
 	for w := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}); w.valid(); w.next() {
 		if seen++; seen%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -138,19 +134,12 @@ func (t *table) checkEntries(ctx context.Context, tx *bolt.Tx, entries *bolt.Buc
 			continue
 		}
 		n++
-		if entries == nil {
-			return fmt.Errorf("document %x has no entry", w.key)
-		}
-		wanted := entryKey(at, w.key)
-		if key, _ := entries.Cursor().Seek(wanted); !bytes.Equal(key, wanted) {
+		wanted := of.at(at, w.key)
+		if key, _ := entries.Seek(wanted); !bytes.Equal(key, wanted) {
 			return fmt.Errorf("document %x has no entry", w.key)
 		}
 	}
-	if entries == nil {
-		return nil
-	}
-	cursor := entries.Cursor()
-	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+	for key, _ := entries.Seek(of[:]); bytes.HasPrefix(key, of[:]); key, _ = entries.Next() {
 		n--
 	}
 	if n != 0 {

@@ -2,10 +2,8 @@ package embedded
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,12 +14,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// These limits bound how long the writers of one commit wait and how much memory it
-// takes. A larger operation gets a commit of its own.
-const (
-	maxCommitWrites = 1024
-	maxCommitBytes  = 8 << 20
-)
+// maxCommitBytes bounds how much memory one commit takes, approximately, and so how long its writers wait. A larger
+// operation gets a commit of its own.
+const maxCommitBytes = 32 << 20
 
 // operation is one writer's part of a transaction. It makes all checks before its first
 // change and reports whether it has changed anything. A refusal, such as a duplicate, is
@@ -35,9 +30,7 @@ type operation func(tx *bolt.Tx) (changed bool, err error)
 type write struct {
 	apply operation
 	bytes int
-	// isGrowth reports that the operation makes the store larger.
-	isGrowth bool
-	stage    atomic.Int32
+	stage atomic.Int32
 	// done receives the result. It is buffered, so a writer may stop waiting for it.
 	done chan error
 }
@@ -52,9 +45,7 @@ const (
 // queue, and the next commit takes all of them. So many writers share the cost of a
 // sync, and a single writer waits for no other.
 type committer struct {
-	db      *bolt.DB
-	list    freeList
-	reserve *reserve
+	db *bolt.DB
 	// finish is (*bolt.Tx).Commit; tests replace it to make commits fail.
 	finish  func(*bolt.Tx) error
 	wake    chan struct{}
@@ -69,10 +60,9 @@ type committer struct {
 	failed error
 }
 
-func startCommitter(db *bolt.DB, file io.ReaderAt, now func() time.Time) *committer {
+func startCommitter(db *bolt.DB, now func() time.Time) *committer {
 	c := &committer{
 		db:      db,
-		list:    newFreeList(db, file),
 		finish:  (*bolt.Tx).Commit,
 		moments: moments{now: now},
 		wake:    make(chan struct{}, 1),
@@ -127,7 +117,7 @@ func (c *committer) do(ctx context.Context, w *write) error {
 
 func (c *committer) run() {
 	defer close(c.stopped)
-	defer c.leaveFreeList()
+	defer c.writeFreeList()
 	for range c.wake {
 		for batch := c.take(); len(batch) > 0; batch = c.take() {
 			c.commitAll(batch)
@@ -143,7 +133,7 @@ func (c *committer) take() []*write {
 	var batch []*write
 	bytes, taken := 0, 0
 	for _, w := range c.queue {
-		if len(batch) > 0 && (len(batch) == maxCommitWrites || bytes+w.bytes > maxCommitBytes) {
+		if len(batch) > 0 && bytes+w.bytes > maxCommitBytes {
 			break
 		}
 		taken++
@@ -158,22 +148,14 @@ func (c *committer) take() []*write {
 	return batch
 }
 
-// commitAll commits a batch and sends each writer its result. If not all operations can succeed, each gets
-// a commit of its own.
+// commitAll commits a batch and sends each writer its result. If an operation fails, each gets a commit of its own.
 func (c *committer) commitAll(batch []*write) {
-	if batch = c.refuseGrowth(batch); len(batch) == 0 {
-		return
-	}
 	spoilt, err := c.commit(batch)
-	isFull := err != nil && isLackOfSpace(err)
-	if len(batch) > 1 && (spoilt || isFull) {
+	if len(batch) > 1 && spoilt {
 		for _, w := range batch {
 			c.commitAll([]*write{w})
 		}
 		return
-	}
-	if isFull && !batch[0].isGrowth && c.reserve.release() {
-		_, err = c.commit(batch)
 	}
 	for _, w := range batch {
 		w.done <- err
@@ -215,12 +197,10 @@ func (c *committer) try(batch []*write) (spoilt bool, err error) {
 		return false, nil
 	}
 	id := tx.ID()
-	c.list.choose()
 	if err := c.finish(tx); err != nil {
 		_ = tx.Rollback()
 		return false, c.commitFailed(id, err)
 	}
-	c.list.committed()
 	c.moments.committed()
 	c.commits.Add(1)
 	c.writes.Add(int64(len(batch)))
@@ -257,76 +237,11 @@ func isLackOfSpace(err error) bool {
 	return isDiskFull(err) || strings.Contains(err.Error(), "file resize error")
 }
 
-// bbolt writes its whole list of free pages with each commit, 8 bytes for each free page.
-// After a mass deletion that is megabytes for each small write. So the engine leaves a long
-// list out of most commits: listShare bounds what the list adds to a commit on average. A
-// list of up to listShare is in every commit.
-//
-// A start without the list has to find the free pages by a walk over all others. Close
-// therefore writes the list. Only a start after a crash may have to walk.
-const listShare = 32 << 10
-
-// Reading the size of the list costs three reads of the file. A list of up to shortList is
-// read again after shortFor commits. So a mass deletion may write its long list that often.
-const (
-	shortList = 8 << 10
-	shortFor  = 7
-)
-
-// freeList decides which commits write the list. Only the committer uses it.
-type freeList struct {
-	db   *bolt.DB
-	file io.ReaderAt
-	// owed is how much of the last list that was written has not been spread over commits yet.
-	owed int64
-	// unread is how many more commits may assume that the list is short.
-	unread int
-	// isMissing reports that the last commit left the list out.
-	isMissing bool
-}
-
-func newFreeList(db *bolt.DB, file io.ReaderAt) freeList {
-	last, found, err := readMeta(file)
-	return freeList{db: db, file: file, isMissing: err == nil && found && last.list == noList}
-}
-
-// choose tells bbolt whether the next commit writes the list.
-func (l *freeList) choose() { l.db.NoFreelistSync = l.owed > listShare }
-
-// committed notes a successful commit.
-func (l *freeList) committed() {
-	l.isMissing = l.db.NoFreelistSync
-	switch {
-	case l.isMissing:
-		l.owed -= listShare
-	case l.unread > 0:
-		l.unread--
-	default:
-		l.owed = l.bytes()
-		if l.owed <= shortList {
-			l.unread = shortFor
-		}
-	}
-}
-
-// bytes returns the size of the list that the last commit wrote. If it cannot be read, the
-// next commit writes the list again, which is correct but may be slow.
-func (l *freeList) bytes() int64 {
-	last, found, err := readMeta(l.file)
-	if err != nil || !found || last.list == noList {
-		return 0
-	}
-	var header [pageHeaderBytes]byte
-	if _, err := l.file.ReadAt(header[:], int64(last.list)*last.pageBytes); err != nil { // #nosec G115 -- it is below pages
-		return 0
-	}
-	return (1 + int64(binary.NativeEndian.Uint32(header[overflowAt:]))) * last.pageBytes
-}
-
-// leaveFreeList writes the list if the last commit left it out. Without it the next start
-// is slower, so a failure is no error.
-func (c *committer) leaveFreeList() {
-	if !c.list.isMissing || c.db.IsReadOnly() || c.failure() != nil {
+// writeFreeList writes the list of free pages. bbolt would write it with each commit, 8 bytes for each free page; so
+// commits leave it out. A start without it has to find the free pages by a walk over all others, which is slower, so a
+// failure is no error.
+func (c *committer) writeFreeList() {
+	if c.commits.Load() == 0 || c.failure() != nil {
 		return
 	}
 	_, _ = guarded(func() error {

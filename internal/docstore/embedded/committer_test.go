@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
@@ -197,7 +196,7 @@ func TestAFailingOperationDoesNotAffectTheOthersOfItsCommit(t *testing.T) {
 	go func() {
 		failure <- engine.write(t.Context(), 1, func(tx *bolt.Tx) (bool, error) {
 			// Damages the transaction before it fails.
-			return true, errors.Join(tx.DeleteBucket(documentsBucket("things")), broken)
+			return true, errors.Join(tx.DeleteBucket(dataBucket()), broken)
 		})
 	}()
 	waitQueued(engine, 2)
@@ -219,11 +218,12 @@ func TestAFailingOperationDoesNotAffectTheOthersOfItsCommit(t *testing.T) {
 
 func TestTheSizeOfACommitIsBounded(t *testing.T) {
 	c := &committer{}
-	for range maxCommitWrites + 1 {
-		c.queue = append(c.queue, &write{bytes: 1})
+	const each = 1024
+	for range each + 1 {
+		c.queue = append(c.queue, &write{bytes: maxCommitBytes / each})
 	}
 	c.queue = append(c.queue, &write{bytes: maxCommitBytes}, &write{bytes: 2 * maxCommitBytes}, &write{bytes: 1})
-	for _, want := range []int{maxCommitWrites, 1, 1, 1, 1, 0} {
+	for _, want := range []int{each, 1, 1, 1, 1, 0} {
 		if got := len(c.take()); got != want {
 			t.Fatalf("the commit took %d writes, want %d", got, want)
 		}
@@ -248,45 +248,6 @@ func TestAFullDiskFailsTheWriteButNotTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantStored(t, table, 1, nil)
-}
-
-// The disk is full while the reserve is there, and has space for one commit after that.
-func TestOnAFullDiskADeletionUsesTheReserveAndAnInsertDoesNot(t *testing.T) {
-	engine, table := openTable(t, (*bolt.Tx).Commit)
-	kept := engine.db.Path() + reserveSuffix
-	for id := range int64(3) {
-		if err := insert(t.Context(), table, id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if engine.commit.reserve.isOff {
-		t.Skip("this file system keeps no space")
-	}
-	engine.commit.finish = func(tx *bolt.Tx) error {
-		if _, err := os.Stat(kept); err == nil {
-			return fmt.Errorf("write: %w", syscall.ENOSPC)
-		}
-		return tx.Commit()
-	}
-	if err := insert(t.Context(), table, 3); !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("an insert: got error %v", err)
-	}
-	if _, err := os.Stat(kept); err != nil {
-		t.Fatalf("the reserve is gone after an insert: %v", err)
-	}
-	for id := range int64(3) {
-		if err := table.Delete(t.Context(), docstore.Deletion{ID: docstore.ValueOf(id)}); err != nil {
-			t.Fatalf("deletion %d: %v", id, err)
-		}
-		wantStored(t, table, id, docstore.ErrNotFound)
-	}
-	engine.commit.finish = (*bolt.Tx).Commit
-	if err := insert(t.Context(), table, 3); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Stat(kept); err != nil || info.Size() != reserveBytes {
-		t.Fatalf("the reserve is not made again: %v", err)
-	}
 }
 
 func TestAFailedSyncOfDataRefusesTheWriteAndAllLaterWrites(t *testing.T) {

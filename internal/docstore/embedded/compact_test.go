@@ -9,14 +9,35 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 )
+
+// full makes a store that takes a while to copy, and returns its path.
+func full(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
+	engine := open(t, path)
+	fill(t, engine, 40_000)
+	shut(t, engine)
+	return path
+}
+
+// whenCopying calls do once the copy of a compaction has begun.
+func whenCopying(path string, do func()) {
+	for {
+		if info, err := os.Stat(path + ".compacting"); err == nil && info.Size() > 1<<20 {
+			do()
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
 
 // sparse makes a store whose file is mostly free, and returns its path.
 func sparse(t *testing.T) string {
@@ -50,8 +71,6 @@ func expectRest(t *testing.T, path string) {
 	insert(t, c, 1)
 }
 
-func ignore(int64) {}
-
 func sizeOf(t *testing.T, path string) int64 {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -70,17 +89,14 @@ func TestACompactedFileIsSmallAndHoldsTheSame(t *testing.T) {
 	if err := os.WriteFile(path+".compacting", []byte("left by a crash"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	before, entries := sizeOf(t, path), int64(0)
-	done, err := embedded.Compact(t.Context(), path, func(n int64) { entries = n })
+	before := sizeOf(t, path)
+	done, err := embedded.Compact(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	after := sizeOf(t, path)
 	if done != (embedded.Compacted{Before: before, After: after}) || after*5 > before {
 		t.Errorf("had %d bytes, has %d, reported %+v", before, after, done)
-	}
-	if entries < 3000 {
-		t.Errorf("reported %d entries", entries)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("the mode is %v (%v)", info.Mode(), err)
@@ -89,11 +105,10 @@ func TestACompactedFileIsSmallAndHoldsTheSame(t *testing.T) {
 	expectRest(t, path)
 }
 
-// expectOnly checks that nothing is left beside the file and the space that its store keeps.
+// expectOnly checks that nothing is left beside the file.
 func expectOnly(t *testing.T, path string) {
 	t.Helper()
 	files, err := os.ReadDir(filepath.Dir(path))
-	files = slices.DeleteFunc(files, func(file os.DirEntry) bool { return file.Name() == filepath.Base(path)+".reserve" })
 	if err != nil || len(files) != 1 {
 		t.Errorf("the directory has %v (%v)", files, err)
 	}
@@ -102,11 +117,11 @@ func expectOnly(t *testing.T, path string) {
 func TestAStoreInUseIsNotCompacted(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	if _, err := embedded.Compact(t.Context(), path, ignore); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := embedded.Compact(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)
 	}
 	openAt(t, path)
-	if _, err := embedded.Compact(t.Context(), path, ignore); !errors.Is(err, embedded.ErrLocked) {
+	if _, err := embedded.Compact(t.Context(), path); !errors.Is(err, embedded.ErrLocked) {
 		t.Errorf("got error %v", err)
 	}
 	expectOnly(t, path)
@@ -114,25 +129,26 @@ func TestAStoreInUseIsNotCompacted(t *testing.T) {
 
 func TestACancelledCompactionChangesNothing(t *testing.T) {
 	t.Parallel()
-	path := sparse(t)
+	path := full(t)
 	before := sizeOf(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	if _, err := embedded.Compact(ctx, path, func(int64) { cancel() }); !errors.Is(err, context.Canceled) {
+	go whenCopying(path, cancel)
+	if _, err := embedded.Compact(ctx, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
 	if after := sizeOf(t, path); after != before {
 		t.Errorf("had %d bytes, has %d", before, after)
 	}
 	expectOnly(t, path)
-	expectRest(t, path)
+	engine := openAt(t, path)
+	must(t, engine.Check(t.Context()))
 }
 
 func TestADamagedStoreIsNotCompacted(t *testing.T) {
 	t.Parallel()
 	path := sparse(t)
 	damageIndex(t, path)
-	if _, err := embedded.Compact(t.Context(), path, ignore); err == nil || !strings.Contains(err.Error(), "restore a backup") {
+	if _, err := embedded.Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "restore a backup") {
 		t.Errorf("got error %v", err)
 	}
 	expectOnly(t, path)
@@ -144,13 +160,11 @@ const compactedEnv = "WAYBOOK_TEST_COMPACT"
 func TestAKilledCompactionLeavesTheOldFile(t *testing.T) {
 	t.Parallel()
 	if path := os.Getenv(compactedEnv); path != "" {
-		_, err := embedded.Compact(t.Context(), path, func(int64) {
-			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		})
+		go whenCopying(path, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+		_, err := embedded.Compact(t.Context(), path)
 		t.Fatalf("the compaction returned: %v", err)
 	}
-	path := sparse(t)
+	path := full(t)
 	before := sizeOf(t, path)
 	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
 	process.Env = append(os.Environ(), compactedEnv+"="+path)
@@ -162,9 +176,10 @@ func TestAKilledCompactionLeavesTheOldFile(t *testing.T) {
 	if sizeOf(t, path+".compacting") == 0 || sizeOf(t, path) != before {
 		t.Error("the process was not killed half way")
 	}
-	if _, err := embedded.Compact(t.Context(), path, ignore); err != nil {
+	if _, err := embedded.Compact(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	expectOnly(t, path)
-	expectRest(t, path)
+	engine := openAt(t, path)
+	must(t, engine.Check(t.Context()))
 }

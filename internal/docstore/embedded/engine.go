@@ -2,11 +2,15 @@
 // go.etcd.io/bbolt. It needs no server. One process at a time may open the file for
 // writing.
 //
-// The file holds these buckets:
+// The file holds two buckets: the catalog, with the declarations of collections, and the data. A key of the data begins
+// with the numbers of its collection and of its part (see part). What follows is, in these parts:
 //
-//   - one per collection: encoded _id → BSON
-//   - one per index: encoded fields and _id → nothing
-//   - the catalog: the declarations for which the index buckets were built
+//   - the documents: encoded _id → BSON, and moments
+//   - each index: encoded fields and _id → nothing
+//   - the feed and the tombstones: a moment and the encoded _id → nothing
+//
+// One tree has all of them, because a commit writes the path from its root to each page that changes. With a tree for
+// each part, a write of seven parts would write seven paths.
 //
 // Writers share commits (see committer). Readers never wait for a commit.
 //
@@ -128,7 +132,7 @@ func open(ctx context.Context, disk Disk, path string, options bolt.Options, now
 	e := &Engine{
 		db:      db,
 		file:    file,
-		commit:  startCommitter(db, file, now),
+		commit:  startCommitter(db, now),
 		opening: make(chan struct{}, 1),
 		tables:  make(map[string]*table),
 	}
@@ -140,7 +144,6 @@ func open(ctx context.Context, disk Disk, path string, options bolt.Options, now
 	if e.opened, err = e.readMoments(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), e.close())
 	}
-	e.commit.reserve = newReserve(db) // of a store that is whole
 	return e, nil
 }
 
@@ -151,7 +154,7 @@ const growBytes = 4 << 20
 func openBolt(path string, options bolt.Options, reserve int) (*bolt.DB, error) {
 	options.Timeout = lockTimeout
 	options.FreelistType = bolt.FreelistMapType
-	options.NoFreelistSync = true // the committer chooses; see freeList
+	options.NoFreelistSync = true // Close writes the list
 	options.NoStatistics = true   // they cost a read a tenth of its time
 	if !options.ReadOnly {
 		options.InitialMmapSize = reserve
@@ -273,18 +276,8 @@ func (e *Engine) end(tx *bolt.Tx) {
 	e.calls.Leave()
 }
 
-// write runs an operation that makes the store no larger, or by little, in a shared commit and returns once
-// it is durable.
+// write runs an operation in a shared commit and returns once it is durable.
 func (e *Engine) write(ctx context.Context, bytes int, apply operation) error {
-	return e.run(ctx, &write{apply: apply, bytes: bytes})
-}
-
-// add is write for an operation that makes the store larger; see reserve.
-func (e *Engine) add(ctx context.Context, bytes int, apply operation) error {
-	return e.run(ctx, &write{apply: apply, bytes: bytes, isGrowth: true})
-}
-
-func (e *Engine) run(ctx context.Context, w *write) error {
 	if err := e.enter(ctx); err != nil {
 		return err
 	}
@@ -292,7 +285,7 @@ func (e *Engine) run(ctx context.Context, w *write) error {
 	if e.db.IsReadOnly() {
 		return errors.New("the store is open for reading only")
 	}
-	return e.commit.do(ctx, w)
+	return e.commit.do(ctx, &write{apply: apply, bytes: bytes})
 }
 
 func (e *Engine) enter(ctx context.Context) error {

@@ -1,11 +1,13 @@
 package embedded_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/embedded/spoil"
 )
 
 func TestOpenMakesAPrivateDirectoryAndFile(t *testing.T) {
@@ -139,32 +142,29 @@ func TestAFileThatIsNotADatabaseIsRefused(t *testing.T) {
 
 // The damage is behind more documents than a check reads between two looks at its context.
 func TestCheckFindsDamage(t *testing.T) {
-	documents, codes := []byte("documents/ballots"), []byte("index/ballots/code")
-	withoutLast := func(bucket string) func(tx *bolt.Tx) error {
+	withoutLast := func(collection, part string) func(tx *bolt.Tx) error {
 		return func(tx *bolt.Tx) error {
-			key, _ := tx.Bucket([]byte(bucket)).Cursor().Last()
-			return tx.Bucket([]byte(bucket)).Delete(key)
+			data, _, last := spoil.Part(tx, collection, part)
+			return data.Delete(last)
 		}
 	}
+	// The keys of a part begin with two bytes.
 	for name, damage := range map[string]func(tx *bolt.Tx) error{
-		"a document without an entry":             withoutLast("index/ballots/code"),
-		"a document without an entry in the feed": withoutLast("feed/followed"),
-		"a document without its long text":        withoutLast("apart/followed"),
-		"an entry without a document":             withoutLast("documents/ballots"),
-		"an entry of the feed without a document": withoutLast("documents/followed"),
+		"a document without an entry":             withoutLast("ballots", "code"),
+		"a document without an entry in the feed": withoutLast("followed", "feed"),
+		"an entry without a document":             withoutLast("ballots", "documents"),
+		"an entry of the feed without a document": withoutLast("followed", "documents"),
 		"an entry of another document": func(tx *bolt.Tx) error {
-			key, _ := tx.Bucket(codes).Cursor().Last()
-			return tx.Bucket(codes).Put(append([]byte("x"), key...), nil)
+			data, _, last := spoil.Part(tx, "ballots", "code")
+			return data.Put(slices.Concat(last[:2], []byte("x"), last[2:]), nil)
 		},
 		"an entry of a document that lacks the field": func(tx *bolt.Tx) error {
-			drafts := tx.Bucket([]byte("index/ballots/draft"))
-			key, _ := drafts.Cursor().Last()
-			return drafts.Put(append(key[:len(key)-1:len(key)-1], key[len(key)-1]+1), nil)
+			data, _, last := spoil.Part(tx, "ballots", "draft")
+			return data.Put(append(last[:len(last)-1:len(last)-1], last[len(last)-1]+1), nil)
 		},
 		"a document under the wrong id": func(tx *bolt.Tx) error {
-			bucket := tx.Bucket(documents)
-			key, value := bucket.Cursor().Last()
-			return bucket.Put(append([]byte{0xFF}, key[1:]...), append([]byte(nil), value...))
+			data, _, last := spoil.Part(tx, "ballots", "documents")
+			return data.Put(slices.Concat(last[:2], []byte{0xFF}, last[3:]), bytes.Clone(data.Get(last)))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,11 +210,7 @@ func damageIndex(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Update(func(tx *bolt.Tx) error {
-		codes := tx.Bucket([]byte("index/ballots/code"))
-		key, _ := codes.Cursor().First()
-		return codes.Delete(key)
-	})
+	err = db.Update(func(tx *bolt.Tx) error { return spoil.RemoveFirst(tx, "ballots", "code") })
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -233,15 +229,20 @@ func TestAFileOfAnotherFormatIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	shut(t, open(t, path))
 	for format, want := range map[string]string{
-		"6":    `the file has format "6" of a version that was never released, and this program reads 7: start with an empty store`,
-		"8":    `the file has format "8", and this program reads 7: start the version that wrote it`,
-		"next": `the file has format "next", and this program reads 7: start the version that wrote it`,
+		"7":    `the file has format "7" of a version that was never released, and this program reads 8: start with an empty store`,
+		"9":    `the file has format "9", and this program reads 8: start the version that wrote it`,
+		"next": `the file has format "next", and this program reads 8: start the version that wrote it`,
 	} {
 		setFormat(t, path, format)
+		before, err := os.ReadFile(path)
+		must(t, err)
 		for _, open := range []func(context.Context, string) (*embedded.Engine, error){embedded.Open, embedded.OpenReadOnly} {
 			if _, err := open(t.Context(), path); err == nil || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("the file of format %s has changed (%v)", format, err)
 		}
 	}
 }

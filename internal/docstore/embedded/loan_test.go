@@ -12,13 +12,43 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
+// article is a document with texts of any length.
+type article struct {
+	ID    int64  `bson:"_id"`
+	Title string `bson:"title"`
+	Body  string `bson:"body"`
+	Note  string `bson:"note,omitempty"`
+	Seen  int64  `bson:"seen"`
+	Likes int64  `bson:"likes"`
+}
+
+func byTitle() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: "title", A: "title"}
+}
+
+func openArticles(t testing.TB, engine docstore.Engine) *docstore.Collection[int64, article] {
+	t.Helper()
+	articles, err := docstore.Open[int64, article](t.Context(), engine, docstore.Spec{
+		Name: "articles", ID: docstore.Int64, Indexes: []docstore.Index{byTitle().Declare()},
+	})
+	must(t, err)
+	return articles
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestLentDocumentsStayUntilTheLoanEndsAndOthersForEver(t *testing.T) {
 	t.Parallel()
 	engine := openAt(t, filepath.Join(t.TempDir(), "store.db"))
 	articles := openArticles(t, engine)
 	const count = 50
 	for id := range int64(count) {
-		must(t, articles.Insert(t.Context(), article{ID: id, Title: fmt.Sprint(id), Body: strings.Repeat("a", int(id)*60)})) // the last ones are apart
+		must(t, articles.Insert(t.Context(), article{ID: id, Title: fmt.Sprint(id), Body: strings.Repeat("a", int(id)*60)}))
 	}
 	table, err := engine.Open(t.Context(), docstore.Spec{Name: "articles", ID: docstore.Int64, Indexes: []docstore.Index{byTitle().Declare()}})
 	must(t, err)

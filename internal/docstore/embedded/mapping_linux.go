@@ -1,8 +1,6 @@
 package embedded
 
 import (
-	"errors"
-	"os"
 	"strconv"
 	"syscall"
 )
@@ -18,13 +16,3 @@ func releasePages(start uintptr, length int64) {
 // its store must not come to that point. A mapping behind the end of the file costs address
 // space only. Systems with 32 bits have none to spare.
 const mapReserve = 64 << 30 >> (64 - strconv.IntSize)
-
-// allocate makes the file system keep space for a file of that size.
-func allocate(file *os.File, size int64) error {
-	for {
-		err := syscall.Fallocate(int(file.Fd()), 0, 0, size)
-		if !errors.Is(err, syscall.EINTR) {
-			return err
-		}
-	}
-}

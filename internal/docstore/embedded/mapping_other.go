@@ -2,17 +2,9 @@
 
 package embedded
 
-import (
-	"errors"
-	"os"
-)
-
 // releasePages does nothing: the kernel releases the pages when it needs memory.
 func releasePages(uintptr, int64) {}
 
 // mapReserve is 0, because a mapping may extend the file. While a backup runs, a write that
 // needs a larger mapping waits for its end.
 const mapReserve = 0
-
-// allocate fails: there is no call for it that all systems have.
-func allocate(*os.File, int64) error { return errors.ErrUnsupported }

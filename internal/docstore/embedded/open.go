@@ -46,8 +46,8 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	if err != nil {
 		return nil, err
 	}
-	t := newTable(e, spec)
-	if err := t.reconcile(ctx, found); err != nil {
+	t, err := e.reconcile(ctx, spec, found)
+	if err != nil {
 		return nil, err
 	}
 	if spec.Feed != nil {
@@ -68,77 +68,114 @@ func (e *Engine) enterOnce(ctx context.Context) error {
 	return e.view(ctx, func(*bolt.Tx) error { return nil })
 }
 
-// reconcile changes the collection in the file from the found declaration to the one in
-// t.spec.
-func (t *table) reconcile(ctx context.Context, found declaration) error {
-	if err := found.checkID(t.spec); err != nil {
-		return err
+// reconcile changes a collection in the file from the found declaration to the one of a spec. An index is
+// incomplete while its entries are removed, and until it has those of all documents.
+func (e *Engine) reconcile(ctx context.Context, spec docstore.Spec, found declaration) (*table, error) {
+	if err := found.checkID(spec); err != nil {
+		return nil, err
 	}
-	wanted := declaration{ID: t.spec.ID}
-	var missing []int
-	for i, index := range t.spec.Indexes {
-		complete := state(t.spec, index)
-		if !slices.ContainsFunc(found.Indexes, complete.equal) {
-			missing = append(missing, i)
-			complete.Complete = false
+	wanted := declaration{ID: spec.ID, Number: found.Number}
+	var stale []indexState
+	for _, had := range found.Indexes {
+		if slices.ContainsFunc(spec.Indexes, func(index docstore.Index) bool { return state(spec, index).equal(had) }) {
+			wanted.Indexes = append(wanted.Indexes, had)
+		} else {
+			had.Complete = false
+			stale = append(stale, had)
 		}
-		wanted.Indexes = append(wanted.Indexes, complete)
 	}
-	stale := slices.DeleteFunc(slices.Clone(found.Indexes), func(had indexState) bool {
-		return slices.ContainsFunc(wanted.Indexes, had.equal) && had.Complete
-	})
-	if found.ID != 0 && len(missing) == 0 && len(stale) == 0 {
+	if err := e.drop(ctx, spec.Name, wanted, stale); err != nil {
+		return nil, fmt.Errorf("drop indexes: %w", err)
+	}
+	isNew := found.ID == 0
+	var missing []int
+	for _, index := range spec.Indexes {
+		if slices.ContainsFunc(wanted.Indexes, state(spec, index).equal) {
+			continue
+		}
+		added, err := state(spec, index), error(nil)
+		added.Complete = isNew // there are no documents
+		if added.Part, err = wanted.newPart(); err != nil {
+			return nil, err
+		}
+		missing = append(missing, len(wanted.Indexes))
+		wanted.Indexes = append(wanted.Indexes, added)
+	}
+	if isNew || len(missing) > 0 || len(wanted.Indexes) != len(found.Indexes) {
+		err := e.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
+			if isNew {
+				if wanted.Number, err = nextNumber(tx); err != nil {
+					return false, err
+				}
+			}
+			return true, writeDeclaration(tx, spec.Name, wanted)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	t := newTable(e, spec, wanted)
+	for _, i := range missing {
+		if isNew {
+			break
+		}
+		wanted.Indexes[i].Complete = true
+		if err := t.build(ctx, wanted.Indexes[i].Name, wanted); err != nil {
+			return nil, fmt.Errorf("build index %q: %w", wanted.Indexes[i].Name, err)
+		}
+	}
+	return t, nil
+}
+
+// drop removes the entries of stale indexes, which are incomplete and not in kept, in several transactions.
+func (e *Engine) drop(ctx context.Context, collection string, kept declaration, stale []indexState) error {
+	if len(stale) == 0 {
 		return nil
 	}
-	create := missing
-	if found.ID == 0 {
-		// There are no documents, so an empty index is complete.
-		for _, i := range missing {
-			wanted.Indexes[i].Complete = true
-		}
-		missing = nil
-	}
-	err := t.engine.write(ctx, 0, func(tx *bolt.Tx) (bool, error) {
-		for _, had := range stale {
-			if err := tx.DeleteBucket(indexBucket(t.spec.Name, had.Name)); err != nil {
-				return false, fmt.Errorf("drop index %q: %w", had.Name, err)
+	both := kept
+	both.Indexes = slices.Concat(kept.Indexes, stale)
+	err := e.write(ctx, 0, func(tx *bolt.Tx) (bool, error) { return true, writeDeclaration(tx, collection, both) })
+	for i := 0; i < len(stale) && err == nil; {
+		entries := part{byte(kept.Number), byte(stale[i].Part)}
+		isEmpty := false
+		err = e.write(ctx, buildChunkBytes, func(tx *bolt.Tx) (changed bool, err error) {
+			var doomed [][]byte
+			cursor := data(tx).Cursor()
+			for key, _ := cursor.Seek(entries[:]); bytes.HasPrefix(key, entries[:]) && len(doomed) < buildChunkDocuments; key, _ = cursor.Next() {
+				doomed = append(doomed, key)
 			}
-		}
-		if _, err := tx.CreateBucketIfNotExists(t.documents); err != nil {
-			return false, err
-		}
-		for _, i := range create {
-			if _, err := tx.CreateBucket(t.indexes[i].bucket); err != nil {
-				return false, err
+			for _, key := range doomed {
+				if err := data(tx).Delete(key); err != nil {
+					return true, err
+				}
 			}
-		}
-		return true, writeDeclaration(tx, t.spec.Name, wanted)
-	})
-	if err != nil {
-		return err
-	}
-	for _, i := range missing {
-		wanted.Indexes[i].Complete = true
-		if err := t.build(ctx, &t.indexes[i], wanted); err != nil {
-			return fmt.Errorf("build index %q: %w", t.spec.Indexes[i].Name, err)
+			isEmpty = len(doomed) < buildChunkDocuments
+			return len(doomed) > 0, nil
+		})
+		if isEmpty {
+			i++
 		}
 	}
-	return nil
+	return err
 }
 
 // build fills an empty index from the documents. They do not change in the meantime,
 // because no table of this collection is open yet.
-func (t *table) build(ctx context.Context, ix *index, complete declaration) error {
-	var next []byte
+func (t *table) build(ctx context.Context, name string, complete declaration) error {
+	ix, err := t.find(name)
+	if err != nil {
+		return err
+	}
+	next := t.documents[:]
 	for {
 		var resume []byte
-		err := t.engine.add(ctx, buildChunkBytes, func(tx *bolt.Tx) (bool, error) {
-			entries, from, err := ix.chunk(tx.Bucket(t.documents), next)
+		err := t.engine.write(ctx, buildChunkBytes, func(tx *bolt.Tx) (bool, error) {
+			entries, from, err := t.chunkOf(ix, tx, next)
 			if err != nil {
 				return false, err
 			}
 			resume = from
-			if err := ix.fill(tx.Bucket(ix.bucket), entries); err != nil {
+			if err := ix.fill(data(tx), entries); err != nil {
 				return false, err
 			}
 			if resume == nil {
@@ -154,28 +191,28 @@ func (t *table) build(ctx context.Context, ix *index, complete declaration) erro
 }
 
 // fill adds entries in sorted order, so that neighbours are written to the same page.
-func (ix *index) fill(bucket *bolt.Bucket, entries []entry) error {
+func (ix *index) fill(all *bolt.Bucket, entries []entry) error {
 	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
-	cursor := bucket.Cursor()
+	cursor := all.Cursor()
 	for _, added := range entries {
 		if ix.Unique && added.taken(cursor) {
 			return &docstore.DuplicateError{Index: ix.Name}
 		}
-		if err := bucket.Put(added.key, added.value()); err != nil {
+		if err := all.Put(added.key, added.value()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// chunk returns index entries for the documents that start at from, up to the limits of
+// chunkOf returns index entries for the documents that start at a key, up to the limits of
 // a chunk. resume is the key of the next document, or nil at the end.
-func (ix *index) chunk(documents *bolt.Bucket, from []byte) (entries []entry, resume []byte, err error) {
-	cursor := documents.Cursor()
+func (t *table) chunkOf(ix *index, tx *bolt.Tx, from []byte) (entries []entry, resume []byte, err error) {
+	cursor := data(tx).Cursor()
 	size := 0
-	for id, raw := cursor.Seek(from); id != nil; id, raw = cursor.Next() {
+	for key, raw := cursor.Seek(from); bytes.HasPrefix(key, t.documents[:]); key, raw = cursor.Next() {
 		if len(entries) == buildChunkDocuments || size > buildChunkBytes {
-			return entries, bytes.Clone(id), nil
+			return entries, bytes.Clone(key), nil
 		}
 		r := recordOf(raw)
 		if ix.Omits(r.bson, r.isTombstone) {

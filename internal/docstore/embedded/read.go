@@ -21,22 +21,18 @@ const checkEvery = 1024
 // get is Scan of one document by its id. A linearizable read is done between two commits: any other
 // also sees a commit whose last sync is not finished, and may fail.
 func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) ([]bson.Raw, error) {
-	key, err := t.idKey(id)
+	key, err := t.keyOf(id)
 	if err != nil {
 		return nil, err
 	}
-	fields, withTombstones := scan.Fields, scan.WithTombstones // so that the scan stays on the stack
+	withTombstones := scan.WithTombstones // so that the scan stays on the stack
 	var documents []bson.Raw
 	look := func(tx *bolt.Tx) error {
-		found := tx.Bucket(t.documents).Get(key)
-		r := recordOf(found)
-		if found == nil || r.isTombstone && !withTombstones {
-			documents = nil
-			return nil
+		documents = nil
+		if r := recordOf(data(tx).Get(key)); r.bson != nil && (!r.isTombstone || withTombstones) {
+			documents = []bson.Raw{bytes.Clone(r.bson)}
 		}
-		document, err := t.whole(tx, key, r, fields)
-		documents = []bson.Raw{document}
-		return err
+		return nil
 	}
 	if scan.As == docstore.Linearizable && !t.engine.db.IsReadOnly() {
 		err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) { return false, look(tx) })
@@ -51,14 +47,14 @@ func (t *table) get(ctx context.Context, id docstore.Value, scan docstore.Scan) 
 
 // Highest walks down from the highest id.
 func (t *table) Highest(ctx context.Context, from int64) (highest int64, err error) {
-	lowest, err := t.idKey(docstore.ValueOf(from))
+	lowest, err := t.keyOf(docstore.ValueOf(from))
 	if err != nil {
 		return 0, err
 	}
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		cursor, seen := tx.Bucket(t.documents).Cursor(), 0
-		for key, _ := cursor.Last(); bytes.Compare(key, lowest) >= 0; key, _ = cursor.Prev() {
-			found, _, err := keys.CutInt64(key)
+		cursor, seen := data(tx).Cursor(), 0
+		for key := t.documents.last(cursor); bytes.Compare(key, lowest) >= 0; key, _ = cursor.Prev() {
+			found, _, err := keys.CutInt64(key[partBytes:])
 			if err != nil {
 				return err
 			}
@@ -101,9 +97,7 @@ func (t *table) page(ctx context.Context, scan docstore.Scan) (documents []bson.
 	covers := ix.covers(scan.Fields)
 	if scan.Loan != nil && !covers {
 		err = t.engine.lend(ctx, scan.Loan, func(tx *bolt.Tx) (_ []bson.Raw, err error) {
-			if documents, more, err = t.found(ctx, tx, t.walk(tx, ix, bounds), scan, scan.Loan.Room()); err == nil {
-				err = t.lendAll(tx, documents, scan.Fields)
-			}
+			documents, more, err = t.found(ctx, tx, t.walk(tx, ix, bounds), scan, scan.Loan.Room())
 			return documents, err
 		})
 	} else {
@@ -115,9 +109,7 @@ func (t *table) page(ctx context.Context, scan docstore.Scan) (documents []bson.
 			}
 			var few [32]bson.Raw // enough for most scans, and not on the heap
 			found, hasMore, err := t.found(ctx, tx, t.walk(tx, ix, bounds), scan, few[:0])
-			if more = hasMore; err == nil {
-				documents, err = t.copyAll(tx, found, scan.Fields)
-			}
+			documents, more = copyAll(found), hasMore
 			return err
 		})
 	}
@@ -127,7 +119,7 @@ func (t *table) page(ctx context.Context, scan docstore.Scan) (documents []bson.
 	return documents, more, nil
 }
 
-// found appends the stored documents of a scan.
+// found appends the documents of a scan, which point into the mapped file.
 func (t *table) found(ctx context.Context, tx *bolt.Tx, w *walk, scan docstore.Scan, into []bson.Raw) (found []bson.Raw, more bool, err error) {
 	found, size := into, 0
 	for ; w.valid(); w.next() {
@@ -138,16 +130,16 @@ func (t *table) found(ctx context.Context, tx *bolt.Tx, w *walk, scan docstore.S
 			more = true
 			break
 		}
-		raw, err := w.stored()
+		r, err := w.document()
 		if err != nil {
 			return found, false, err
 		}
-		length := recordOf(raw).size()
+		length := len(r.bson)
 		if scan.MaxBytes > 0 && len(found) > 0 && size+length > scan.MaxBytes {
 			more = true
 			break
 		}
-		found = append(found, raw)
+		found = append(found, r.bson[:length:length])
 		size += length
 	}
 	t.engine.scanned(tx, len(found), size)
@@ -202,65 +194,35 @@ const (
 	largeBytes  = 1 << 10
 )
 
-// copyAll copies stored documents from the mapped file; see whole. Small ones share
-// allocations, which are small too: so a document that is kept does not keep many others
-// alive.
-func (t *table) copyAll(tx *bolt.Tx, found []bson.Raw, fields []string) ([]bson.Raw, error) {
+// copyAll copies documents from the mapped file. Small ones share allocations, which are small too: so a document
+// that is kept does not keep many others alive.
+func copyAll(found []bson.Raw) []bson.Raw {
 	if len(found) == 0 {
-		return nil, nil
+		return nil
 	}
 	left := 0
 	for _, raw := range found {
-		if isSmall(raw) {
-			left += len(recordOf(raw).bson)
+		if len(raw) < largeBytes {
+			left += len(raw)
 		}
 	}
 	documents := make([]bson.Raw, len(found))
 	var shared []byte
 	for i, raw := range found {
-		if !isSmall(raw) {
-			var err error
-			if documents[i], err = t.large(tx, recordOf(raw), fields); err != nil {
-				return nil, err
-			}
+		if len(raw) >= largeBytes {
+			documents[i] = bytes.Clone(raw)
 			continue
 		}
-		small := recordOf(raw).bson
-		if cap(shared)-len(shared) < len(small) {
+		if cap(shared)-len(shared) < len(raw) {
 			shared = make([]byte, 0, min(sharedBytes, left))
 		}
-		left -= len(small)
+		left -= len(raw)
 		start := len(shared)
-		shared = append(shared, small...)
+		shared = append(shared, raw...)
 		documents[i] = shared[start:len(shared):len(shared)]
 	}
-	return documents, nil
+	return documents
 }
-
-// lendAll replaces stored documents by what is lent of them: the mapped file itself, where it has the whole
-// document.
-func (t *table) lendAll(tx *bolt.Tx, documents []bson.Raw, fields []string) (err error) {
-	for i, raw := range documents {
-		if r := recordOf(raw); !r.hasReferences {
-			documents[i] = r.bson[:len(r.bson):len(r.bson)]
-		} else if documents[i], err = t.large(tx, r, fields); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// large is whole of a document whose key is not at hand.
-func (t *table) large(tx *bolt.Tx, r record, fields []string) (bson.Raw, error) {
-	id, err := docstore.AppendKey(nil, t.id, r.bson)
-	if err != nil {
-		return nil, err
-	}
-	return t.whole(tx, id, r, fields)
-}
-
-// isSmall reports whether a stored document is copied as it is, beside others.
-func isSmall(stored []byte) bool { return len(stored) < largeBytes && !recordOf(stored).hasReferences }
 
 // covers reports whether the index has all fields that a scan wants, and they are integers. Such
 // a scan reads no documents: it builds them from the entries, which are together in the file.
@@ -316,6 +278,7 @@ func (ix *index) documentSize() int {
 
 // appendDocument builds a document with the fields of the index from the key of an entry.
 func (ix *index) appendDocument(into, key []byte) (_ []byte, err error) {
+	key = key[partBytes:]
 	into = binary.LittleEndian.AppendUint32(into, uint32(ix.documentSize()))
 	for _, field := range ix.fields {
 		var value int64

@@ -13,8 +13,11 @@ import (
 // walk iterates over the entries of an index, or over the documents, within bounds.
 type walk struct {
 	entries *bolt.Cursor
-	// documents is nil when the entries are the documents.
+	// index and documents are nil when the entries are the documents.
+	index     *index
 	documents *bolt.Cursor
+	// found is the key of a document.
+	found []byte
 	// placed is true once the documents cursor is at a document.
 	placed bool
 	// prefix begins every key of the walk. spans are the ranges that are left, the first
@@ -28,22 +31,17 @@ type walk struct {
 	first        []byte
 	// withTombstones does not pass over tombstones.
 	withTombstones bool
-	// skip are the fields of an index key before _id.
-	skip  []docstore.Field
-	key   []byte
-	value []byte
+	key            []byte
+	value          []byte
 }
 
 func (t *table) walk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) *walk {
-	w := &walk{prefix: docstore.AppendValues(make([]byte, 0, 64), bounds.Equal...), spans: bounds.Spans, withTombstones: bounds.WithTombstones}
-	documents := tx.Bucket(t.documents).Cursor()
-	if ix == nil {
-		w.entries = documents
-	} else {
-		w.entries = tx.Bucket(ix.bucket).Cursor()
-		w.documents = documents
-		w.skip = ix.fields[:len(ix.fields)-1]
+	all, of := data(tx), t.documents
+	w := &walk{entries: all.Cursor(), spans: bounds.Spans, withTombstones: bounds.WithTombstones}
+	if ix != nil {
+		of, w.index, w.documents, w.found = ix.part, ix, all.Cursor(), t.documents.key()
 	}
+	w.prefix = docstore.AppendValues(append(make([]byte, 0, 64), of[:]...), bounds.Equal...)
 	if bounds.Empty {
 		return w
 	}
@@ -134,39 +132,29 @@ func (w *walk) passesOver() bool {
 // valid reports whether the walk is at an entry.
 func (w *walk) valid() bool { return w.key != nil }
 
-// id returns the encoded id of the current document.
-func (w *walk) id() ([]byte, error) {
-	return cutFields(w.key, w.skip)
-}
-
 // document returns the current document. It points into the mapped file.
 func (w *walk) document() (record, error) {
-	raw, err := w.stored()
-	return recordOf(raw), err
-}
-
-// stored returns the current document as it is stored.
-func (w *walk) stored() ([]byte, error) {
 	if w.documents == nil {
-		return w.value, nil
+		return recordOf(w.value), nil
 	}
-	id, err := w.id()
+	id, err := w.index.idIn(w.key)
 	if err != nil {
-		return nil, err
+		return record{}, err
 	}
+	w.found = append(w.found[:partBytes], id...)
 	// Neighbours in the index are often neighbours in the file too. A step to the next
 	// document costs a tenth of a search.
 	if w.placed && !w.isDescending {
-		if next, raw := w.documents.Next(); bytes.Equal(next, id) {
-			return raw, nil
+		if next, raw := w.documents.Next(); bytes.Equal(next, w.found) {
+			return recordOf(raw), nil
 		}
 	}
-	found, raw := w.documents.Seek(id)
-	if !bytes.Equal(found, id) {
-		return nil, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
+	found, raw := w.documents.Seek(w.found)
+	if !bytes.Equal(found, w.found) {
+		return record{}, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
 	}
 	w.placed = true
-	return raw, nil
+	return recordOf(raw), nil
 }
 
 // startBack begins a descending walk: behind a position, or at the end.
@@ -204,13 +192,8 @@ func (w *walk) beginBack() []byte {
 // seekBack moves to the last entry of the walk that begins with end or is before it.
 func (w *walk) seekBack(end []byte) {
 	behind := append([]byte(nil), end...)
-	for len(behind) > 0 && behind[len(behind)-1] == 0xff {
+	for behind[len(behind)-1] == 0xff { // the number of a part is less
 		behind = behind[:len(behind)-1]
-	}
-	if len(behind) == 0 {
-		w.key, w.value = w.entries.Last()
-		w.toSpanBack()
-		return
 	}
 	behind[len(behind)-1]++
 	w.seekBefore(behind)
@@ -218,21 +201,17 @@ func (w *walk) seekBack(end []byte) {
 
 // seekBefore moves to the last entry of the walk that is before a key.
 func (w *walk) seekBefore(key []byte) {
-	if found, _ := w.entries.Seek(key); found == nil {
-		w.key, w.value = w.entries.Last()
-	} else {
-		w.key, w.value = w.entries.Prev()
-	}
+	w.key, w.value = seekBefore(w.entries, key)
 	w.toSpanBack()
 }
 
 // toSpanBack moves to the next span while the entry is before the present one. It ends the walk
 // before the first span or the prefix.
 func (w *walk) toSpanBack() {
-	for w.key != nil && w.passesOver() {
+	for bytes.HasPrefix(w.key, w.prefix) && w.passesOver() {
 		w.key, w.value = w.entries.Prev()
 	}
-	if !bytes.HasPrefix(w.key, w.prefix) || w.key == nil {
+	if !bytes.HasPrefix(w.key, w.prefix) {
 		w.key = nil
 		return
 	}
@@ -267,28 +246,23 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 		return 0, err
 	}
 	var total int64
-	limit := deleteChunkDocuments
 	for {
 		deleted, more := 0, false
-		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (bool, error) {
+		err := t.engine.write(ctx, t.cost(deleteChunkDocuments, deleteChunkBytes), func(tx *bolt.Tx) (bool, error) {
 			var doomed []prepared
 			var err error
-			if doomed, more, err = t.chunk(tx, ix, bounds, limit); err != nil {
+			if doomed, more, err = t.chunk(tx, ix, bounds); err != nil {
 				return false, err
 			}
-			b := t.buckets(tx)
+			w := t.writer(tx)
 			for _, p := range doomed {
-				if err := b.remove(p); err != nil {
+				if err := w.remove(p); err != nil {
 					return true, err
 				}
 			}
 			deleted = len(doomed)
 			return deleted > 0, nil
 		})
-		if err != nil && isLackOfSpace(err) && limit > 1 {
-			limit /= 10 // fewer documents change fewer pages
-			continue
-		}
 		if err != nil {
 			return total, err
 		}
@@ -299,11 +273,11 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 	}
 }
 
-// chunk returns the first documents within bounds, at most limit, and whether there are more.
-func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds, limit int) (doomed []prepared, more bool, err error) {
+// chunk returns the first documents within bounds and the limits of a chunk, and whether there are more.
+func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) (doomed []prepared, more bool, err error) {
 	size := 0
 	for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
-		if len(doomed) == limit || size > deleteChunkBytes {
+		if len(doomed) == deleteChunkDocuments || size > deleteChunkBytes {
 			return doomed, true, nil
 		}
 		found, err := w.document()

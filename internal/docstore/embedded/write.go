@@ -11,38 +11,34 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Insert splits a large call into operations within these limits, so that other writers
-// wait for one operation only, not for the whole call.
-const (
-	insertChunkDocuments = 5000
-	insertChunkBytes     = 4 << 20
-)
+// keyCost is what a key that is written adds to the memory of a commit, in bytes: in a large store each changes another
+// page, of which neighbours share one now and then.
+const keyCost = 4 << 10
 
-// smallUpdate is the size of the fields up to which an update is taken for one that makes the store no
-// larger, in bytes. Deletions make such updates, to parents and sessions.
-const smallUpdate = 1 << 10
+// cost returns what the writes of some documents of a size in total add to the memory of a commit.
+func (t *table) cost(documents, bytes int) int { return bytes + documents*(2+len(t.indexes))*keyCost }
 
-// documentFill is the fill ratio of the pages that hold documents. Ids grow with time, so
-// most inserts go to the last page, and earlier pages need little free space.
-const documentFill = 0.9
+// dataFill is the fill ratio of pages that are split. Ids and moments grow with time, so many inserts go to the last page
+// of a part, and earlier pages need little free space; entries of other indexes go anywhere.
+const dataFill = 0.7
 
-// Insert stores documents in chunks of one transaction each.
+// Insert stores documents in chunks of one commit each, so that other writers wait for a chunk only.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
 	if err := t.engine.enterOnce(ctx); err != nil {
 		return nil, err
 	}
 	errs := make([]error, len(documents))
 	for from := 0; from < len(documents); {
-		chunk := make([]prepared, 0, min(len(documents)-from, insertChunkDocuments))
-		at := make([]int, 0, cap(chunk))
+		var chunk []prepared
+		var at []int
 		size := 0
-		for ; from < len(documents) && len(chunk) < insertChunkDocuments && size < insertChunkBytes; from++ {
-			p, err := t.prepare(documents[from], false)
+		for ; from < len(documents) && size < maxCommitBytes; from++ {
+			p, err := t.prepare(documents[from])
 			if err != nil {
 				errs[from] = err
 				continue
 			}
-			chunk, at, size = append(chunk, p), append(at, from), size+len(documents[from])
+			chunk, at, size = append(chunk, p), append(at, from), size+t.cost(1, len(documents[from]))
 		}
 		refused, err := t.insertChunk(ctx, chunk, size)
 		if err != nil {
@@ -60,15 +56,15 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 		return nil, nil
 	}
 	refused := make([]error, len(chunk))
-	err := t.engine.add(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
-		b := t.buckets(tx)
+	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+		w := t.writer(tx)
 		for i, p := range chunk {
-			refused[i] = b.refuse(p)
+			refused[i] = w.refuse(p)
 			if refused[i] != nil {
 				continue
 			}
 			changed = true
-			if err := b.put(p, prepared{}, t.spec.Feed != nil || p.isTombstone); err != nil {
+			if err := w.put(p, prepared{}, t.spec.Feed != nil || p.isTombstone); err != nil {
 				return changed, err
 			}
 		}
@@ -83,12 +79,9 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 // Update changes a document. It changes only the index entries whose fields have changed.
 func (t *table) Update(ctx context.Context, change docstore.Change) (bson.Raw, error) {
 	var before bson.Raw
-	var note func(*bolt.Tx, []byte, record) error
+	var note func(record)
 	if change.IsWhole || len(change.Fields) > 0 {
-		note = func(tx *bolt.Tx, key []byte, old record) (err error) {
-			before, err = t.whole(tx, key, old, change.Fields)
-			return err
-		}
+		note = func(old record) { before = bytes.Clone(old.bson) }
 	}
 	refusals, err := t.update(ctx, []docstore.Change{change}, note)
 	if err == nil {
@@ -116,29 +109,22 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 
 // update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
 // made, or nil. A change that no document fits fails all. note, unless nil, gets each document before its change.
-func (t *table) update(ctx context.Context, changes []docstore.Change, note func(*bolt.Tx, []byte, record) error) ([]error, error) {
-	write, size := t.writer(changes)
-	effects := make([]effect, len(changes))
+func (t *table) update(ctx context.Context, changes []docstore.Change, note func(record)) ([]error, error) {
+	effects, size := make([]effect, len(changes)), 0
 	for i, change := range changes {
+		for _, set := range change.Set {
+			size += len(set.Value.Value)
+		}
 		if err := t.spec.CheckChange(change); err != nil {
 			return nil, err
 		}
 		effects[i] = t.effectOf(change)
 	}
 	refusals := make([]error, len(changes))
-	err := write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
-		b := t.buckets(tx)
+	err := t.engine.write(ctx, t.cost(len(changes), size), func(tx *bolt.Tx) (changed bool, err error) {
+		w := t.writer(tx)
 		for i, change := range changes {
-			refusals[i], err = b.modify(change.ID, effects[i], func(key []byte, old record) (bson.Raw, error) {
-				if err := t.refuse(tx, key, old, change); err != nil {
-					return nil, err
-				}
-				changed, err := change.Apply(old.bson)
-				if err == nil && note != nil {
-					err = note(tx, key, old)
-				}
-				return changed, err
-			})
+			refusals[i], err = w.modify(change, effects[i], note)
 			changed = changed || refusals[i] == nil
 			if err != nil {
 				return changed, err
@@ -152,19 +138,6 @@ func (t *table) update(ctx context.Context, changes []docstore.Change, note func
 	return refusals, nil
 }
 
-// writer returns the way to make changes, and the size of the fields that they set.
-func (t *table) writer(changes []docstore.Change) (write func(context.Context, int, operation) error, size int) {
-	for _, change := range changes {
-		for _, set := range change.Set {
-			size += len(set.Value.Value)
-		}
-	}
-	if size > smallUpdate {
-		return t.engine.add, size
-	}
-	return t.engine.write, size
-}
-
 // effect is what a change does beside the document: whether it changes index entries, and whether it
 // is stamped.
 type effect struct{ changesKeys, isStamped bool }
@@ -173,48 +146,46 @@ func (t *table) effectOf(change docstore.Change) effect {
 	return effect{t.spec.ChangesKeys(change), t.spec.Stamps(change)}
 }
 
-// modify replaces a document by the result of change, whose error is the refusal.
-func (b buckets) modify(id docstore.Value, has effect, change func(key []byte, old record) (bson.Raw, error)) (refusal, err error) {
-	key, refusal := b.table.idKey(id)
+// modify makes a change, unless it is refused. note, unless nil, gets the document before.
+func (w writer) modify(change docstore.Change, has effect, note func(record)) (refusal, err error) {
+	key, refusal := w.table.keyOf(change.ID)
 	if refusal != nil {
 		return refusal, nil
 	}
-	stored := b.documents.Get(key)
-	if stored == nil {
+	old := recordOf(w.data.Get(key))
+	if old.bson == nil || old.isTombstone {
 		return docstore.ErrNotFound, nil
 	}
-	old := recordOf(stored)
-	if old.isTombstone {
-		return docstore.ErrNotFound, nil
-	}
-	changed, refusal := change(key, old)
+	changed, refusal := change.Apply(old.bson)
 	if refusal != nil {
 		return refusal, nil
+	}
+	if note != nil {
+		note(old)
 	}
 	if !has.changesKeys {
-		next, values, refusal := toRecord(changed, old.hasReferences)
-		if refusal != nil {
+		if refusal := docstore.CheckEnvelope(changed); refusal != nil {
 			return refusal, nil
 		}
-		return nil, b.putRecord(key, old, next, values, has.isStamped)
+		return nil, w.putRecord(key, old, record{bson: changed}, has.isStamped)
 	}
-	next, refusal := b.table.prepare(changed, old.hasReferences)
+	next, refusal := w.table.prepare(changed)
 	if refusal != nil {
 		return refusal, nil
 	}
-	before, err := b.table.place(old)
+	before, err := w.table.place(old)
 	if err != nil {
 		return nil, err
 	}
-	if refusal := b.refuseChange(next, before); refusal != nil {
+	if refusal := w.refuseChange(next, before); refusal != nil {
 		return refusal, nil
 	}
-	return nil, b.put(next, before, has.isStamped)
+	return nil, w.put(next, before, has.isStamped)
 }
 
 // Delete removes a document and its index entries, or makes it a tombstone.
 func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
-	key, err := t.idKey(deletion.ID)
+	key, err := t.keyOf(deletion.ID)
 	if err != nil {
 		return err
 	}
@@ -222,8 +193,8 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 		return err
 	}
 	var refusal error
-	err = t.engine.write(ctx, len(key), func(tx *bolt.Tx) (changed bool, err error) {
-		refusal, err = t.buckets(tx).delete(key, deletion)
+	err = t.engine.write(ctx, t.cost(1, len(key)), func(tx *bolt.Tx) (changed bool, err error) {
+		refusal, err = t.writer(tx).delete(key, deletion)
 		return refusal == nil && err == nil, err
 	})
 	if err != nil {
@@ -232,148 +203,127 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	return refusal
 }
 
-func (b buckets) delete(key []byte, deletion docstore.Deletion) (refusal, err error) {
-	stored := b.documents.Get(key)
-	if stored == nil {
-		return docstore.ErrNotFound, nil
-	}
-	old := recordOf(stored)
+func (w writer) delete(key []byte, deletion docstore.Deletion) (refusal, err error) {
+	old := recordOf(w.data.Get(key))
 	switch {
-	case old.isTombstone:
+	case old.bson == nil || old.isTombstone:
 		return docstore.ErrNotFound, nil
 	case !deletion.Meets(old.bson):
 		return docstore.ErrConflict, nil
 	}
-	before, err := b.table.place(old)
+	before, err := w.table.place(old)
 	if err != nil {
 		return nil, err
 	}
-	if !b.table.spec.Tombstones {
-		return nil, b.remove(before)
+	if !w.table.spec.Tombstones {
+		return nil, w.remove(before)
 	}
-	tombstone, err := b.table.spec.TombstoneOf(old.bson, deletion)
+	tombstone, err := w.table.spec.TombstoneOf(old.bson, deletion)
 	if err != nil {
 		return nil, err
 	}
-	next, refusal := b.table.prepare(tombstone, false)
+	next, refusal := w.table.prepare(tombstone)
 	if refusal == nil {
-		refusal = b.refuseChange(next, before)
+		refusal = w.refuseChange(next, before)
 	}
 	if refusal != nil {
 		return refusal, nil
 	}
-	return nil, b.put(next, before, true)
+	return nil, w.put(next, before, true)
 }
 
-// buckets are the buckets of a table in one transaction.
-type buckets struct {
-	table     *table
-	tx        *bolt.Tx
-	documents *bolt.Bucket
-	indexes   []*bolt.Bucket
-	// feed is nil if the collection has none.
-	feed *bolt.Bucket
+// writer writes to a table in one transaction.
+type writer struct {
+	table *table
+	data  *bolt.Bucket
 }
 
-func (t *table) buckets(tx *bolt.Tx) buckets {
-	b := buckets{table: t, tx: tx, documents: tx.Bucket(t.documents), indexes: make([]*bolt.Bucket, len(t.indexes))}
-	b.documents.FillPercent = documentFill
-	for i := range t.indexes {
-		b.indexes[i] = tx.Bucket(t.indexes[i].bucket)
-	}
-	if t.spec.Feed != nil {
-		b.feed = tx.Bucket(t.feed)
-		b.feed.FillPercent = documentFill // moments grow, too
-	}
-	return b
-}
+func (t *table) writer(tx *bolt.Tx) writer { return writer{t, data(tx)} }
 
 // refuse returns the reason why a new document cannot be stored, or nil.
-func (b buckets) refuse(p prepared) error {
-	if b.documents.Get(p.id) != nil {
+func (w writer) refuse(p prepared) error {
+	if w.data.Get(p.key) != nil {
 		return &docstore.DuplicateError{Index: docstore.IDIndex}
 	}
-	return b.refuseChange(p, prepared{})
+	return w.refuseChange(p, prepared{})
 }
 
 // refuseChange returns the reason why a document cannot replace before, or nil.
-func (b buckets) refuseChange(p, before prepared) error {
-	for i, ix := range b.table.indexes {
+func (w writer) refuseChange(p, before prepared) error {
+	for i, ix := range w.table.indexes {
 		if !ix.Unique || before.entries != nil && bytes.Equal(p.entries[i].key, before.entries[i].key) {
 			continue
 		}
-		if p.entries[i].taken(b.indexes[i].Cursor()) {
+		if p.entries[i].taken(w.data.Cursor()) {
 			return &docstore.DuplicateError{Index: ix.Name}
 		}
 	}
 	return nil
 }
 
-// put stores a document, its long texts and its index entries. before is the document that
-// it replaces; it has no entries if there is none.
-func (b buckets) put(p, before prepared, isStamped bool) error {
-	if err := b.putRecord(p.id, before.record, p.record, p.values, isStamped); err != nil {
+// put stores a document and its index entries. before is the document that it replaces; it has no entries if there is
+// none.
+func (w writer) put(p, before prepared, isStamped bool) error {
+	if err := w.putRecord(p.key, before.record, p.record, isStamped); err != nil {
 		return err
 	}
-	for i, bucket := range b.indexes {
-		now := p.entries[i]
+	for i, now := range p.entries {
 		if before.entries != nil {
 			old := before.entries[i]
 			if bytes.Equal(now.key, old.key) && now.isTombstone == old.isTombstone {
 				continue
 			}
-			if err := old.deleteFrom(bucket); err != nil {
+			if err := w.removeEntry(old); err != nil {
 				return err
 			}
 		}
 		if now.key == nil {
 			continue
 		}
-		if err := bucket.Put(now.key, now.value()); err != nil {
+		if err := w.data.Put(now.key, now.value()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// putRecord stores a document and its long texts, without index entries. A document that it does not
-// stamp keeps its moments.
-func (b buckets) putRecord(id []byte, before, now record, values []apart, isStamped bool) error {
-	if err := b.putApart(id, before, now, values); err != nil {
-		return err
-	}
+// putRecord stores a document without index entries. A document that it does not stamp keeps its moments.
+func (w writer) putRecord(key []byte, before, now record, isStamped bool) error {
 	now.made, now.changed = before.made, before.changed
 	if isStamped {
-		if err := b.stamp(id, before, &now); err != nil {
+		if err := w.stamp(key, before, &now); err != nil {
 			return err
 		}
 	}
 	if now.isTombstone {
-		if err := b.setDue(id, &now, now.changed); err != nil {
+		if err := w.setDue(key, &now, now.changed); err != nil {
 			return err
 		}
 	}
-	return b.documents.Put(id, now.stored())
+	return w.data.Put(key, now.stored())
 }
 
-// remove removes a document, its long texts and its index entries. One with an entry in the feed is a
-// tombstone.
-func (b buckets) remove(p prepared) error {
-	if err := b.putApart(p.id, p.record, record{}, nil); err != nil {
-		return err
-	}
-	if b.feed != nil {
-		if err := b.feed.Delete(entryKey(p.changed, p.id)); err != nil {
+// remove removes a document and its index entries. One with an entry in the feed is a tombstone.
+func (w writer) remove(p prepared) error {
+	if w.table.spec.Feed != nil {
+		if err := w.data.Delete(w.table.feed.at(p.changed, p.key)); err != nil {
 			return err
 		}
 	}
-	if err := b.documents.Delete(p.id); err != nil {
+	if err := w.data.Delete(p.key); err != nil {
 		return err
 	}
-	for i, bucket := range b.indexes {
-		if err := p.entries[i].deleteFrom(bucket); err != nil {
+	for _, entry := range p.entries {
+		if err := w.removeEntry(entry); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w writer) removeEntry(n entry) error {
+	if n.key == nil {
+		return nil
+	}
+	return w.data.Delete(n.key)
 }
