@@ -172,16 +172,20 @@ func openBolt(path string, options bolt.Options, reserve int) (*bolt.DB, error) 
 	return db, err
 }
 
-// makeDirectory makes the store's directory and syncs its parent. Otherwise a power
-// failure could remove the directory, and with it a synced file.
+// makeDirectory makes the store's directory, with those above it, and syncs the parent of each that it makes. Otherwise a
+// power failure could remove the directory, and with it a synced file.
 func makeDirectory(disk Disk, directory string) error {
 	if _, err := os.Stat(directory); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(directory, 0o700); err != nil {
+	parent := filepath.Dir(directory)
+	if err := makeDirectory(disk, parent); err != nil {
 		return err
 	}
-	return disk.SyncDirectory(filepath.Dir(directory))
+	if err := os.Mkdir(directory, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return disk.SyncDirectory(parent)
 }
 
 // IsLocal returns true.
