@@ -228,5 +228,5 @@ func (w *waybook) thrills() []int64 {
 	w.t.Helper()
 	pois := w.kinds()[2]
 	category := fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}
-	return pois.ids(must(pois.summaries(w.t.Context(), category, 1000))(w.t))
+	return summaryIDs(must(pois.summaries(w.t.Context(), category, 1000))(w.t))
 }

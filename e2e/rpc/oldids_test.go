@@ -208,10 +208,10 @@ func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 	} {
 		listed, err := w.Album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: user, AfterAlbumId: after, View: typev1.View_VIEW_SUMMARY})
 		var ids []int64
-		for _, album := range got(t, listed, err).GetAlbums() {
-			ids = append(ids, album.GetAlbumId())
-			if (album.GetOldId() == "IMG_1") != (album.GetAlbumId() == text) {
-				t.Errorf("the old identifier of %d is %q", album.GetAlbumId(), album.GetOldId())
+		for _, album := range got(t, listed, err).GetSummaries() {
+			ids = append(ids, album.GetId())
+			if (album.GetOldId() == "IMG_1") != (album.GetId() == text) {
+				t.Errorf("the old identifier of %d is %q", album.GetId(), album.GetOldId())
 			}
 		}
 		if !slices.Equal(ids, want) {

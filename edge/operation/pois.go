@@ -28,10 +28,7 @@ func categoryPoisRequest(in *Input) *poiv1.ListPoisRequest {
 	}
 }
 
-var poiList = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
-	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
-	out.Text("name", poi.GetName())
-}}
+var poiList = summaries("POIList", "POI", "POIID", "name")
 
 // getPoiRequest reads the parameter of getPOI (rule 6.5).
 func getPoiRequest(in *Input) *poiv1.GetPoiRequest {
@@ -77,8 +74,6 @@ func poiPhotos(ids ids) reply.List[*photov1.Photo] {
 		out.Text("photo", photo.GetUrl())
 	}}
 }
-
-func poiIDs(poi *poiv1.Poi) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
 
 // The parameters of areas (rules 17.3 to 17.6).
 var (

@@ -20,9 +20,9 @@ func legacyOperations(c *Config) []Operation {
 		{"updateAlbum", AsWritten, Writes, LoginNeeded, unary(c, updateAlbumRequest, c.Album.UpdateAlbum, writeNothing)},
 		{"updateAlbum", Deleting, Writes, LoginNeeded, unary(c, deleteAlbumRequest, c.Album.DeleteAlbum, writeNothing)},
 		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withoutIDs))},
-		{"getUserAlbumList", AsWritten, Reads, Anonymous, idList(c, userAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetAlbums, albumList, albumIDs)},
+		{"getUserAlbumList", AsWritten, Reads, Anonymous, idList(c, userAlbumsRequest, c.Album.ListAlbums, (*albumv1.ListAlbumsResponse).GetSummaries, albumList, summaryID)},
 
-		{"getCategoryPOIList", AsWritten, Reads, Anonymous, idList(c, categoryPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, poiList, poiIDs)},
+		{"getCategoryPOIList", AsWritten, Reads, Anonymous, idList(c, categoryPoisRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetSummaries, poiList, summaryID)},
 		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withoutIDs))},
 
 		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, postBlogRequest(c), c.Blog.CreateBlog, writeNewBlog)},
@@ -39,7 +39,7 @@ func additions(c *Config) []Operation {
 		return nil
 	}
 	rows := []Operation{
-		{"getUserBlogList", AsWritten, Reads, Anonymous, idList(c, userBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetBlogs, blogList, blogIDs)},
+		{"getUserBlogList", AsWritten, Reads, Anonymous, idList(c, userBlogsRequest, c.Blog.ListBlogs, (*blogv1.ListBlogsResponse).GetSummaries, blogList, summaryID)},
 
 		{"getUserPOIList", AsWritten, Reads, Anonymous, tokenList(c, poisOfOwnerRequest, c.Poi.ListPois, (*poiv1.ListPoisResponse).GetPois, shownPois)},
 

@@ -20,7 +20,7 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	reply := &albumv1.ListAlbumsResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Albums, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
 			return nil, err
 		}
 	} else {
@@ -30,7 +30,7 @@ func (s *server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 		}
 		reply.Albums, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
 	}
-	if len(reply.Albums) == 0 && owner != 0 && token == "" {
+	if len(reply.GetSummaries())+len(reply.GetAlbums()) == 0 && owner != 0 && token == "" {
 		if err := s.albums.RequireOwner(ctx, s.profiles, owner, byOwner().Is(owner)); err != nil {
 			return nil, err
 		}
@@ -58,13 +58,7 @@ type summary struct {
 	Title string `bson:"title"`
 }
 
-func showSummary(message *albumv1.Album, a *summary) {
-	message.AlbumId, message.Title = a.ID, a.Title
-}
-
-func idOfSummary(a *summary) int64 { return a.ID }
-
-func tellOldID(message *albumv1.Album, oldID string) { message.OldId = oldID }
+func showSummary(a *summary) (id int64, title string) { return a.ID, a.Title }
 
 // SearchNearby returns a page of the albums in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {

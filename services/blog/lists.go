@@ -47,7 +47,7 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		query.Limit = service.PageSize(request.GetPageSize(), 100, service.MaxPage)
 		var err error
-		reply.Blogs, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(b *summary) bool { return b.PostDay <= last })
+		reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, func(b *summary) bool { return b.PostDay <= last })
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (s *server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 		shown := slices.DeleteFunc(page.Documents, func(b blog) bool { return b.PostDay > last })
 		reply.Blogs, reply.NextPageToken = s.showAll(ctx, shown), page.Next
 	}
-	if len(reply.Blogs) == 0 && author != 0 && token == "" {
+	if len(reply.GetSummaries())+len(reply.GetBlogs()) == 0 && author != 0 && token == "" {
 		if err := s.blogs.RequireOwner(ctx, s.profiles, author, byAuthor().Is(author)); err != nil {
 			return nil, err
 		}
@@ -124,13 +124,7 @@ type summary struct {
 	PostDay day    `bson:"post_day"`
 }
 
-func showSummary(message *blogv1.Blog, b *summary) {
-	message.BlogId, message.Title = b.ID, b.Title
-}
-
-func idOfSummary(b *summary) int64 { return b.ID }
-
-func tellOldID(message *blogv1.Blog, oldID string) { message.OldId = oldID }
+func showSummary(b *summary) (id int64, title string) { return b.ID, b.Title }
 
 // A page token begins with the day on which the walk began, because the bounds of its query do.
 func recentToken(from day, token string) string {

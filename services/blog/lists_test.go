@@ -68,8 +68,8 @@ func (f *fixture) published() map[string][]int32 {
 		request.View = typev1.View_VIEW_SUMMARY
 		summaries, err := f.ListBlogs(f.t.Context(), request)
 		add("summaries, "+request.GetOrder().String(), err)
-		for _, b := range summaries.GetBlogs() {
-			add("summaries, "+request.GetOrder().String(), nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
+		for _, b := range summaries.GetSummaries() {
+			add("summaries, "+request.GetOrder().String(), nil, f.stored(b.GetId()).PostDay.proto().GetDay())
 		}
 	}
 	near, err := f.SearchNearby(f.t.Context(), &blogv1.SearchNearbyRequest{

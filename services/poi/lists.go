@@ -20,7 +20,7 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	reply := &poiv1.ListPoisResponse{}
 	if request.GetView() == typev1.View_VIEW_SUMMARY {
 		var err error
-		if reply.Pois, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
+		if reply.Summaries, reply.NextPageToken, err = s.summaries.Page(ctx, query, nil); err != nil {
 			return nil, err
 		}
 	} else {
@@ -30,7 +30,7 @@ func (s *server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 		}
 		reply.Pois, reply.NextPageToken = s.showAll(ctx, page.Documents), page.Next
 	}
-	if len(reply.Pois) == 0 && owner != 0 && token == "" {
+	if len(reply.GetSummaries())+len(reply.GetPois()) == 0 && owner != 0 && token == "" {
 		if err := s.pois.RequireOwner(ctx, s.profiles, owner, ofOwner(owner)); err != nil {
 			return nil, err
 		}
@@ -85,13 +85,7 @@ type summary struct {
 	Name string `bson:"name"`
 }
 
-func showSummary(message *poiv1.Poi, p *summary) {
-	message.PoiId, message.Name = p.ID, p.Name
-}
-
-func idOfSummary(p *summary) int64 { return p.ID }
-
-func tellOldID(message *poiv1.Poi, oldID string) { message.OldId = oldID }
+func showSummary(p *summary) (id int64, title string) { return p.ID, p.Name }
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {

@@ -2016,10 +2016,12 @@ func (x *ListBlogsRequest) GetPageToken() string {
 
 type ListBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries.
+	// The entries, without VIEW_SUMMARY.
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The entries, with VIEW_SUMMARY.
+	Summaries     []*v1.Summary `protobuf:"bytes,3,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2066,6 +2068,13 @@ func (x *ListBlogsResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListBlogsResponse) GetSummaries() []*v1.Summary {
+	if x != nil {
+		return x.Summaries
+	}
+	return nil
 }
 
 type CastBallotRequest struct {
@@ -2512,10 +2521,11 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x18list_blogs.recent_of_all\x12%author_id: not with BLOG_ORDER_RECENT\x1a&this.author_id == 0 || this.order != 2\x1aa\n" +
 	"\x19list_blogs.type_of_recent\x12!type: only with BLOG_ORDER_RECENT\x1a!this.type == 0 || this.order == 2\x1a\xa8\x01\n" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1aGthis.order == 1 || !has(this.post_date_from) && !has(this.post_date_to)\x1ak\n" +
-	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\"h\n" +
+	"\x1clist_blogs.after_by_creation\x12\x1fafter_blog_id: only by creation\x1a*this.after_blog_id == 0 || this.order == 0\"\xa0\x01\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"v\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x126\n" +
+	"\tsummaries\x18\x03 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\"v\n" +
 	"\x11CastBallotRequest\x12\x1f\n" +
 	"\bvoter_id\x18\x01 \x01(\x03B\x04\x90\xb5\x18\x01R\avoterId\x12\x1d\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x04\x90\xb5\x18\x03R\x06blogId\x12!\n" +
@@ -2646,6 +2656,7 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*v1.Circle)(nil),              // 38: waybook.type.v1.Circle
 	(*v1.Box)(nil),                 // 39: waybook.type.v1.Box
 	(v1.View)(0),                   // 40: waybook.type.v1.View
+	(*v1.Summary)(nil),             // 41: waybook.type.v1.Summary
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	32, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
@@ -2696,34 +2707,35 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	34, // 45: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
 	4,  // 46: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 47: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	6,  // 48: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	31, // 49: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	32, // 50: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	9,  // 51: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 52: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 53: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 54: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 55: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 56: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 57: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 58: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 59: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	29, // 60: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	10, // 61: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 62: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 63: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 64: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 65: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 66: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 67: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 68: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 69: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	30, // 70: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	61, // [61:71] is the sub-list for method output_type
-	51, // [51:61] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	41, // 48: waybook.blog.v1.ListBlogsResponse.summaries:type_name -> waybook.type.v1.Summary
+	6,  // 49: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	31, // 50: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	32, // 51: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	9,  // 52: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 53: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 54: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 55: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 56: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 57: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 58: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	25, // 59: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	27, // 60: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	29, // 61: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	10, // 62: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 63: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 64: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 65: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 66: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 67: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 68: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	26, // 69: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	28, // 70: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	30, // 71: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	62, // [62:72] is the sub-list for method output_type
+	52, // [52:62] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
