@@ -175,7 +175,7 @@ func TestAnImportUpdatesWhatDiffersIfAskedToOnEachStore(t *testing.T) {
 		near := must(p.Poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
 			Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}},
 		}))(t)
-		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
+		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoiId()) {
 			t.Errorf("nearby there are %v", found)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -26,9 +25,7 @@ func (k kind) inBox(t *testing.T, box *typev1.Box, category int, size int32) (id
 	t.Helper()
 	for token := ""; ; {
 		reply, err := k.send(t.Context(), "List%ssInBox", fields{"box": box, "category": category, "page_size": size, "page_token": token})
-		for _, each := range readAll[proto.Message](got(t, reply, err), k.lowers()) {
-			ids = append(ids, read[int64](each, string(k.field("id"))))
-		}
+		ids = append(ids, summaryIDs(readAll[*typev1.Summary](got(t, reply, err), "summaries"))...)
 		if token = read[string](reply, "next_page_token"); token == "" {
 			slices.Sort(ids)
 			return ids

@@ -112,10 +112,12 @@ func optionalPoiCategory(in *Input) poiv1.PoiCategory {
 }
 
 // foundPois writes landmarks with their distances from the point (rule 17.4).
-var foundPois = reply.List[*poiv1.FoundPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, found *poiv1.FoundPoi) {
-	poi := found.GetPoi()
-	writePlace(out, poi.GetPoiId(), poi.GetOldId(), poi.GetName(), poi.GetCategory(), poi.GetLocation())
-	writeDistance(out, found.GetDistanceMeters())
+var foundPois = reply.List[*poiv1.Poi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.Poi) {
+	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
+	out.Text("name", poi.GetName())
+	out.Integer("category", int64(poi.GetCategory()))
+	writeLocation(out, poi.GetLocation())
+	writeDistance(out, poi.GetDistanceMeters())
 }}
 
 // writeDistance rounds to a tenth of a metre. The sphere is not the Earth; more digits would say nothing.
@@ -128,14 +130,4 @@ func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
 	return &poiv1.ListPoisInBoxRequest{Box: requiredBox(in), Category: optionalPoiCategory(in)}
 }
 
-// locatedPois writes landmarks for a map (rule 17.5).
-var locatedPois = reply.List[*poiv1.LocatedPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.LocatedPoi) {
-	writePlace(out, poi.GetPoiId(), "", poi.GetName(), poi.GetCategory(), poi.GetLocation())
-}}
-
-func writePlace(out reply.Writer, id int64, oldID, name string, category poiv1.PoiCategory, location *typev1.Location) {
-	out.ID("POIID", id, oldID)
-	out.Text("name", name)
-	out.Integer("category", int64(category))
-	writeLocation(out, location)
-}
+var locatedPois = located("POIList", "POI", "POIID", "name", writeCategory)

@@ -70,11 +70,10 @@ func (s *server) SearchNearby(ctx context.Context, request *albumv1.SearchNearby
 		return nil, err
 	}
 	albums := s.showAll(ctx, nearby.DocumentsOf(found))
-	reply := &albumv1.SearchNearbyResponse{Albums: make([]*albumv1.FoundAlbum, len(found)), NextPageToken: next}
 	for i, f := range found {
-		reply.Albums[i] = &albumv1.FoundAlbum{Album: albums[i], DistanceMeters: f.Distance}
+		albums[i].DistanceMeters = f.Distance
 	}
-	return reply, nil
+	return &albumv1.SearchNearbyResponse{Albums: albums, NextPageToken: next}, nil
 }
 
 func locationOf(a *album) nearby.Location {
@@ -104,11 +103,10 @@ func (s *server) ListAlbumsInBox(ctx context.Context, request *albumv1.ListAlbum
 	if err != nil {
 		return nil, err
 	}
-	reply := &albumv1.ListAlbumsInBoxResponse{Albums: make([]*albumv1.LocatedAlbum, len(found)), NextPageToken: next}
+	reply := &albumv1.ListAlbumsInBoxResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, a := range found {
-		reply.Albums[i] = &albumv1.LocatedAlbum{
-			AlbumId: a.ID, Title: a.Title, Category: albumv1.AlbumCategory(a.Category),
-			Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng},
+		reply.Summaries[i] = &typev1.Summary{
+			Id: a.ID, Title: a.Title, Location: &typev1.Location{Lat: a.Lat, Lng: a.Lng}, Category: a.Category,
 		}
 	}
 	return reply, nil

@@ -176,10 +176,10 @@ func (s *server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 		authorIDs[i] = f.Document.AuthorID
 	}
 	authors := s.profiles.Show(ctx, authorIDs...)
-	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.FoundBlog, len(found)), NextPageToken: next}
+	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.Blog, len(found)), NextPageToken: next}
 	for i, f := range found {
 		b := f.Document
-		reply.Blogs[i] = &blogv1.FoundBlog{
+		reply.Blogs[i] = &blogv1.Blog{
 			BlogId: b.ID, Author: authors.Of(b.AuthorID).Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
 			Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, PostDate: b.PostDay.proto(),
 			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: f.Distance,
@@ -212,10 +212,10 @@ func (s *server) ListBlogsInBox(ctx context.Context, request *blogv1.ListBlogsIn
 	if err != nil {
 		return nil, err
 	}
-	reply := &blogv1.ListBlogsInBoxResponse{Blogs: make([]*blogv1.LocatedBlog, len(found)), NextPageToken: next}
+	reply := &blogv1.ListBlogsInBoxResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, b := range found {
-		reply.Blogs[i] = &blogv1.LocatedBlog{
-			BlogId: b.ID, Title: b.Title, Type: blogv1.BlogType(b.Type), Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng},
+		reply.Summaries[i] = &typev1.Summary{
+			Id: b.ID, Title: b.Title, Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, Category: b.Type,
 		}
 	}
 	return reply, nil

@@ -81,8 +81,8 @@ func (f *fixture) published() map[string][]int32 {
 	}
 	box, err := f.ListBlogsInBox(f.t.Context(), &blogv1.ListBlogsInBoxRequest{Box: &typev1.Box{North: 1, East: 1}})
 	add("in a box", err)
-	for _, b := range box.GetBlogs() {
-		add("in a box", nil, f.stored(b.GetBlogId()).PostDay.proto().GetDay())
+	for _, b := range box.GetSummaries() {
+		add("in a box", nil, f.stored(b.GetId()).PostDay.proto().GetDay())
 	}
 	return shown
 }

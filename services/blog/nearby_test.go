@@ -51,8 +51,8 @@ func (f *fixture) lists() map[string]func(size int32, token string) (ids []int64
 			if err != nil {
 				f.t.Fatal(err)
 			}
-			for _, each := range reply.GetBlogs() {
-				ids = append(ids, each.GetBlogId())
+			for _, each := range reply.GetSummaries() {
+				ids = append(ids, each.GetId())
 			}
 			return ids, reply.GetNextPageToken()
 		},

@@ -158,8 +158,8 @@ func BenchmarkBox(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if reply, err := s.ListPoisInBox(b.Context(), request); err != nil || len(reply.GetPois()) != 1000 {
-					b.Fatal(len(reply.GetPois()), err)
+				if reply, err := s.ListPoisInBox(b.Context(), request); err != nil || len(reply.GetSummaries()) != 1000 {
+					b.Fatal(len(reply.GetSummaries()), err)
 				}
 			}
 		})

@@ -56,11 +56,11 @@ func (s *server) walkBox(t testing.TB, request *poiv1.ListPoisInBoxRequest, size
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(reply.GetPois()); n > size {
+		if n := len(reply.GetSummaries()); n > size {
 			t.Fatalf("a page of size %d has %d landmarks", size, n)
 		}
-		for _, p := range reply.GetPois() {
-			ids = append(ids, p.GetPoiId())
+		for _, p := range reply.GetSummaries() {
+			ids = append(ids, p.GetId())
 		}
 		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
 			return ids
@@ -145,8 +145,8 @@ func TestACallThatFindsTooFewEndsWithAShortPage(t *testing.T) {
 	last := pois[len(pois)-1]
 	request := inBox(box{south: last.Lat, west: 0, north: last.Lat, east: 170}, 0)
 	first, err := s.ListPoisInBox(t.Context(), request)
-	if err != nil || len(first.GetPois()) > 1 || first.GetNextPageToken() == "" {
-		t.Fatalf("got %d landmarks, next %q, %v", len(first.GetPois()), first.GetNextPageToken(), err)
+	if err != nil || len(first.GetSummaries()) > 1 || first.GetNextPageToken() == "" {
+		t.Fatalf("got %d landmarks, next %q, %v", len(first.GetSummaries()), first.GetNextPageToken(), err)
 	}
 	if got := s.walkBox(t, request, 1000); !slices.Equal(got, []int64{last.ID}) {
 		t.Errorf("got %v", got)
@@ -175,9 +175,9 @@ func TestAnUnchangedLandmarkOfABoxIsListedOnceDuringWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range reply.GetPois() {
-			if p.GetPoiId() < 1000 {
-				seen = append(seen, p.GetPoiId())
+		for _, p := range reply.GetSummaries() {
+			if p.GetId() < 1000 {
+				seen = append(seen, p.GetId())
 			}
 		}
 		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {

@@ -97,11 +97,10 @@ func (s *server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 		return nil, err
 	}
 	pois := s.showAll(ctx, nearby.DocumentsOf(found))
-	reply := &poiv1.SearchNearbyResponse{Pois: make([]*poiv1.FoundPoi, len(found)), NextPageToken: next}
 	for i, f := range found {
-		reply.Pois[i] = &poiv1.FoundPoi{Poi: pois[i], DistanceMeters: f.Distance}
+		pois[i].DistanceMeters = f.Distance
 	}
-	return reply, nil
+	return &poiv1.SearchNearbyResponse{Pois: pois, NextPageToken: next}, nil
 }
 
 func locationOf(p *poi) nearby.Location {
@@ -131,11 +130,10 @@ func (s *server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBox
 	if err != nil {
 		return nil, err
 	}
-	reply := &poiv1.ListPoisInBoxResponse{Pois: make([]*poiv1.LocatedPoi, len(found)), NextPageToken: next}
+	reply := &poiv1.ListPoisInBoxResponse{Summaries: make([]*typev1.Summary, len(found)), NextPageToken: next}
 	for i, p := range found {
-		reply.Pois[i] = &poiv1.LocatedPoi{
-			PoiId: p.ID, Name: p.Name, Category: poiv1.PoiCategory(p.Category),
-			Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng},
+		reply.Summaries[i] = &typev1.Summary{
+			Id: p.ID, Title: p.Name, Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng}, Category: int32(p.Category),
 		}
 	}
 	return reply, nil

@@ -164,6 +164,9 @@ type Album struct {
 	// The state of this album, for a change that is made only if the album is still in it. It changes with
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
+	// Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	// Whether the album was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -268,6 +271,13 @@ func (x *Album) GetEtag() string {
 		return x.Etag
 	}
 	return ""
+}
+
+func (x *Album) GetDistanceMeters() float64 {
+	if x != nil {
+		return x.DistanceMeters
+	}
+	return 0
 }
 
 func (x *Album) GetIsSmall() bool {
@@ -986,7 +996,7 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums that were found.
-	Albums []*FoundAlbum `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
+	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1023,7 +1033,7 @@ func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
 }
 
-func (x *SearchNearbyResponse) GetAlbums() []*FoundAlbum {
+func (x *SearchNearbyResponse) GetAlbums() []*Album {
 	if x != nil {
 		return x.Albums
 	}
@@ -1035,62 +1045,6 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// An album that was found.
-type FoundAlbum struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
-	// Distance from the circle's center, in metres along the surface of
-	// a sphere with the Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *FoundAlbum) Reset() {
-	*x = FoundAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FoundAlbum) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FoundAlbum) ProtoMessage() {}
-
-func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FoundAlbum.ProtoReflect.Descriptor instead.
-func (*FoundAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *FoundAlbum) GetAlbum() *Album {
-	if x != nil {
-		return x.Album
-	}
-	return nil
-}
-
-func (x *FoundAlbum) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
-	}
-	return 0
 }
 
 type ListAlbumsInBoxRequest struct {
@@ -1109,7 +1063,7 @@ type ListAlbumsInBoxRequest struct {
 
 func (x *ListAlbumsInBoxRequest) Reset() {
 	*x = ListAlbumsInBoxRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1121,7 +1075,7 @@ func (x *ListAlbumsInBoxRequest) String() string {
 func (*ListAlbumsInBoxRequest) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1134,7 +1088,7 @@ func (x *ListAlbumsInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListAlbumsInBoxRequest) GetBox() *v1.Box {
@@ -1167,8 +1121,8 @@ func (x *ListAlbumsInBoxRequest) GetPageToken() string {
 
 type ListAlbumsInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The albums.
-	Albums []*LocatedAlbum `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
+	// The albums, with location and category.
+	Summaries []*v1.Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1177,7 +1131,7 @@ type ListAlbumsInBoxResponse struct {
 
 func (x *ListAlbumsInBoxResponse) Reset() {
 	*x = ListAlbumsInBoxResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1189,7 +1143,7 @@ func (x *ListAlbumsInBoxResponse) String() string {
 func (*ListAlbumsInBoxResponse) ProtoMessage() {}
 
 func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1202,12 +1156,12 @@ func (x *ListAlbumsInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
-func (x *ListAlbumsInBoxResponse) GetAlbums() []*LocatedAlbum {
+func (x *ListAlbumsInBoxResponse) GetSummaries() []*v1.Summary {
 	if x != nil {
-		return x.Albums
+		return x.Summaries
 	}
 	return nil
 }
@@ -1217,79 +1171,6 @@ func (x *ListAlbumsInBoxResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// Summary of an album with its place, for maps.
-type LocatedAlbum struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The album.
-	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Its category.
-	Category AlbumCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Its location.
-	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LocatedAlbum) Reset() {
-	*x = LocatedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LocatedAlbum) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LocatedAlbum) ProtoMessage() {}
-
-func (x *LocatedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LocatedAlbum.ProtoReflect.Descriptor instead.
-func (*LocatedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *LocatedAlbum) GetAlbumId() int64 {
-	if x != nil {
-		return x.AlbumId
-	}
-	return 0
-}
-
-func (x *LocatedAlbum) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *LocatedAlbum) GetCategory() AlbumCategory {
-	if x != nil {
-		return x.Category
-	}
-	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
-}
-
-func (x *LocatedAlbum) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
 }
 
 type ListAlbumsRequest struct {
@@ -1314,7 +1195,7 @@ type ListAlbumsRequest struct {
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1207,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1220,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -1405,7 +1286,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1298,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1311,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1458,7 +1339,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xb2\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xdb\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -1472,7 +1353,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x12\x19\n" +
+	" \x01(\tR\x04etag\x12'\n" +
+	"\x0fdistance_meters\x18\v \x01(\x01R\x0edistanceMeters\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\"\x8b\x02\n" +
 	"\x12CreateAlbumRequest\x12*\n" +
 	"\n" +
@@ -1530,14 +1412,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x14SearchNearbyResponse\x124\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1c.waybook.album.v1.FoundAlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"d\n" +
-	"\n" +
-	"FoundAlbum\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xde\x01\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
+	"\x14SearchNearbyResponse\x12/\n" +
+	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xde\x01\n" +
 	"\x16ListAlbumsInBoxRequest\x12.\n" +
 	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
@@ -1545,13 +1423,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"y\n" +
 	"\x17ListAlbumsInBoxResponse\x126\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.LocatedAlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb3\x01\n" +
-	"\fLocatedAlbum\x12\x19\n" +
-	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12;\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xd9\x04\n" +
+	"\tsummaries\x18\x01 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd9\x04\n" +
 	"\x11ListAlbumsRequest\x12&\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\aownerId\x12E\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12:\n" +
@@ -1618,7 +1491,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),              // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                   // 1: waybook.album.v1.Album
@@ -1634,77 +1507,72 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*BatchGetAlbumsResponse)(nil),  // 11: waybook.album.v1.BatchGetAlbumsResponse
 	(*SearchNearbyRequest)(nil),     // 12: waybook.album.v1.SearchNearbyRequest
 	(*SearchNearbyResponse)(nil),    // 13: waybook.album.v1.SearchNearbyResponse
-	(*FoundAlbum)(nil),              // 14: waybook.album.v1.FoundAlbum
-	(*ListAlbumsInBoxRequest)(nil),  // 15: waybook.album.v1.ListAlbumsInBoxRequest
-	(*ListAlbumsInBoxResponse)(nil), // 16: waybook.album.v1.ListAlbumsInBoxResponse
-	(*LocatedAlbum)(nil),            // 17: waybook.album.v1.LocatedAlbum
-	(*ListAlbumsRequest)(nil),       // 18: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),      // 19: waybook.album.v1.ListAlbumsResponse
-	(*v1.Profile)(nil),              // 20: waybook.type.v1.Profile
-	(*v1.Location)(nil),             // 21: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),   // 22: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),   // 23: google.protobuf.FieldMask
-	(*v11.Photo)(nil),               // 24: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),             // 25: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),               // 26: waybook.type.v1.Circle
-	(*v1.Box)(nil),                  // 27: waybook.type.v1.Box
-	(v1.ListOrder)(0),               // 28: waybook.type.v1.ListOrder
-	(v1.View)(0),                    // 29: waybook.type.v1.View
-	(*v1.Summary)(nil),              // 30: waybook.type.v1.Summary
+	(*ListAlbumsInBoxRequest)(nil),  // 14: waybook.album.v1.ListAlbumsInBoxRequest
+	(*ListAlbumsInBoxResponse)(nil), // 15: waybook.album.v1.ListAlbumsInBoxResponse
+	(*ListAlbumsRequest)(nil),       // 16: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),      // 17: waybook.album.v1.ListAlbumsResponse
+	(*v1.Profile)(nil),              // 18: waybook.type.v1.Profile
+	(*v1.Location)(nil),             // 19: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),   // 20: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),   // 21: google.protobuf.FieldMask
+	(*v11.Photo)(nil),               // 22: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),             // 23: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),               // 24: waybook.type.v1.Circle
+	(*v1.Box)(nil),                  // 25: waybook.type.v1.Box
+	(*v1.Summary)(nil),              // 26: waybook.type.v1.Summary
+	(v1.ListOrder)(0),               // 27: waybook.type.v1.ListOrder
+	(v1.View)(0),                    // 28: waybook.type.v1.View
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	20, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	18, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	22, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	22, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	19, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	20, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	20, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	19, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	23, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	19, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	21, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	23, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	21, // 12: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	24, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
-	25, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
+	22, // 14: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.photo.v1.Photo
+	23, // 15: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.comment.v1.Comment
 	1,  // 16: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	26, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	24, // 17: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	14, // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
-	1,  // 20: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	27, // 21: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 22: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	17, // 23: waybook.album.v1.ListAlbumsInBoxResponse.albums:type_name -> waybook.album.v1.LocatedAlbum
-	0,  // 24: waybook.album.v1.LocatedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	21, // 25: waybook.album.v1.LocatedAlbum.location:type_name -> waybook.type.v1.Location
-	0,  // 26: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	28, // 27: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
-	29, // 28: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
-	1,  // 29: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	30, // 30: waybook.album.v1.ListAlbumsResponse.summaries:type_name -> waybook.type.v1.Summary
-	2,  // 31: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	4,  // 32: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	6,  // 33: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	8,  // 34: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	10, // 35: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	12, // 36: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	15, // 37: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
-	18, // 38: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 39: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	5,  // 40: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	7,  // 41: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	9,  // 42: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	11, // 43: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	13, // 44: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	16, // 45: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
-	19, // 46: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	39, // [39:47] is the sub-list for method output_type
-	31, // [31:39] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	1,  // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.Album
+	25, // 20: waybook.album.v1.ListAlbumsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 21: waybook.album.v1.ListAlbumsInBoxRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	26, // 22: waybook.album.v1.ListAlbumsInBoxResponse.summaries:type_name -> waybook.type.v1.Summary
+	0,  // 23: waybook.album.v1.ListAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	27, // 24: waybook.album.v1.ListAlbumsRequest.order:type_name -> waybook.type.v1.ListOrder
+	28, // 25: waybook.album.v1.ListAlbumsRequest.view:type_name -> waybook.type.v1.View
+	1,  // 26: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	26, // 27: waybook.album.v1.ListAlbumsResponse.summaries:type_name -> waybook.type.v1.Summary
+	2,  // 28: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	4,  // 29: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	6,  // 30: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	8,  // 31: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	10, // 32: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	12, // 33: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	14, // 34: waybook.album.v1.AlbumService.ListAlbumsInBox:input_type -> waybook.album.v1.ListAlbumsInBoxRequest
+	16, // 35: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 36: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	5,  // 37: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	7,  // 38: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	9,  // 39: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	11, // 40: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	13, // 41: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	15, // 42: waybook.album.v1.AlbumService.ListAlbumsInBox:output_type -> waybook.album.v1.ListAlbumsInBoxResponse
+	17, // 43: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	36, // [36:44] is the sub-list for method output_type
+	28, // [28:36] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -1719,7 +1587,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

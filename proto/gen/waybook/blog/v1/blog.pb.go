@@ -387,6 +387,9 @@ type Blog struct {
 	// The state of this entry, for a change that is made only if the entry is still in it. It changes with
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,19,opt,name=etag,proto3" json:"etag,omitempty"`
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
+	// Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters float64 `protobuf:"fixed64,20,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	// Whether the entry was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall       bool `protobuf:"varint,21,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -554,6 +557,13 @@ func (x *Blog) GetEtag() string {
 		return x.Etag
 	}
 	return ""
+}
+
+func (x *Blog) GetDistanceMeters() float64 {
+	if x != nil {
+		return x.DistanceMeters
+	}
+	return 0
 }
 
 func (x *Blog) GetIsSmall() bool {
@@ -1525,8 +1535,8 @@ func (x *SearchNearbyRequest) GetPublication() BlogPublication {
 
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries that were found.
-	Blogs []*FoundBlog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	// The entries that were found, each with blog_id, author, type, location, title, post_date, old_id and distance_meters.
+	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1563,7 +1573,7 @@ func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
 }
 
-func (x *SearchNearbyResponse) GetBlogs() []*FoundBlog {
+func (x *SearchNearbyResponse) GetBlogs() []*Blog {
 	if x != nil {
 		return x.Blogs
 	}
@@ -1575,117 +1585,6 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// Summary of an entry that was found.
-type FoundBlog struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The author of the entry.
-	Author *v1.Profile `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// Type of the entry.
-	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Title, 1 to 200 characters.
-	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
-	// Location on the map.
-	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
-	// Planned date.
-	PostDate *v1.Date `protobuf:"bytes,6,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
-	// The identifier in the old service of an entry that was moved in, if blog_id does
-	// not tell it (docs/moving-in.md).
-	OldId string `protobuf:"bytes,7,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
-	// Distance from the circle's center, in metres along the surface of
-	// a sphere with the Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,8,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *FoundBlog) Reset() {
-	*x = FoundBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FoundBlog) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FoundBlog) ProtoMessage() {}
-
-func (x *FoundBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FoundBlog.ProtoReflect.Descriptor instead.
-func (*FoundBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
-}
-
-func (x *FoundBlog) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *FoundBlog) GetAuthor() *v1.Profile {
-	if x != nil {
-		return x.Author
-	}
-	return nil
-}
-
-func (x *FoundBlog) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *FoundBlog) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *FoundBlog) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
-func (x *FoundBlog) GetPostDate() *v1.Date {
-	if x != nil {
-		return x.PostDate
-	}
-	return nil
-}
-
-func (x *FoundBlog) GetOldId() string {
-	if x != nil {
-		return x.OldId
-	}
-	return ""
-}
-
-func (x *FoundBlog) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
-	}
-	return 0
 }
 
 type ListBlogsInBoxRequest struct {
@@ -1704,7 +1603,7 @@ type ListBlogsInBoxRequest struct {
 
 func (x *ListBlogsInBoxRequest) Reset() {
 	*x = ListBlogsInBoxRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1716,7 +1615,7 @@ func (x *ListBlogsInBoxRequest) String() string {
 func (*ListBlogsInBoxRequest) ProtoMessage() {}
 
 func (x *ListBlogsInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1729,7 +1628,7 @@ func (x *ListBlogsInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogsInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListBlogsInBoxRequest) GetBox() *v1.Box {
@@ -1762,8 +1661,8 @@ func (x *ListBlogsInBoxRequest) GetPageToken() string {
 
 type ListBlogsInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entries.
-	Blogs []*LocatedBlog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	// The entries, with location and category.
+	Summaries []*v1.Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1772,7 +1671,7 @@ type ListBlogsInBoxResponse struct {
 
 func (x *ListBlogsInBoxResponse) Reset() {
 	*x = ListBlogsInBoxResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1784,7 +1683,7 @@ func (x *ListBlogsInBoxResponse) String() string {
 func (*ListBlogsInBoxResponse) ProtoMessage() {}
 
 func (x *ListBlogsInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1797,12 +1696,12 @@ func (x *ListBlogsInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogsInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *ListBlogsInBoxResponse) GetBlogs() []*LocatedBlog {
+func (x *ListBlogsInBoxResponse) GetSummaries() []*v1.Summary {
 	if x != nil {
-		return x.Blogs
+		return x.Summaries
 	}
 	return nil
 }
@@ -1812,79 +1711,6 @@ func (x *ListBlogsInBoxResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// Summary of an entry with its place, for maps.
-type LocatedBlog struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The entry.
-	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Its title.
-	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Its type.
-	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Its location.
-	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LocatedBlog) Reset() {
-	*x = LocatedBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LocatedBlog) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LocatedBlog) ProtoMessage() {}
-
-func (x *LocatedBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LocatedBlog.ProtoReflect.Descriptor instead.
-func (*LocatedBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *LocatedBlog) GetBlogId() int64 {
-	if x != nil {
-		return x.BlogId
-	}
-	return 0
-}
-
-func (x *LocatedBlog) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *LocatedBlog) GetType() BlogType {
-	if x != nil {
-		return x.Type
-	}
-	return BlogType_BLOG_TYPE_UNSPECIFIED
-}
-
-func (x *LocatedBlog) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
 }
 
 type ListBlogsRequest struct {
@@ -1916,7 +1742,7 @@ type ListBlogsRequest struct {
 
 func (x *ListBlogsRequest) Reset() {
 	*x = ListBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1928,7 +1754,7 @@ func (x *ListBlogsRequest) String() string {
 func (*ListBlogsRequest) ProtoMessage() {}
 
 func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1941,7 +1767,7 @@ func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListBlogsRequest) GetAuthorId() int64 {
@@ -2028,7 +1854,7 @@ type ListBlogsResponse struct {
 
 func (x *ListBlogsResponse) Reset() {
 	*x = ListBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2040,7 +1866,7 @@ func (x *ListBlogsResponse) String() string {
 func (*ListBlogsResponse) ProtoMessage() {}
 
 func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2053,7 +1879,7 @@ func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListBlogsResponse) GetBlogs() []*Blog {
@@ -2091,7 +1917,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +1929,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2116,7 +1942,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -2150,7 +1976,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2162,7 +1988,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2175,7 +2001,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -2199,7 +2025,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2211,7 +2037,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2224,7 +2050,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -2261,7 +2087,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2273,7 +2099,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2286,7 +2112,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -2316,7 +2142,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2328,7 +2154,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2341,7 +2167,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -2362,7 +2188,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\x82\x06\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xab\x06\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -2387,14 +2213,19 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x06old_id\x18\x11 \x01(\tR\x05oldId\x12 \n" +
 	"\freply_old_id\x18\x12 \x01(\tR\n" +
 	"replyOldId\x12\x12\n" +
-	"\x04etag\x18\x13 \x01(\tR\x04etag\x12\x19\n" +
-	"\bis_small\x18\x15 \x01(\bR\aisSmall\"[\n" +
-	"\x04Vote\x12 \n" +
-	"\vdescription\x18\x01 \x01(\tR\vdescription\x121\n" +
-	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceR\achoices\"@\n" +
-	"\x06Choice\x12 \n" +
-	"\vdescription\x18\x01 \x01(\tR\vdescription\x12\x14\n" +
-	"\x05votes\x18\x02 \x01(\x03R\x05votes\"f\n" +
+	"\x04etag\x18\x13 \x01(\tR\x04etag\x12'\n" +
+	"\x0fdistance_meters\x18\x14 \x01(\x01R\x0edistanceMeters\x12\x19\n" +
+	"\bis_small\x18\x15 \x01(\bR\aisSmall\"s\n" +
+	"\x04Vote\x12,\n" +
+	"\vdescription\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12=\n" +
+	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceB\n" +
+	"\xbaH\a\x92\x01\x04\b\x02\x10\x14R\achoices\"[\n" +
+	"\x06Choice\x12,\n" +
+	"\vdescription\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\vdescription\x12#\n" +
+	"\x05votes\x18\x02 \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x05votes\"f\n" +
 	"\aNewVote\x12,\n" +
 	"\vdescription\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12-\n" +
@@ -2476,33 +2307,19 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12L\n" +
-	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"p\n" +
-	"\x14SearchNearbyResponse\x120\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1a.waybook.blog.v1.FoundBlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc6\x02\n" +
-	"\tFoundBlog\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
-	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x12\x14\n" +
-	"\x05title\x18\x04 \x01(\tR\x05title\x125\n" +
-	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
-	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
-	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
-	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xcf\x01\n" +
+	"\vpublication\x18\x05 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"k\n" +
+	"\x14SearchNearbyResponse\x12+\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xcf\x01\n" +
 	"\x15ListBlogsInBoxRequest\x12.\n" +
 	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
-	"\x16ListBlogsInBoxResponse\x122\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.LocatedBlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa2\x01\n" +
-	"\vLocatedBlog\x12\x17\n" +
-	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\x12-\n" +
-	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\xa6\t\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"x\n" +
+	"\x16ListBlogsInBoxResponse\x126\n" +
+	"\tsummaries\x18\x01 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa6\t\n" +
 	"\x10ListBlogsRequest\x12(\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\v\xbaH\x04\"\x02(\x00\x90\xb5\x18\x01R\bauthorId\x127\n" +
 	"\x04type\x18\x02 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12:\n" +
@@ -2613,7 +2430,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                  // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                   // 1: waybook.blog.v1.Weather
@@ -2636,106 +2453,98 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*BatchGetBlogsResponse)(nil),  // 18: waybook.blog.v1.BatchGetBlogsResponse
 	(*SearchNearbyRequest)(nil),    // 19: waybook.blog.v1.SearchNearbyRequest
 	(*SearchNearbyResponse)(nil),   // 20: waybook.blog.v1.SearchNearbyResponse
-	(*FoundBlog)(nil),              // 21: waybook.blog.v1.FoundBlog
-	(*ListBlogsInBoxRequest)(nil),  // 22: waybook.blog.v1.ListBlogsInBoxRequest
-	(*ListBlogsInBoxResponse)(nil), // 23: waybook.blog.v1.ListBlogsInBoxResponse
-	(*LocatedBlog)(nil),            // 24: waybook.blog.v1.LocatedBlog
-	(*ListBlogsRequest)(nil),       // 25: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),      // 26: waybook.blog.v1.ListBlogsResponse
-	(*CastBallotRequest)(nil),      // 27: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),     // 28: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),     // 29: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),    // 30: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                 // 31: waybook.blog.v1.Ballot
-	(*v1.Profile)(nil),             // 32: waybook.type.v1.Profile
-	(*v1.Location)(nil),            // 33: waybook.type.v1.Location
-	(*v1.Date)(nil),                // 34: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),  // 35: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),  // 36: google.protobuf.FieldMask
-	(*v11.Comment)(nil),            // 37: waybook.comment.v1.Comment
-	(*v1.Circle)(nil),              // 38: waybook.type.v1.Circle
-	(*v1.Box)(nil),                 // 39: waybook.type.v1.Box
-	(v1.View)(0),                   // 40: waybook.type.v1.View
-	(*v1.Summary)(nil),             // 41: waybook.type.v1.Summary
+	(*ListBlogsInBoxRequest)(nil),  // 21: waybook.blog.v1.ListBlogsInBoxRequest
+	(*ListBlogsInBoxResponse)(nil), // 22: waybook.blog.v1.ListBlogsInBoxResponse
+	(*ListBlogsRequest)(nil),       // 23: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),      // 24: waybook.blog.v1.ListBlogsResponse
+	(*CastBallotRequest)(nil),      // 25: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),     // 26: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),     // 27: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),    // 28: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                 // 29: waybook.blog.v1.Ballot
+	(*v1.Profile)(nil),             // 30: waybook.type.v1.Profile
+	(*v1.Location)(nil),            // 31: waybook.type.v1.Location
+	(*v1.Date)(nil),                // 32: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),  // 33: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),  // 34: google.protobuf.FieldMask
+	(*v11.Comment)(nil),            // 35: waybook.comment.v1.Comment
+	(*v1.Circle)(nil),              // 36: waybook.type.v1.Circle
+	(*v1.Box)(nil),                 // 37: waybook.type.v1.Box
+	(*v1.Summary)(nil),             // 38: waybook.type.v1.Summary
+	(v1.View)(0),                   // 39: waybook.type.v1.View
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	32, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	30, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	33, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	34, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	31, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	32, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	35, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	35, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	33, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	33, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	33, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	34, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	31, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	32, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	33, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	34, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	31, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	32, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	36, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	34, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	36, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	34, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
 	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	37, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
+	35, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.comment.v1.Comment
 	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	38, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	36, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
 	4,  // 30: waybook.blog.v1.SearchNearbyRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	21, // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	32, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
-	0,  // 33: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	33, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	34, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	39, // 36: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 37: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
-	24, // 38: waybook.blog.v1.ListBlogsInBoxResponse.blogs:type_name -> waybook.blog.v1.LocatedBlog
-	0,  // 39: waybook.blog.v1.LocatedBlog.type:type_name -> waybook.blog.v1.BlogType
-	33, // 40: waybook.blog.v1.LocatedBlog.location:type_name -> waybook.type.v1.Location
-	0,  // 41: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	3,  // 42: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	40, // 43: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
-	34, // 44: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	34, // 45: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 46: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 47: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	41, // 48: waybook.blog.v1.ListBlogsResponse.summaries:type_name -> waybook.type.v1.Summary
-	6,  // 49: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	31, // 50: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	32, // 51: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	9,  // 52: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 53: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 54: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 55: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 56: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 57: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 58: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
-	25, // 59: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	27, // 60: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	29, // 61: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	10, // 62: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 63: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 64: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 65: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 66: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 67: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 68: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
-	26, // 69: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	28, // 70: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	30, // 71: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	62, // [62:72] is the sub-list for method output_type
-	52, // [52:62] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	5,  // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.Blog
+	37, // 32: waybook.blog.v1.ListBlogsInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 33: waybook.blog.v1.ListBlogsInBoxRequest.type:type_name -> waybook.blog.v1.BlogType
+	38, // 34: waybook.blog.v1.ListBlogsInBoxResponse.summaries:type_name -> waybook.type.v1.Summary
+	0,  // 35: waybook.blog.v1.ListBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
+	3,  // 36: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	39, // 37: waybook.blog.v1.ListBlogsRequest.view:type_name -> waybook.type.v1.View
+	32, // 38: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	32, // 39: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 40: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 41: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	38, // 42: waybook.blog.v1.ListBlogsResponse.summaries:type_name -> waybook.type.v1.Summary
+	6,  // 43: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	29, // 44: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	30, // 45: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	9,  // 46: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 47: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 48: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 49: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 50: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 51: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	21, // 52: waybook.blog.v1.BlogService.ListBlogsInBox:input_type -> waybook.blog.v1.ListBlogsInBoxRequest
+	23, // 53: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	25, // 54: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	27, // 55: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	10, // 56: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 57: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 58: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 59: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 60: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 61: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	22, // 62: waybook.blog.v1.BlogService.ListBlogsInBox:output_type -> waybook.blog.v1.ListBlogsInBoxResponse
+	24, // 63: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	26, // 64: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	28, // 65: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	56, // [56:66] is the sub-list for method output_type
+	46, // [46:56] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -2751,7 +2560,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   27,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

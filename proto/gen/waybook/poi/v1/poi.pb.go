@@ -170,6 +170,9 @@ type Poi struct {
 	// The state of this landmark, for a change that is made only if the landmark is still in it. It changes with
 	// each change by the owner, and not with comments, recommendations and votes.
 	Etag string `protobuf:"bytes,10,opt,name=etag,proto3" json:"etag,omitempty"`
+	// In replies of SearchNearby, the distance from the circle's center, in metres along the surface of a sphere with the
+	// Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters float64 `protobuf:"fixed64,11,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	// Whether the landmark was made here and its identifier follows from a number of 31 bits (-small-ids-from).
 	IsSmall bool `protobuf:"varint,12,opt,name=is_small,json=isSmall,proto3" json:"is_small,omitempty"`
 	// Its key, if it was imported (ImportPois); empty otherwise.
@@ -276,6 +279,13 @@ func (x *Poi) GetEtag() string {
 		return x.Etag
 	}
 	return ""
+}
+
+func (x *Poi) GetDistanceMeters() float64 {
+	if x != nil {
+		return x.DistanceMeters
+	}
+	return 0
 }
 
 func (x *Poi) GetIsSmall() bool {
@@ -1447,7 +1457,7 @@ func (x *SearchNearbyRequest) GetPageToken() string {
 type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that were found.
-	Pois []*FoundPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1484,7 +1494,7 @@ func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
+func (x *SearchNearbyResponse) GetPois() []*Poi {
 	if x != nil {
 		return x.Pois
 	}
@@ -1496,62 +1506,6 @@ func (x *SearchNearbyResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
-}
-
-// A landmark that was found.
-type FoundPoi struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
-	// Distance from the circle's center, in metres along the surface of
-	// a sphere with the Earth's mean radius, 6,371,008.8 m.
-	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
-}
-
-func (x *FoundPoi) Reset() {
-	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *FoundPoi) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*FoundPoi) ProtoMessage() {}
-
-func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
-func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
-}
-
-func (x *FoundPoi) GetPoi() *Poi {
-	if x != nil {
-		return x.Poi
-	}
-	return nil
-}
-
-func (x *FoundPoi) GetDistanceMeters() float64 {
-	if x != nil {
-		return x.DistanceMeters
-	}
-	return 0
 }
 
 type ListPoisInBoxRequest struct {
@@ -1570,7 +1524,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1536,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1549,7 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListPoisInBoxRequest) GetBox() *v1.Box {
@@ -1628,8 +1582,8 @@ func (x *ListPoisInBoxRequest) GetPageToken() string {
 
 type ListPoisInBoxResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmarks.
-	Pois []*LocatedPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	// The landmarks, with location and category.
+	Summaries []*v1.Summary `protobuf:"bytes,1,rep,name=summaries,proto3" json:"summaries,omitempty"`
 	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1638,7 +1592,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1650,7 +1604,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1663,12 +1617,12 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
+func (x *ListPoisInBoxResponse) GetSummaries() []*v1.Summary {
 	if x != nil {
-		return x.Pois
+		return x.Summaries
 	}
 	return nil
 }
@@ -1680,84 +1634,11 @@ func (x *ListPoisInBoxResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Summary of a landmark with its place, for maps.
-type LocatedPoi struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// The landmark.
-	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Its name.
-	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Its category.
-	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Its location.
-	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *LocatedPoi) Reset() {
-	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *LocatedPoi) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*LocatedPoi) ProtoMessage() {}
-
-func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
-func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *LocatedPoi) GetPoiId() int64 {
-	if x != nil {
-		return x.PoiId
-	}
-	return 0
-}
-
-func (x *LocatedPoi) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *LocatedPoi) GetCategory() PoiCategory {
-	if x != nil {
-		return x.Category
-	}
-	return PoiCategory_POI_CATEGORY_UNSPECIFIED
-}
-
-func (x *LocatedPoi) GetLocation() *v1.Location {
-	if x != nil {
-		return x.Location
-	}
-	return nil
-}
-
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xc5\x03\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/comment/v1/comment.proto\x1a\x1cwaybook/photo/v1/photo.proto\x1a\x1dwaybook/type/v1/options.proto\x1a\x1awaybook/type/v1/type.proto\"\xee\x03\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -1771,7 +1652,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
 	"\x06old_id\x18\t \x01(\tR\x05oldId\x12\x12\n" +
 	"\x04etag\x18\n" +
-	" \x01(\tR\x04etag\x12\x19\n" +
+	" \x01(\tR\x04etag\x12'\n" +
+	"\x0fdistance_meters\x18\v \x01(\x01R\x0edistanceMeters\x12\x19\n" +
 	"\bis_small\x18\f \x01(\bR\aisSmall\x12\x1d\n" +
 	"\n" +
 	"import_key\x18\r \x01(\tR\timportKey\"\x87\x02\n" +
@@ -1864,28 +1746,19 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"l\n" +
-	"\x14SearchNearbyResponse\x12,\n" +
-	"\x04pois\x18\x01 \x03(\v2\x18.waybook.poi.v1.FoundPoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Z\n" +
-	"\bFoundPoi\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xd8\x01\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"g\n" +
+	"\x14SearchNearbyResponse\x12'\n" +
+	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd8\x01\n" +
 	"\x14ListPoisInBoxRequest\x12.\n" +
 	"\x03box\x18\x01 \x01(\v2\x14.waybook.type.v1.BoxB\x06\xbaH\x03\xc8\x01\x01R\x03box\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12$\n" +
 	"\tpage_size\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"o\n" +
-	"\x15ListPoisInBoxResponse\x12.\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.LocatedPoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa7\x01\n" +
-	"\n" +
-	"LocatedPoi\x12\x15\n" +
-	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
-	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation*\xad\x01\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"w\n" +
+	"\x15ListPoisInBoxResponse\x126\n" +
+	"\tsummaries\x18\x01 \x03(\v2\x18.waybook.type.v1.SummaryR\tsummaries\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
@@ -1927,7 +1800,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),              // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),               // 1: waybook.poi.v1.ImportMode
@@ -1950,82 +1823,77 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*ImportFailure)(nil),         // 18: waybook.poi.v1.ImportFailure
 	(*SearchNearbyRequest)(nil),   // 19: waybook.poi.v1.SearchNearbyRequest
 	(*SearchNearbyResponse)(nil),  // 20: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),              // 21: waybook.poi.v1.FoundPoi
-	(*ListPoisInBoxRequest)(nil),  // 22: waybook.poi.v1.ListPoisInBoxRequest
-	(*ListPoisInBoxResponse)(nil), // 23: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),            // 24: waybook.poi.v1.LocatedPoi
-	(*v1.Profile)(nil),            // 25: waybook.type.v1.Profile
-	(*v1.Location)(nil),           // 26: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil), // 27: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil), // 28: google.protobuf.FieldMask
-	(*v11.Photo)(nil),             // 29: waybook.photo.v1.Photo
-	(*v12.Comment)(nil),           // 30: waybook.comment.v1.Comment
-	(v1.ListOrder)(0),             // 31: waybook.type.v1.ListOrder
-	(v1.View)(0),                  // 32: waybook.type.v1.View
-	(*v1.Summary)(nil),            // 33: waybook.type.v1.Summary
-	(*v1.Circle)(nil),             // 34: waybook.type.v1.Circle
-	(*v1.Box)(nil),                // 35: waybook.type.v1.Box
+	(*ListPoisInBoxRequest)(nil),  // 21: waybook.poi.v1.ListPoisInBoxRequest
+	(*ListPoisInBoxResponse)(nil), // 22: waybook.poi.v1.ListPoisInBoxResponse
+	(*v1.Profile)(nil),            // 23: waybook.type.v1.Profile
+	(*v1.Location)(nil),           // 24: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil), // 26: google.protobuf.FieldMask
+	(*v11.Photo)(nil),             // 27: waybook.photo.v1.Photo
+	(*v12.Comment)(nil),           // 28: waybook.comment.v1.Comment
+	(v1.ListOrder)(0),             // 29: waybook.type.v1.ListOrder
+	(v1.View)(0),                  // 30: waybook.type.v1.View
+	(*v1.Summary)(nil),            // 31: waybook.type.v1.Summary
+	(*v1.Circle)(nil),             // 32: waybook.type.v1.Circle
+	(*v1.Box)(nil),                // 33: waybook.type.v1.Box
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	25, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	23, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	27, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	27, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	24, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	25, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	25, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	24, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	28, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
+	24, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	26, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	28, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	26, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
 	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	29, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
-	30, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
+	27, // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.photo.v1.Photo
+	28, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.comment.v1.Comment
 	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
-	32, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
+	29, // 18: waybook.poi.v1.ListPoisRequest.order:type_name -> waybook.type.v1.ListOrder
+	30, // 19: waybook.poi.v1.ListPoisRequest.view:type_name -> waybook.type.v1.View
 	2,  // 20: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	33, // 21: waybook.poi.v1.ListPoisResponse.summaries:type_name -> waybook.type.v1.Summary
+	31, // 21: waybook.poi.v1.ListPoisResponse.summaries:type_name -> waybook.type.v1.Summary
 	16, // 22: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 23: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 24: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	24, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
 	18, // 26: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	34, // 27: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	32, // 27: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
 	0,  // 28: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	21, // 29: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 30: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	35, // 31: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 32: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	24, // 33: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 34: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	26, // 35: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	3,  // 36: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	5,  // 37: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	7,  // 38: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	9,  // 39: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	11, // 40: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	13, // 41: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	15, // 42: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	19, // 43: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	22, // 44: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	4,  // 45: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	6,  // 46: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	8,  // 47: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	10, // 48: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	12, // 49: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	14, // 50: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	17, // 51: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	20, // 52: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	23, // 53: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	45, // [45:54] is the sub-list for method output_type
-	36, // [36:45] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	2,  // 29: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.Poi
+	33, // 30: waybook.poi.v1.ListPoisInBoxRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 31: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	31, // 32: waybook.poi.v1.ListPoisInBoxResponse.summaries:type_name -> waybook.type.v1.Summary
+	3,  // 33: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	5,  // 34: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	7,  // 35: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	9,  // 36: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	11, // 37: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	13, // 38: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 39: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	19, // 40: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	21, // 41: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	4,  // 42: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	6,  // 43: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	8,  // 44: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	10, // 45: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	12, // 46: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	14, // 47: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	17, // 48: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	20, // 49: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	22, // 50: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	42, // [42:51] is the sub-list for method output_type
+	33, // [33:42] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -2040,7 +1908,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   23,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

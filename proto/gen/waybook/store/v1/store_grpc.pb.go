@@ -38,8 +38,8 @@ const (
 // reasons in google.rpc.ErrorInfo with the domain "waybook".
 type StoreServiceClient interface {
 	// Streams a copy of the embedded store as it is when the call begins. The chunks, one
-	// after the other, are a store file. The first message is start, the last one is end.
-	// A stream without end is incomplete. When the end was sent, the metric
+	// after the other, are a store file. The first message is size_bytes, the last one is sha256.
+	// A stream without sha256 is incomplete. When that was sent, the metric
 	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a
 	// restart of the program.
 	//
@@ -93,8 +93,8 @@ type StoreService_BackupClient = grpc.ServerStreamingClient[BackupResponse]
 // reasons in google.rpc.ErrorInfo with the domain "waybook".
 type StoreServiceServer interface {
 	// Streams a copy of the embedded store as it is when the call begins. The chunks, one
-	// after the other, are a store file. The first message is start, the last one is end.
-	// A stream without end is incomplete. When the end was sent, the metric
+	// after the other, are a store file. The first message is size_bytes, the last one is sha256.
+	// A stream without sha256 is incomplete. When that was sent, the metric
 	// waybook_store_last_backup_timestamp_seconds shows when the call began, also after a
 	// restart of the program.
 	//

@@ -445,7 +445,11 @@ type Summary struct {
 	// Its title or name.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
 	// The identifier in the old service if it was moved in and id does not tell it (docs/moving-in.md).
-	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	OldId string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// On a map, its location.
+	Location *Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	// On a map, the number of its AlbumCategory, BlogType or PoiCategory.
+	Category      int32 `protobuf:"varint,5,opt,name=category,proto3" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -501,6 +505,20 @@ func (x *Summary) GetOldId() string {
 	return ""
 }
 
+func (x *Summary) GetLocation() *Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *Summary) GetCategory() int32 {
+	if x != nil {
+		return x.Category
+	}
+	return 0
+}
+
 var File_waybook_type_v1_type_proto protoreflect.FileDescriptor
 
 const file_waybook_type_v1_type_proto_rawDesc = "" +
@@ -527,11 +545,13 @@ const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\aProfile\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
-	"\bicon_url\x18\x03 \x01(\tR\aiconUrl\"F\n" +
+	"\bicon_url\x18\x03 \x01(\tR\aiconUrl\"\x99\x01\n" +
 	"\aSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
-	"\x06old_id\x18\x03 \x01(\tR\x05oldId*D\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\x125\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x12\x1a\n" +
+	"\bcategory\x18\x05 \x01(\x05R\bcategory*D\n" +
 	"\tListOrder\x12\x1a\n" +
 	"\x16LIST_ORDER_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17LIST_ORDER_NEWEST_FIRST\x10\x01*.\n" +
@@ -565,11 +585,12 @@ var file_waybook_type_v1_type_proto_goTypes = []any{
 }
 var file_waybook_type_v1_type_proto_depIdxs = []int32{
 	2, // 0: waybook.type.v1.Circle.center:type_name -> waybook.type.v1.Location
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2, // 1: waybook.type.v1.Summary.location:type_name -> waybook.type.v1.Location
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_waybook_type_v1_type_proto_init() }
